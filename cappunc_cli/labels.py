@@ -1,0 +1,187 @@
+"""What may change about a word: its case and the marks around it.
+
+One definition for training, decoding and evaluation: `strip` takes a written word apart,
+`dress` puts it together again, and `dress(*strip(text)) == text` for every text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+#: The marks that a label can carry, one character each, however a file spells them.
+MARKS = ",.?!:;—…"
+#: Marks that end a sentence. `…` may or may not; decoding asks the case of the next word.
+TERMINAL = ".?!"
+
+_SPELLINGS = {"–": "—", "‒": "—", "―": "—", "-": "—", "。": ".", "，": ",", "、": ",", "？": "?", "！": "!", "：": ":", "；": ";", "\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."}  # fmt: skip
+_MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
+_OPENING = frozenset("\"“”„‟«»‹›‘([{¿¡—–*_♪")
+_CLOSING = frozenset("\"“”‟«»‹›)]}*_♪")
+_APOSTROPHES = "'’"
+# U.S. and a.m. end in a period that belongs to the word.
+_INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}")
+_DOTS = re.compile(r"\.{2,}")
+
+
+class Case(StrEnum):
+    """How a word is written: lower, Capital, UPPER (NATO's), or mixed (iPhone, O'Brien)."""
+
+    LOWER = "lower"
+    CAPITAL = "capital"
+    UPPER = "upper"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Case and marks of one word.
+
+    `before` and `after` are exactly what stands around the bare word, quotes and brackets
+    included; `form` is the written word where `case` is MIXED; `score` is the probability
+    of the choice (1.0 for what a person wrote).
+    """
+
+    case: Case = Case.LOWER
+    before: str = ""
+    after: str = ""
+    form: str = ""
+    score: float = 1.0
+
+    @property
+    def mark(self) -> str:
+        """The one mark of MARKS that `after` amounts to, or ''."""
+        return mark_of(self.after)
+
+    def with_mark(self, mark: str) -> Label:
+        """The same label with its mark replaced; quotes and brackets keep their place."""
+        if mark == self.mark:
+            return self
+        if not mark and any(c in _APOSTROPHES for c in self.after):
+            return self  # without its mark the quote of `hello,'` would become part of the word
+        return replace(self, after=_set_mark(self.after, mark))
+
+
+def fold(text: str) -> str:
+    """Lower case that keeps the length: what has no one-letter lower case stays."""
+    return "".join([low if len(low := c.lower()) == 1 else c for c in text])
+
+
+def _upper(text: str) -> str:
+    return "".join([up if len(up := c.upper()) == 1 else c for c in text])
+
+
+def capital(bare: str) -> str:
+    """First letter upper-case; words that start with a digit stay (`1st`)."""
+    for i, c in enumerate(bare):
+        if c.isalnum():
+            return bare[:i] + _upper(c) + bare[i + 1 :]
+    return bare
+
+
+def upper(bare: str) -> str:
+    """All letters upper-case but a possessive s: `NATO's`."""
+    stem = bare[:-2] if len(bare) > 3 and bare[-1] == "s" and bare[-2] in _APOSTROPHES else bare
+    return _upper(stem) + bare[len(stem) :]
+
+
+def mark_of(after: str) -> str:
+    """The mark that a run of trailing characters amounts to: `...”` is `…`, `?!` is `?`."""
+    if not after:
+        return ""
+    if "…" in after or ".." in after:
+        return "…"
+    found = [_SPELLINGS.get(c, c) for c in after if c in _MARK_CHARACTERS or c == "-"]
+    for strong in "?!":
+        if strong in found:
+            return strong
+    return found[0] if found else ""
+
+
+def _set_mark(after: str, mark: str) -> str:
+    kept, place, i = [], None, 0
+    while i < len(after):
+        c = after[i]
+        if c in _MARK_CHARACTERS or c == "-":
+            if place is None:
+                # The space before a detached mark (`Bonjour !`, `word —`) goes with it.
+                while kept and kept[-1].isspace():
+                    kept.pop()
+                place = len(kept)
+        else:
+            kept.append(c)
+        i += 1
+    if place is None:
+        # No mark so far: commas and stops go inside a closing quote, outside a bracket.
+        place = 0
+        while place < len(kept) and (kept[place] in ")]}" or kept[place].isspace()):
+            place += 1
+        while place and kept[place - 1].isspace():
+            place -= 1
+    return "".join(kept[:place]) + mark + "".join(kept[place:])
+
+
+def _core(text: str) -> tuple[int, int]:
+    """Where the word proper starts and stops; (0, len) when the text has no letter or digit."""
+    start, stop = 0, len(text)
+    while start < stop and (text[start] in _OPENING or text[start].isspace()):
+        start += 1
+    if dots := _DOTS.match(text, start):
+        start = dots.end()
+    elif start < stop and text[start] == "…":
+        start += 1
+    while start < stop and text[start].isspace():
+        start += 1
+    while stop > start:
+        c = text[stop - 1]
+        previous = text[stop - 2] if stop - 2 >= start else ""
+        if (
+            c in _CLOSING
+            or c in _MARK_CHARACTERS
+            or c.isspace()
+            or (c in _APOSTROPHES and previous in _MARK_CHARACTERS and previous != "")
+            or (c == "-" and (previous == "-" or previous.isspace() or (stop < len(text) and text[stop] == "-")))
+        ):
+            stop -= 1
+        else:
+            break
+    if not any(c.isalnum() for c in text[start:stop]):
+        return 0, len(text)
+    if stop < len(text) and text[stop] == "." and _INITIALISM.fullmatch(text, start, stop + 1):
+        stop += 1
+    return start, stop
+
+
+def strip(text: str) -> tuple[str, Label]:
+    """Take a written word apart: (bare word in lower case, its label).
+
+    A text without any letter or digit is its own bare word. The bare word has the length of
+    the written one without `before` and `after`.
+    """
+    start, stop = _core(text)
+    core = text[start:stop]
+    bare = fold(core)
+    if core == bare:
+        case, form = Case.LOWER, ""
+    elif core == capital(bare):
+        case, form = Case.CAPITAL, ""
+    elif core == upper(bare):
+        case, form = Case.UPPER, ""
+    else:
+        case, form = Case.MIXED, core
+    return bare, Label(case, text[:start], text[stop:], form)
+
+
+def dress(bare: str, label: Label) -> str:
+    """Write a bare word with a label; the inverse of `strip`."""
+    match label.case:
+        case Case.LOWER:
+            core = bare
+        case Case.CAPITAL:
+            core = capital(bare)
+        case Case.UPPER:
+            core = upper(bare)
+        case Case.MIXED:
+            core = label.form if fold(label.form) == bare else capital(bare)
+    return f"{label.before}{core}{label.after}"
