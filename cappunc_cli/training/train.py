@@ -1,0 +1,181 @@
+"""Train a joint network from a recipe; stop and start again at will.
+
+    python -m cappunc_cli.training.train models/en/train.toml
+
+Checkpoints go to the recipe's `runs` folder every few minutes and at Ctrl-C; the same command
+resumes. The learning rate is held after the warm-up and falls linearly over the last `decay`
+of `tokens`, so a run may be lengthened before its decay begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from cappunc_cli.training.corpora import CORPORA
+from cappunc_cli.training.dataset import MARK_LABELS, Stream, Vocabulary
+from cappunc_cli.training.network import JointNetwork, start_from
+from cappunc_cli.training.recipe import Recipe, pretrained
+from cappunc_cli.training.windows import IGNORED, Batch, Windows
+
+#: Columns of `! ; … : —` folded into the three marks of the benchmarks, as they report them.
+FOLDED = {"!": ".", ";": ".", "…": ".", ":": ",", "—": ","}
+SAVE_EVERY = 240.0  # seconds
+DEVELOPMENT = (("changelog", False), ("whremarks", False), ("bitcoin", False), ("wikipedia", False), ("earnings22", False), ("earnings22", True), ("strato", True))  # fmt: skip
+
+
+def load_windows(recipe: Recipe) -> Windows:
+    """The prepared arrays of a recipe."""
+    folder = recipe.runs / "data"
+    streams = {name: Stream.load(folder / f"{name}.npz") for name in recipe.corpora}
+    ellipsis = {name: CORPORA[name].ellipsis for name in recipe.corpora}
+    return Windows(recipe, streams, ellipsis, Vocabulary.load(folder / "vocabulary.npz"))
+
+
+def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
+    """ids, attention, pauses, turns on `device`."""
+    return [torch.from_numpy(a).to(device) for a in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+
+
+def loss_of(network: JointNetwork, batch: Batch, case_weight: float, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Weighted cross-entropies (marks, case) over the words of a batch."""
+    with torch.autocast(device.type, torch.bfloat16):
+        states = network.encode(*tensors(batch, device))
+        at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
+        case, marks = network.heads(states.flatten(0, 1)[at])
+    weights = torch.from_numpy(batch.weights).to(device).flatten()[at]
+
+    def entropy(logits: Tensor, labels: Any) -> Tensor:
+        target = torch.from_numpy(labels).to(device).flatten()[at]
+        return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
+
+    return entropy(marks, batch.marks), entropy(case, batch.cases) * case_weight
+
+
+def rate_at(progress: float, recipe: Recipe) -> float:
+    """Share of the peak learning rate: linear warm-up, plateau, linear decay to zero."""
+    return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
+
+
+@torch.no_grad()
+def develop(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
+    """Micro-F1 over , . ? (folded) and case accuracy of capitals on held-out parts of the corpora."""
+    network.eval()
+    fold = np.array([MARK_LABELS.index(FOLDED.get(mark, mark)) for mark in MARK_LABELS])
+    scores: dict[str, float] = {}
+    for name, show_pauses in DEVELOPMENT:
+        if name not in windows.streams:
+            continue
+        hit = guessed = wanted = case_hit = case_guessed = case_wanted = 0
+        for batch in windows.heldout(name, 192, words, show_pauses):
+            with torch.autocast(device.type, torch.bfloat16):
+                case, marks = network(*tensors(batch, device))
+            known = batch.marks != IGNORED
+            guess, gold = fold[marks.argmax(-1).cpu().numpy()[known]], fold[batch.marks[known]]
+            hit += int(((guess == gold) & (gold > 0)).sum())
+            guessed, wanted = guessed + int((guess > 0).sum()), wanted + int((gold > 0).sum())
+            case_guess, case_gold = case.argmax(-1).cpu().numpy()[known], batch.cases[known]
+            case_hit += int(((case_guess == case_gold) & (case_gold > 0)).sum())
+            case_guessed += int((case_guess > 0).sum())
+            case_wanted += int((case_gold > 0).sum())
+        key = f"{name}+pauses" if show_pauses else name
+        scores[key] = round(200 * hit / (guessed + wanted), 2)
+        scores[f"{key} case"] = round(200 * case_hit / (case_guessed + case_wanted), 2)
+    network.train()
+    return scores
+
+
+def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer:
+    """AdamW; matrices of the encoder decay, heads and the small new tables learn faster."""
+    groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+    for name, parameter in network.named_parameters():
+        head = not name.startswith(("words", "places", "norm", "blocks"))
+        groups.setdefault((head, parameter.ndim > 1), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "peak": recipe.head_rate if head else recipe.encoder_rate,
+                "weight_decay": 0.01 if matrix else 0.0,
+            }
+            for (head, matrix), parameters in groups.items()
+        ],
+        betas=(0.9, 0.98),
+        fused=True,
+    )
+
+
+def train(recipe: Recipe, device: torch.device) -> None:
+    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
+    torch.manual_seed(recipe.seed)
+    windows = load_windows(recipe)
+    network = JointNetwork()
+    recipe.runs.mkdir(parents=True, exist_ok=True)
+    checkpoint = recipe.runs / "checkpoint.pt"
+    saved: dict[str, Any] = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else {}
+    if saved:
+        network.load_state_dict(saved["network"])
+    else:
+        start_from(network, recipe.start or pretrained() / "model.safetensors")
+    network.to(device).train()
+    optimiser = optimiser_of(network, recipe)
+    if saved:
+        optimiser.load_state_dict(saved["optimiser"])
+    step, done = saved.get("step", 0), saved.get("tokens", 0)
+
+    def save() -> None:
+        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
+        torch.save(state, partial := checkpoint.with_suffix(".partial"))
+        partial.replace(checkpoint)
+
+    began = saved_at = time.monotonic()
+    first, losses = done, [0.0, 0.0]
+    try:
+        while done < recipe.tokens:
+            # A generator per step, so that a resumed run sees new windows, and the same ones again.
+            batch = windows.batch(np.random.default_rng((recipe.seed, step)))
+            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
+            for group in optimiser.param_groups:
+                group["lr"] = group["peak"] * rate
+            marks, case = loss_of(network, batch, recipe.case_weight, device)
+            (marks + case).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            step, done = step + 1, done + batch.ids.size
+            losses = [0.98 * old + 0.02 * float(new) for old, new in zip(losses, (marks, case), strict=True)]
+            if step % 100 == 0:
+                entry: dict[str, Any] = {
+                    "step": step,
+                    "tokens": done,
+                    "loss": [round(x, 4) for x in losses],
+                    "rate": round(rate, 3),
+                    "tokens/s": round((done - first) / (time.monotonic() - began)),
+                }
+                if step % 1000 == 0:
+                    entry["development"] = develop(network, windows, device)
+                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
+                    print(json.dumps(entry), file=log)
+            if time.monotonic() - saved_at > SAVE_EVERY:
+                save()
+                saved_at = time.monotonic()
+    finally:
+        save()
+
+
+if __name__ == "__main__":
+    # glibc gives the big blocks of a step back to the kernel and asks for them again, page fault
+    # by page fault; keeping them doubles the speed on a CPU. It reads these only at start.
+    keep = {"MALLOC_MMAP_THRESHOLD_": str(8 << 30), "MALLOC_TRIM_THRESHOLD_": str(16 << 30)}
+    if not keep.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, "-m", "cappunc_cli.training.train", *sys.argv[1:]], os.environ | keep)
+    train(Recipe.load(Path(sys.argv[1])), torch.device("cuda" if torch.cuda.is_available() else "cpu"))
