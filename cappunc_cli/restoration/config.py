@@ -1,0 +1,211 @@
+"""config.json of a model: what its outputs mean and how a text is cut for it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.restoration.chunks import check
+
+T = TypeVar("T")
+
+#: The encoder must at least hold one capped word between its two special pieces.
+_FEWEST_PIECES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """Linear-chain scores (nats): [from][to] between marks, and at both ends; order of `marks`."""
+
+    transitions: tuple[tuple[float, ...], ...]
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """config.json of a model directory.
+
+    `cases` and `marks` name the columns of the two outputs in their order. `window`,
+    `overlap` and `min_words_cut` are words; `max_pieces` counts subword pieces with [CLS]
+    and [SEP]. `pause_bins_ms` are ascending edges. `bias` is added to the log-probability of
+    a mark. `blend` averages what overlapping chunks say instead of cutting in the middle.
+    `files` maps file names to SHA-256.
+    """
+
+    name: str
+    languages: tuple[str, ...]
+    licence: str
+    cases: tuple[Case, ...]
+    marks: tuple[str, ...]
+    window: int
+    overlap: int
+    min_words_cut: int
+    max_pieces: int
+    pause_bins_ms: tuple[int, ...]
+    bias: Mapping[str, float] = field(default_factory=dict)
+    crf: Transitions | None = None
+    blend: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
+    version: str = "1"
+
+    @staticmethod
+    def load(directory: Path) -> ModelConfig:
+        """Read and check `directory`/config.json; raises BadModel."""
+        path = directory / "config.json"
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise BadModel(f"no readable config.json ({error.strerror})", str(directory)) from error
+        except ValueError as error:
+            raise BadModel(f"not JSON: {error}", str(path)) from error
+        if not isinstance(values, dict):
+            raise BadModel("config.json must hold an object", str(path))
+        try:
+            return _parse(values)
+        except BadModel as error:
+            raise BadModel(error.message, str(path)) from error
+
+
+def _parse(values: dict[str, object]) -> ModelConfig:
+    cases = _get(values, "cases", _strings)
+    if unknown := [c for c in cases if c not in list(Case)]:
+        raise BadModel(f"cases: unknown {unknown[0]!r}")
+    marks = _get(values, "marks", _strings)
+    if unknown := [m for m in marks if m and (len(m) != 1 or m not in MARKS)]:
+        raise BadModel(f"marks: unknown {unknown[0]!r}")
+    for name, labels, needed in (("cases", cases, ("lower", "capital")), ("marks", marks, ("",))):
+        if len(set(labels)) != len(labels):
+            raise BadModel(f"{name}: a label twice")
+        if missing := [label for label in needed if label not in labels]:
+            raise BadModel(f"{name}: {missing[0]!r} is missing")
+    bins = _get(values, "pause_bins_ms", _integers)
+    if list(bins) != sorted(set(bins)):
+        raise BadModel("pause_bins_ms: the edges must ascend")
+    bias = _get(values, "bias", _numbers_by_name, {})
+    if unknown := [m for m in bias if m not in marks]:
+        raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
+    config = ModelConfig(
+        name=_get(values, "name", _string),
+        languages=_get(values, "languages", _strings),
+        licence=_get(values, "licence", _string, ""),
+        cases=tuple(Case(c) for c in cases),
+        marks=marks,
+        window=_get(values, "window", _integer),
+        overlap=_get(values, "overlap", _integer),
+        min_words_cut=_get(values, "min_words_cut", _integer),
+        max_pieces=_get(values, "max_pieces", _integer),
+        pause_bins_ms=bins,
+        bias=bias,
+        crf=_transitions(values.get("crf"), len(marks)),
+        blend=_get(values, "blend", _boolean, False),
+        files=_get(values, "files", _strings_by_name, {}),
+        version=_get(values, "version", _string, "1"),
+    )
+    if not config.languages:
+        raise BadModel("languages: none named")
+    if config.max_pieces < _FEWEST_PIECES:
+        raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
+    _check_windows(config)
+    return config
+
+
+def _check_windows(config: ModelConfig) -> None:
+    try:
+        check(config.window, config.overlap, config.min_words_cut)
+    except CappuncError as error:
+        raise BadModel(error.message) from error
+
+
+_REQUIRED = object()
+
+
+def _get(values: dict[str, object], name: str, parse: Callable[[object], T], default: object = _REQUIRED) -> T:
+    if name not in values:
+        if default is _REQUIRED:
+            raise BadModel(f"{name} is missing")
+        return parse(default)
+    try:
+        return parse(values[name])
+    except TypeError as error:
+        raise BadModel(f"{name}: must be {error}") from None
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("a whole number")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise TypeError("a number")
+    return float(value)
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("a list")
+    return value
+
+
+def _object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError("an object")
+    return value
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(_string(item) for item in _list(value))
+
+
+def _integers(value: object) -> tuple[int, ...]:
+    return tuple(_integer(item) for item in _list(value))
+
+
+def _numbers(value: object) -> tuple[float, ...]:
+    return tuple(_number(item) for item in _list(value))
+
+
+def _numbers_by_name(value: object) -> dict[str, float]:
+    return {name: _number(item) for name, item in _object(value).items()}
+
+
+def _strings_by_name(value: object) -> dict[str, str]:
+    return {name: _string(item) for name, item in _object(value).items()}
+
+
+def _transitions(value: object, size: int) -> Transitions | None:
+    if value is None:
+        return None
+    try:
+        parts = _object(value)
+        crf = Transitions(
+            tuple(_numbers(row) for row in _list(parts.get("transitions"))),
+            _numbers(parts.get("start")),
+            _numbers(parts.get("end")),
+        )
+    except TypeError as error:
+        raise BadModel(f"crf: must be {error}") from None
+    lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
+    if lengths != {size}:
+        raise BadModel(f"crf: every row must have one number for each of the {size} marks")
+    return crf

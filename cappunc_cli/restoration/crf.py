@@ -1,0 +1,33 @@
+"""Viterbi over a whole document: the best path through per-word scores and transitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Scores = npt.NDArray[np.float32]
+
+
+def viterbi(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> npt.NDArray[np.intp]:
+    """The label sequence [n] with the highest sum of scores.
+
+    `emissions` is [n, labels], `transitions` [from, to], `start` and `end` [labels]; -inf
+    forbids. Memory is one byte per word and label. Of equal paths the first labels win.
+    """
+    count, labels = emissions.shape
+    path = np.zeros(count, np.intp)
+    if not count:
+        return path
+    back = np.zeros((count, labels), np.uint8)
+    into = np.ascontiguousarray(transitions.T, np.float64)  # [to, from]: the maximum runs along memory
+    columns = np.arange(labels)
+    score = emissions[0].astype(np.float64) + start
+    for i in range(1, count):
+        candidates = into + score
+        best = candidates.argmax(1)
+        back[i] = best
+        score = candidates[columns, best] + emissions[i]
+    path[-1] = int((score + end).argmax())
+    for i in range(count - 1, 0, -1):
+        path[i - 1] = back[i, path[i]]
+    return path

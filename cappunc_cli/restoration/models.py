@@ -1,0 +1,70 @@
+"""Where models lie, and whether their files are what their config.json says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from cappunc_cli.errors import BadModel
+from cappunc_cli.labels import Case, strip
+from cappunc_cli.restoration.config import ModelConfig, Transitions
+
+__all__ = ["ModelConfig", "Transitions", "find", "installed", "read_lexicon", "roots", "verify"]
+
+
+def roots() -> list[Path]:
+    """The directories that hold model directories, in the order of search."""
+    package = Path(__file__).parents[1]
+    named = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
+    return [*named, package / "_models", package.parent / "models"]
+
+
+def installed() -> list[Path]:
+    """Every model directory that has a config.json; of two with one name, the first found."""
+    found: dict[str, Path] = {}
+    for root in roots():
+        for path in sorted(root.glob("*/config.json")):
+            found.setdefault(path.parent.name, path.parent)
+    return list(found.values())
+
+
+def find(name_or_dir: str) -> Path:
+    """The directory of a model, by its name or by its path; raises BadModel."""
+    for path in installed():
+        if path.name == name_or_dir:
+            return path
+    path = Path(name_or_dir)
+    if (path / "config.json").is_file():
+        return path
+    names = ", ".join(path.name for path in installed()) or "none"
+    raise BadModel(f"no model {name_or_dir!r} (installed: {names})")
+
+
+def verify(directory: Path) -> None:
+    """Compare the SHA-256 of every file that config.json names; raises BadModel."""
+    config = ModelConfig.load(directory)
+    if not config.files:
+        raise BadModel("config.json names no files to check", str(directory))
+    for name, expected in config.files.items():
+        path = directory / name
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
+        if actual != expected:
+            raise BadModel(f"is not the file that config.json describes (SHA-256 {actual})", str(path))
+
+
+def read_lexicon(directory: Path) -> dict[str, str]:
+    """Bare word -> its mixed-case form, from lexicon.txt (one form a line); {} without one."""
+    path = directory / "lexicon.txt"
+    if not path.is_file():
+        return {}
+    forms: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        bare, label = strip(line.strip())
+        if label.case is Case.MIXED and not label.before and not label.after:
+            forms.setdefault(bare, label.form)
+    return forms
