@@ -1,0 +1,63 @@
+"""Scores for punctuation and case: one alignment, one table of counts, every metric read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cappunc_cli.evaluation.align import Alignment, align, tokens
+from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
+from cappunc_cli.evaluation.table import FOLD, Table, tabulate
+from cappunc_cli.labels import Case
+
+__all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One document: its name and the written words of both sides.
+
+    `starts` are the times of the hypothesis's words in milliseconds (None: unknown), for
+    errors that one wants to find in the recording; empty where there are no times at all.
+    """
+
+    name: str
+    reference: Sequence[str]
+    hypothesis: Sequence[str]
+    starts: Sequence[int | None] = ()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Samples, their alignments, and the table that all scores come from."""
+
+    samples: tuple[Sample, ...]
+    alignments: tuple[Alignment, ...]
+    fold: Mapping[str, str]
+
+    @cached_property
+    def table(self) -> Table:
+        """All documents counted together."""
+        return tabulate(self.alignments, self.fold)
+
+    @cached_property
+    def cased(self) -> bool:
+        """Whether the reference has capitals at all; if not, scores of case say nothing."""
+        return any(kind.reference is not None and kind.reference.case is not Case.LOWER for kind in self.table.kinds)
+
+    @cached_property
+    def scores(self) -> dict[str, Value]:
+        """Every metric by its name, without those of case where the reference has no case."""
+        return scores(self.table, self.cased)
+
+
+def scores(table: Table, cased: bool = True) -> dict[str, Value]:
+    """Every metric of METRICS by its name."""
+    return {name: metric(table) for name, metric in METRICS.items() if cased or name not in CASED}
+
+
+def evaluate(samples: Sequence[Sample], fold: Mapping[str, str] = FOLD) -> Evaluation:
+    """Align every sample and count."""
+    alignments = tuple(align(tokens(sample.reference), tokens(sample.hypothesis)) for sample in samples)
+    return Evaluation(tuple(samples), alignments, fold)

@@ -1,0 +1,65 @@
+"""From files to samples: the hypothesis is read, or restored by a model from the stripped reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli.cli.eval_inputs import listing, load, pair
+from cappunc_cli.errors import BadInput
+
+if TYPE_CHECKING:
+    from cappunc_cli.evaluation import Sample
+    from cappunc_cli.evaluation.datasets import Source
+    from cappunc_cli.words import Word
+
+#: Stripped words in, written words out.
+Restorer = Callable[[Sequence["Word"]], list[str]]
+
+
+def sources(references: Sequence[Path], format_name: str | None, only: str | None) -> Iterator[Source]:
+    """All documents of the references, read as they are asked for; raises BadInput if there are none."""
+    found = False
+    for path in listing(references):
+        for source in load(path, format_name, only):
+            if source.words:
+                found = True
+                yield source
+    if not found:
+        raise BadInput("no words to score")
+
+
+def restored(documents: Iterable[Source], restorer: Restorer) -> Iterator[Sample]:
+    """Strip every document, restore it, and put both beside each other."""
+    from cappunc_cli.evaluation import Sample
+
+    for source in documents:
+        words = source.stripped()
+        texts = [word.text for word in source.words]
+        yield Sample(source.name, texts, restorer(words), starts(words))
+
+
+def read(
+    references: Sequence[Path], hypotheses: Sequence[Path], format_name: str | None, only: str | None
+) -> Iterator[Sample]:
+    """Reference and hypothesis files beside each other, document by document."""
+    from cappunc_cli.evaluation import Sample
+
+    for reference, hypothesis in pair(references, hypotheses):
+        ours, theirs = list(load(reference, format_name, only)), list(load(hypothesis, format_name, only))
+        if len(ours) != len(theirs):
+            raise BadInput(f"{len(theirs)} documents for {len(ours)} of {reference.name}", path=str(hypothesis))
+        for a, b in zip(ours, theirs, strict=True):
+            times = starts(b.words) or starts(a.words) * (len(a.words) == len(b.words))
+            yield Sample(a.name, [w.text for w in a.words], [w.text for w in b.words], times)
+
+
+def starts(words: Sequence[Word]) -> list[int | None]:
+    """The start of every word; a word without one has that of the nearest before it. Empty without any."""
+    result: list[int | None] = []
+    last = None
+    for word in words:
+        last = last if word.start is None else word.start
+        result.append(last)
+    return result if last is not None else []

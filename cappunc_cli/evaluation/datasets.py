@@ -1,0 +1,96 @@
+"""Documents to score: reference words, and the words that a model gets to see.
+
+JSON lines hold one document each: `{"id", "words": [[text, start, end], …]}` in seconds with
+null for unknown, optionally `spk` per word; or `{"id", "ref": [text, …], "hyp": {engine:
+[[text, start, end], …]}}`, a reference beside what several recognisers heard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.labels import strip
+from cappunc_cli.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document: the words as a person wrote them, and, where they differ, as they were heard."""
+
+    name: str
+    words: Sequence[Word]
+    heard: Sequence[Word] | None = None
+
+    def stripped(self) -> list[Word]:
+        """What a recogniser gives: lower case, no marks; times and turns stay."""
+        return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
+
+
+def sniff(text: str) -> bool:
+    """Whether the first line is a document of the kinds above."""
+    line = text[: text.find("\n")] if "\n" in text else text
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return False
+    if not isinstance(value, dict) or "id" not in value:
+        return False
+    return ("ref" in value and "hyp" in value) or _is_rows(value.get("words"))
+
+
+def _is_rows(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(row, list) and len(row) == 3 for row in value)
+
+
+def read(text: str) -> Iterator[Source]:
+    """The documents, one at a time; raises BadInput with the line that is none."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield from _documents(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"no document here ({error})", line=number) from error
+
+
+def _documents(value: dict[str, object]) -> Iterator[Source]:
+    name = str(value["id"])
+    if "ref" not in value:
+        yield Source(name, _timed(value["words"], value.get("spk")))
+        return
+    reference = _timed([[text, None, None] for text in _list(value["ref"])], value.get("ref_spk"))
+    heard = value["hyp"]
+    if not isinstance(heard, dict):
+        raise ValueError("hyp is no object")
+    for engine, rows in heard.items():
+        yield Source(f"{name} {engine}", reference, _timed(rows, None))
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError("a list was expected")
+    return value
+
+
+def _timed(rows: object, speakers: object) -> list[Word]:
+    words: list[Word] = []
+    turn, last = 0, None
+    speaker_of = speakers if isinstance(speakers, list) else None
+    for i, row in enumerate(_list(rows)):
+        text, start, end = _list(row)
+        speaker = speaker_of[i] if speaker_of is not None else None
+        if words and speaker != last:
+            turn += 1
+        last = speaker
+        if any(c.isalnum() for c in str(text)):  # a lone `*` or dash is no word
+            words.append(Word(str(text), _milliseconds(start), _milliseconds(end), turn=turn))
+    return words
+
+
+def _milliseconds(value: object) -> int | None:
+    return round(float(value) * 1000) if isinstance(value, int | float) else None

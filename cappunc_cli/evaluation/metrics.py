@@ -1,0 +1,243 @@
+"""Scores read off the table of pairs. To add one: write a function of a Table, name it in METRICS.
+
+Counts may have leading dimensions (bootstrap draws); every figure then has them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.evaluation.table import Counts, Kind, Side, Table
+from cappunc_cli.labels import MARKS, Case
+
+Figure = NDArray[np.float64]
+
+THREE = ",.?"
+NAMES = {
+    ",": "comma", ".": "period", "?": "question", "!": "exclamation",
+    ":": "colon", ";": "semicolon", "—": "dash", "…": "ellipsis",
+}  # fmt: skip
+
+
+def ratio(part: Counts | Figure, whole: Counts | Figure) -> Figure:
+    """part / whole, and 0 where there is nothing to divide by."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall, F1, and what they were computed from: found rightly, claimed, there to be found."""
+
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    hits: Counts
+    hypothesis: Counts
+    reference: Counts
+
+
+#: Error rates and accuracies are one figure.
+Value = Score | Figure
+Metric = Callable[[Table], Value]
+
+
+def score(hits: Counts, hypothesis: Counts, reference: Counts) -> Score:
+    """A Score from its three counts."""
+    return Score(
+        ratio(hits, hypothesis), ratio(hits, reference), ratio(2 * hits, hypothesis + reference),
+        hits, hypothesis, reference,
+    )  # fmt: skip
+
+
+def pool(scores: Iterable[Score]) -> Score:
+    """Micro average: all decisions in one pot."""
+    many = list(scores)
+    return score(
+        np.sum([s.hits for s in many], axis=0),
+        np.sum([s.hypothesis for s in many], axis=0),
+        np.sum([s.reference for s in many], axis=0),
+    )
+
+
+def mean(scores: Iterable[Score]) -> Score:
+    """Macro average over the classes that occur on either side."""
+    many = list(scores)
+    present = np.stack([(s.reference + s.hypothesis) > 0 for s in many])
+    number = present.sum(axis=0)
+
+    def average(figures: list[Figure]) -> Figure:
+        return ratio((np.stack(figures) * present).sum(axis=0), number)
+
+    sums = pool(many)
+    return Score(
+        average([s.precision for s in many]), average([s.recall for s in many]), average([s.f1 for s in many]),
+        sums.hits, sums.hypothesis, sums.reference,
+    )  # fmt: skip
+
+
+def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable[[Kind], bool]) -> Score:
+    """Score of one class: `found` says whether a side has it, `agree` whether two that have it agree."""
+    return score(
+        table.count(lambda k: found(k.reference) and found(k.hypothesis) and agree(k)),
+        table.count(lambda k: found(k.hypothesis)),
+        table.count(lambda k: found(k.reference)),
+    )
+
+
+def _always(_: Kind) -> bool:
+    return True
+
+
+def mark(table: Table, name: str, fold: bool) -> Score:
+    """One mark, among , . ? or among all."""
+    if fold:
+        return classify(table, lambda s: table.folded(s) == name, _always)
+    return classify(table, lambda s: s is not None and s.mark == name, _always)
+
+
+def micro(table: Table, fold: bool) -> Score:
+    """All marks in one pot; a wrong mark is a miss of one and a false alarm of another."""
+    return pool(mark(table, name, fold) for name in (THREE if fold else MARKS))
+
+
+def macro(table: Table, fold: bool) -> Score:
+    """Mean of the marks' own scores."""
+    return mean(mark(table, name, fold) for name in (THREE if fold else MARKS))
+
+
+def case(table: Table, wanted: Case, initial: bool | None = None) -> Score:
+    """Words of one case, anywhere, at sentence starts, or elsewhere."""
+
+    def there(kind: Kind, side: Side | None) -> bool:
+        return side is not None and side.case is wanted and initial in (None, kind.initial)
+
+    return score(
+        table.count(lambda k: there(k, k.reference) and there(k, k.hypothesis) and k.same_case),
+        table.count(lambda k: there(k, k.hypothesis)),
+        table.count(lambda k: there(k, k.reference)),
+    )
+
+
+def cases(table: Table, initial: bool | None = None) -> Score:
+    """Capital, UPPER and mixed in one pot."""
+    return pool(case(table, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
+
+
+def encoded(table: Table, symbol: str) -> Score:
+    """One of the six output classes of Nguyen et al. (2019).
+
+    Each word is written as two symbols, its case (U with any capital, L without) and its
+    mark (. , ? or $ for none).
+    """
+    if symbol in "UL":
+        return classify(table, lambda s: s is not None and (s.case is not Case.LOWER) == (symbol == "U"), _always)
+    if symbol == "$":
+        return classify(table, lambda s: s is not None and table.folded(s) not in {*THREE}, _always)
+    return mark(table, symbol, fold=True)
+
+
+def boundary(table: Table) -> Score:
+    """Sentence ends, whatever mark ends them."""
+    return classify(table, lambda s: s is not None and s.ends, _always)
+
+
+def _slots(table: Table, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
+    """Marks that are correct, substituted, deleted (missed), inserted (false)."""
+    among = THREE if fold else MARKS
+
+    def read(side: Side | None) -> str:
+        found = table.folded(side) if fold else (side.mark if side is not None else "")
+        return found if found in among else ""
+
+    return (
+        table.count(lambda k: read(k.reference) != "" and read(k.reference) == read(k.hypothesis)),
+        table.count(lambda k: "" != read(k.reference) != read(k.hypothesis) != ""),
+        table.count(lambda k: read(k.reference) != "" and read(k.hypothesis) == ""),
+        table.count(lambda k: read(k.reference) == "" and read(k.hypothesis) != ""),
+    )
+
+
+def slot_error_rate(table: Table, fold: bool) -> Figure:
+    """Makhoul et al. (1999): (S + D + I) / (C + S + D); may exceed 1."""
+    c, s, d, i = _slots(table, fold)
+    return ratio(s + d + i, c + s + d)
+
+
+def punctuation_error_rate(table: Table, fold: bool) -> Figure:
+    """NeMo's PER, (S + D + I) / (C + S + D + I), on our alignment of words."""
+    c, s, d, i = _slots(table, fold)
+    return ratio(s + d + i, c + s + d + i)
+
+
+def _reference_words(table: Table) -> Counts:
+    return table.count(lambda k: k.reference is not None)
+
+
+def word_error_rate(table: Table) -> Figure:
+    """Word errors per reference word; case and marks do not count."""
+    return ratio(table.count(lambda k: not k.same_word), _reference_words(table))
+
+
+def word_accuracy(table: Table) -> Figure:
+    """Share of reference words that are there in the right case."""
+    return ratio(table.count(lambda k: k.same_word and k.same_case), _reference_words(table))
+
+
+def exact_accuracy(table: Table) -> Figure:
+    """Share of reference words that are there in the right case and with the right mark."""
+    right = table.count(
+        lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
+        and k.reference.mark == k.hypothesis.mark
+    )  # fmt: skip
+    return ratio(right, _reference_words(table))
+
+
+#: Every score by its name. Plain mark names are over , . ? after folding, `all.` ones are not folded.
+METRICS: dict[str, Metric] = {
+    **{NAMES[name]: partial(mark, name=name, fold=True) for name in THREE},
+    "micro": partial(micro, fold=True),
+    "macro": partial(macro, fold=True),
+    **{f"all.{NAMES[name]}": partial(mark, name=name, fold=False) for name in MARKS},
+    "all.micro": partial(micro, fold=False),
+    "all.macro": partial(macro, fold=False),
+    "boundary": boundary,
+    "case.capital": partial(case, wanted=Case.CAPITAL),
+    "case.upper": partial(case, wanted=Case.UPPER),
+    "case.mixed": partial(case, wanted=Case.MIXED),
+    "case": cases,
+    "case.initial": partial(cases, initial=True),
+    "case.other": partial(cases, initial=False),
+    **{f"encoded.{symbol}": partial(encoded, symbol=symbol) for symbol in "UL.,?$"},
+    "ser": partial(slot_error_rate, fold=True),
+    "all.ser": partial(slot_error_rate, fold=False),
+    "per": partial(punctuation_error_rate, fold=True),
+    "all.per": partial(punctuation_error_rate, fold=False),
+    "wer": word_error_rate,
+    "word_accuracy": word_accuracy,
+    "exact_accuracy": exact_accuracy,
+}
+
+#: Lower is better.
+ERRORS = frozenset({"ser", "all.ser", "per", "all.per", "wer"})
+#: Need a reference with capitals in it; benchmarks like IWSLT have none.
+CASED = frozenset(name for name in METRICS if name.startswith("case")) | {
+    "encoded.U", "encoded.L", "word_accuracy", "exact_accuracy",
+}  # fmt: skip
+
+
+def word_counts(table: Table) -> dict[str, int]:
+    """What the alignment looks like, so that nobody reads marks off a bad one."""
+    return {
+        "reference": int(_reference_words(table)),
+        "hypothesis": int(table.count(lambda k: k.hypothesis is not None)),
+        "correct": int(table.count(lambda k: k.same_word)),
+        "substituted": int(table.count(lambda k: bool(k.reference and k.hypothesis and not k.same_word))),
+        "deleted": int(table.count(lambda k: k.hypothesis is None)),
+        "inserted": int(table.count(lambda k: k.reference is None)),
+    }

@@ -1,0 +1,201 @@
+"""An evaluation as a table for people and as JSON, CSV and Markdown for programs and pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from cappunc_cli.evaluation import Evaluation
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, word_counts
+from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.table import confusion, tabulate
+
+#: Section of the report -> its metrics in order.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Marks , . ?": ("comma", "period", "question", "micro", "macro", "ser", "per"),
+    "All marks": tuple(name for name in METRICS if name.startswith("all.")),
+    "Sentences": ("boundary",),
+    "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
+    "Words": ("wer", "word_accuracy", "exact_accuracy"),
+}
+_TITLES = {
+    "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
+    "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
+    "ser": "slot error rate", "per": "punctuation error rate", "boundary": "sentence ends",
+    "case.capital": "Capital", "case.upper": "UPPER", "case.mixed": "mIxed", "case": "all cases",
+    "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
+    "word_accuracy": "word accuracy with case", "exact_accuracy": "word accuracy with case and mark",
+}  # fmt: skip
+
+#: A low and a high bound, by the name of the metric.
+Intervals = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table."""
+
+    section: str
+    name: str
+    value: Value
+    interval: tuple[float, float] | None = None
+
+    @property
+    def title(self) -> str:
+        """The name as people read it."""
+        return _TITLES.get(self.name.removeprefix("all."), self.name)
+
+
+def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[Row]:
+    """The report's lines; marks that nobody wrote and sections that say nothing are left out."""
+    scores, bounds = evaluation.scores, intervals or {}
+    result = []
+    for section, names in SECTIONS.items():
+        for name in names:
+            value = scores.get(name)
+            if value is None or (isinstance(value, Score) and not (value.reference or value.hypothesis)):
+                continue
+            result.append(Row(section, name, value, bounds.get(name)))
+    if not any(row.name.startswith("all.") and row.name[4:] in _OTHERS for row in result):
+        result = [row for row in result if row.section != "All marks"]
+    return result
+
+
+_OTHERS = frozenset({"exclamation", "colon", "semicolon", "dash", "ellipsis"})
+
+
+def as_dict(
+    evaluation: Evaluation,
+    signature: Signature,
+    intervals: Intervals | None = None,
+    extra: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """Everything there is to say, ready for JSON."""
+    result: dict[str, object] = {
+        "signature": str(signature),
+        "options": signature.fields(),
+        "words": {**word_counts(evaluation.table), "wer": float(METRICS["wer"](evaluation.table))},  # type: ignore[arg-type]
+        "scores": {name: plain(value) for name, value in evaluation.scores.items()},
+        "confusion": confusion(evaluation.table),
+        "files": files(evaluation),
+    }
+    if intervals:
+        result["intervals"] = {name: {"low": low, "high": high} for name, (low, high) in intervals.items()}
+    return result | dict(extra or {})
+
+
+def files(evaluation: Evaluation) -> list[dict[str, object]]:
+    """One line per file: its words and its main figures."""
+    result: list[dict[str, object]] = []
+    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
+        table = tabulate([alignment], evaluation.fold)
+        figures = {name: headline(METRICS[name](table)) for name in ("micro", "macro", "boundary", "ser", "wer")}
+        if evaluation.cased:
+            figures["case"] = headline(METRICS["case"](table))
+        result.append({"name": sample.name, "words": len(sample.reference), **figures})
+    return result
+
+
+def headline(value: Value) -> float:
+    """The one figure of a metric: F1, or the rate itself."""
+    return float(value.f1 if isinstance(value, Score) else value)
+
+
+def plain(value: Value) -> float | dict[str, float | int]:
+    """A metric's value as JSON writes it."""
+    if not isinstance(value, Score):
+        return float(value)
+    return {
+        "precision": float(value.precision),
+        "recall": float(value.recall),
+        "f1": float(value.f1),
+        "hits": int(value.hits),
+        "hypothesis": int(value.hypothesis),
+        "reference": int(value.reference),
+    }
+
+
+def as_json(report: Mapping[str, object]) -> str:
+    """The report with two spaces of indentation and a final newline."""
+    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+
+
+_HEADER = ("section", "name", "precision", "recall", "f1", "rate", "low", "high", "hits", "hypothesis", "reference")
+
+
+def as_csv(lines: Iterable[Row], signature: Signature) -> str:
+    """One line a metric; the signature is the last column of each, so that a pasted line keeps it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*_HEADER, "signature"])
+    for row in lines:
+        low, high = row.interval or ("", "")
+        value = plain(row.value)
+        if isinstance(value, float):
+            cells: list[object] = ["", "", "", value, low, high, "", "", ""]
+        else:
+            cells = [value["precision"], value["recall"], value["f1"], "", low, high]
+            cells += [value["hits"], value["hypothesis"], value["reference"]]
+        writer.writerow([row.section, row.name, *cells, str(signature)])
+    return out.getvalue()
+
+
+def as_markdown(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]) -> str:
+    """A pipe table for a README or a card, the signature under it."""
+    with_bounds = any(row.interval for row in lines)
+    head = ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"]
+    text = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    section = ""
+    for row in lines:
+        if row.section != section:
+            section = row.section
+            text.append(f"| **{section}** |" + " |" * (len(head) - 1))
+        text.append("| " + " | ".join(cells(row, with_bounds)) + " |")
+    return "\n".join([*text, "", word_line(words), "", f"`{signature}`", ""])
+
+
+def cells(row: Row, with_bounds: bool) -> list[str]:
+    """A row's cells as text, percentages with one decimal."""
+    bounds = [f"{100 * row.interval[0]:.1f}–{100 * row.interval[1]:.1f}" if row.interval else ""] if with_bounds else []
+    if isinstance(row.value, Score):
+        value = row.value
+        figures = [f"{100 * float(x):.1f}" for x in (value.precision, value.recall, value.f1)]
+        return [row.title, *figures, *bounds, f"{int(value.reference):,}", f"{int(value.hypothesis):,}"]
+    return [row.title, "", "", f"{100 * float(row.value):.1f}", *bounds, "", ""]
+
+
+def word_line(words: Mapping[str, int]) -> str:
+    """One line about the alignment: a score on bad words is no score."""
+    wrong = words["substituted"] + words["deleted"] + words["inserted"]
+    rate = 100 * wrong / words["reference"] if words["reference"] else 0.0
+    return (
+        f"{words['reference']:,} reference words, {words['hypothesis']:,} in the hypothesis; WER {rate:.1f} "
+        f"({words['substituted']:,} substituted, {words['deleted']:,} deleted, {words['inserted']:,} inserted)"
+    )
+
+
+def as_rich(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]) -> RenderableType:
+    """The table for a terminal."""
+    with_bounds = any(row.interval for row in lines)
+    table = RichTable(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    for name in ("precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"):
+        table.add_column(name, justify="right")
+    section = ""
+    for row in lines:
+        if row.section != section:
+            if section:
+                table.add_row()
+            section = row.section
+            table.add_row(Text(section, style="bold cyan"))
+        better = "  ↓" if row.name in ERRORS else ""
+        title, *rest = cells(row, with_bounds)
+        table.add_row(f"  {title}{better}", *rest, style="bold" if row.name in ("micro", "case") else "")
+    return Group(table, Text(), Text(word_line(words)), Text(str(signature), style="dim"))
