@@ -1,0 +1,77 @@
+"""Transcripts in JSON, one engine a module.
+
+To add an engine: write a module here with `sniff(value)` and `tracks(value)` on the parsed
+value (tracks.py has the nouns), add its line to ASR_ENGINES above every engine whose files
+it would claim as well, and put two small files into fixtures/json/<engine>/.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from cappunc_cli.errors import UnknownFormat
+
+from . import (
+    stable_ts,
+    vosk,
+    whisper,
+    whisper_timestamped,
+    whisperx,
+)
+from .document import Engine, write
+from .scan import load
+
+#: Most specific first: the first engine whose `sniff` says yes reads the file.
+ASR_ENGINES: dict[str, Engine] = {
+    name: Engine(name, module)
+    for name, module in {
+        "stable-ts": stable_ts,
+        "whisperx": whisperx,
+        "whisper-timestamped": whisper_timestamped,
+        "whisper": whisper,
+        "vosk": vosk,
+    }.items()
+}
+
+# `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.
+_START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|-?\d+(?:\.\d+)?\s*[,\]]|\[\s*(?:["\[{]|-?\d)))')
+
+__all__ = ["ASR_ENGINES", "detect", "sniff", "write"]
+
+
+def sniff(text: str) -> bool:
+    """Whether the text means to be JSON; it may still be broken, or no transcript."""
+    return _START.match(text) is not None
+
+
+def detect(text: str) -> str:
+    """The engine that wrote a JSON transcript.
+
+    Raises BadInput with the line where the JSON is broken, UnknownFormat where it holds no
+    transcript.
+    """
+    return _detect(text)
+
+
+@lru_cache(maxsize=1)
+def _detect(text: str) -> str:
+    return engine_of(load(text))
+
+
+def engine_of(value: Any) -> str:
+    """The engine whose shape a parsed value has; raises UnknownFormat."""
+    for name, engine in ASR_ENGINES.items():
+        if engine.module.sniff(value):
+            return name
+    raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")
+
+
+def _outline(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(str(key) for key in list(value)[:5])
+        return f"an object with the keys {keys}" if keys else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return f"only {str(value)[:20]!r}"

@@ -1,0 +1,87 @@
+"""A JSON transcript as a Document, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Word
+
+from .edits import track_edits
+from .scan import Edit, load, splice
+from .sync import Synced, sync
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The source and its tracks; their entries, one after the other, are the words."""
+
+    source: str
+    tracks: tuple[Synced, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A module with `sniff(value)` and `tracks(value)`, as a format like any other."""
+
+    name: str
+    module: ModuleType
+
+    @property
+    def SUFFIXES(self) -> tuple[str, ...]:
+        return tuple(getattr(self.module, "SUFFIXES", (".json",)))
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text is a transcript of this engine."""
+        from . import detect, sniff
+
+        return sniff(text) and detect(text) == self.name
+
+    def read(self, text: str) -> Document:
+        """Raises BadInput for broken JSON and for JSON of another shape."""
+        value = load(text)
+        if not self.module.sniff(value):
+            raise BadInput(f"this is no {self.name} transcript")
+        return build(self.name, text, self.module.tracks(value))
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        return write(document, texts)
+
+
+def build(name: str, source: str, tracks: Any) -> Document:
+    synced = tuple(sync(track) for track in tracks)
+    return Document(name, tuple(_words(synced)), Origin(source, synced))
+
+
+def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
+    turn, cue = 0, 0
+    speaker: object = None
+    for number, track in enumerate(tracks):
+        base = cue + (number > 0)
+        for i, entry in enumerate(track.entries):
+            token = entry.token
+            changed = entry.speaker is not None and entry.speaker != speaker and speaker is not None
+            turn += token.turn or changed
+            speaker = entry.speaker if entry.speaker is not None else speaker
+            cue = max(cue, base + token.cue)
+            yield Word(token.text, entry.start, entry.end, cue, turn, (number, i))
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source with its words replaced by `texts`, in every copy."""
+    origin = document.origin
+    if not isinstance(origin, Origin):
+        raise TypeError("not a document of a JSON engine")
+    if len(texts) != len(document.words):
+        raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
+    edits: list[Edit] = []
+    at = 0
+    for track in origin.tracks:
+        stop = at + len(track.entries)
+        before = [entry.token.text for entry in track.entries]
+        edits += track_edits(origin.source, track, before, texts[at:stop])
+        at = stop
+    return splice(origin.source, edits)

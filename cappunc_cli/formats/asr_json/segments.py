@@ -1,0 +1,51 @@
+"""Segments with word lists: the shape that Whisper and its many relatives share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .scan import Literal, Node
+from .tracks import Field, Track, entries, node, seconds, whole
+
+
+def found(value: object) -> list[Node]:
+    """The segments of a file: a bare list, `segments`, or `segments` one or two keys below."""
+    if isinstance(value, list):
+        return entries(value)
+    for path in (("segments",), ("transcription", "segments"), ("result", "segments"), ("output", "segments")):
+        if segments := entries(value, *path):
+            return segments
+    return []
+
+
+def words_of(segments: Sequence[Node], key: str) -> list[Node]:
+    return [word for segment in segments for word in entries(segment, "words") if isinstance(word.get(key), Literal)]
+
+
+def joint(words: Sequence[Node], key: str) -> str:
+    """ "" where the words carry their spaces themselves (` One`), else " "."""
+    return "" if 2 * sum(word[key][:1].isspace() for word in words) > len(words) else " "
+
+
+def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[Field]:
+    """The words of each segment; where it has no list of them, its text."""
+    inner = joint(words_of(segments, key), key)
+    for segment in segments:
+        words = words_of([segment], key)
+        speaker = segment.get("speaker")
+        if not words and isinstance(segment.get(text), Literal):
+            start, end = seconds(segment.get("start")), seconds(segment.get("end"))
+            yield Field(segment[text], start, end, speaker, "\n")
+        for i, word in enumerate(words):
+            start, end = seconds(word.get("start")), seconds(word.get("end"))
+            yield Field(word[key], start, end, word.get("speaker", speaker), inner if i else "\n")
+
+
+def track(value: object, key: str, *others: Sequence[Field]) -> Track:
+    """Words, segment texts and the whole text of a file; `others` are further copies."""
+    segments = found(value)
+    texts = whole([segment.get("text") for segment in segments if words_of([segment], key)])
+    full = [whole([holder["text"]]) for holder in (node(value), node(value, "transcription")) if "text" in holder]
+    words = list(fields(segments, key))
+    copies = [copy for copy in (texts, *full, *others) if copy]
+    return Track(words or copies.pop(0), copies) if words or copies else Track(())

@@ -1,0 +1,204 @@
+"""Every copy of a word: found by alignment when a file is read, changed together when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cappunc_cli.labels import Label, dress, strip
+
+from .alignment import blocks
+from .tokens import Token, tokenize
+from .tracks import Track
+
+# Below this share of marked words a list that has none is simply unpunctuated.
+_RARE = 1 / 50
+# A text that has this many words more than the list says something of its own.
+_SPELLED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A token of a stream, and the words (entries) whose case and mark it shows.
+
+    None: another word's spelling has no such end (`25` for "twenty five" has both, the
+    "and" in "one hundred and five" against `105` neither).
+    """
+
+    stream: int
+    token: Token
+    case_of: int | None
+    mark_of: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One spoken word: the token that says what is written now, and its clock."""
+
+    token: Token
+    start: int | None
+    end: int | None
+    speaker: object
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a stream writes: a word list may keep case and leave the marks to the text."""
+
+    case: bool = True
+    marks: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """A track with its words settled; places[i] belong to entries by their numbers."""
+
+    track: Track
+    entries: tuple[Entry, ...]
+    places: tuple[Place, ...]
+    styles: tuple[Style, ...]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An entry while copies may still put words before it."""
+
+    key: str
+    token: Token
+
+
+@dataclass(slots=True)
+class _Pending:
+    stream: int
+    token: Token
+    case_of: _Draft | None
+    mark_of: _Draft | None
+
+
+def sync(track: Track) -> Synced:
+    """Find the copies of each word of the track."""
+    drafts: list[_Draft] = []
+    pending: list[_Pending] = []
+    for number, stream in enumerate([track.words, *track.copies]):
+        tokens = tokenize(stream)
+        if number == 0:
+            drafts = [_Draft(token.key, token) for token in tokens]
+            pending = [_Pending(0, d.token, d, d) for d in drafts]
+        else:
+            drafts = _add(number, drafts, tokens, pending)
+    numbers = {id(draft): i for i, draft in enumerate(drafts)}
+    places = tuple(
+        Place(
+            p.stream,
+            p.token,
+            None if p.case_of is None else numbers[id(p.case_of)],
+            None if p.mark_of is None else numbers[id(p.mark_of)],
+        )
+        for p in pending
+    )
+    styles = _styles(places, 1 + len(track.copies))
+    return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
+
+
+def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_Pending]) -> list[_Draft]:
+    """Place the tokens of a copy; returns the entries with the copy's own words among them."""
+    grown: list[_Draft] = []
+    for same, i, i_stop, j, j_stop in blocks([d.key for d in drafts], [t.key for t in tokens]):
+        ours, theirs = drafts[i:i_stop], tokens[j:j_stop]
+        grown += ours
+        if same or len(ours) == len(theirs):
+            pending += [_Pending(number, t, d, d) for d, t in zip(ours, theirs, strict=True)]
+        elif not ours or len(theirs) > max(len(ours), _SPELLED):
+            own = [_Draft(t.key, replace(t, start=None, end=None)) for t in theirs]
+            pending += [_Pending(number, d.token, d, d) for d in own]
+            grown += own
+        elif theirs:
+            last = len(theirs) - 1
+            pending += [
+                _Pending(number, t, ours[0] if k == 0 else None, ours[-1] if k == last else None)
+                for k, t in enumerate(theirs)
+            ]
+    return grown
+
+
+def _styles(places: Sequence[Place], streams: int) -> tuple[Style, ...]:
+    """Streams without a mark, or without a capital, beside others that have them keep to that."""
+    words: dict[int, set[int]] = {s: set() for s in range(streams)}
+    marked: dict[int, set[int]] = {s: set() for s in range(streams)}
+    capital: dict[int, set[int]] = {s: set() for s in range(streams)}
+    for place in places:
+        if place.case_of is None or place.case_of != place.mark_of:
+            continue
+        words[place.stream].add(place.case_of)
+        if strip(place.token.text)[1].mark:
+            marked[place.stream].add(place.case_of)
+        if any(c.isupper() for c in place.token.text):
+            capital[place.stream].add(place.case_of)
+    return tuple(Style(not _lacks(s, words, capital), not _lacks(s, words, marked)) for s in range(streams))
+
+
+def _lacks(stream: int, words: dict[int, set[int]], having: dict[int, set[int]]) -> bool:
+    own = words[stream]
+    return (
+        bool(own)
+        and not having[stream]
+        and any(len(theirs & own) > _RARE * len(own) for s, theirs in having.items() if s != stream)
+    )
+
+
+def _entries(track: Track, drafts: list[_Draft], places: Sequence[Place], styles: Sequence[Style]) -> list[Entry]:
+    shown: list[Token | None] = [None] * len(drafts)
+    speakers: list[object] = [draft.token.speaker for draft in drafts]
+    for place in places:
+        if (n := place.case_of) is None or n != place.mark_of:
+            continue
+        if speakers[n] is None:
+            speakers[n] = place.token.speaker
+        if shown[n] is None and styles[place.stream] == Style():
+            shown[n] = place.token
+    entries = [
+        Entry(token or draft.token, draft.token.start, draft.token.end, speaker)
+        for draft, token, speaker in zip(drafts, shown, speakers, strict=True)
+    ]
+    return _timed(entries, drafts, track) if track.clock else entries
+
+
+def _timed(entries: list[Entry], drafts: list[_Draft], track: Track) -> list[Entry]:
+    """Give the entries the times and speakers of the raw words."""
+    timed = list(entries)
+    raw = tokenize(track.clock)
+    for same, i, i_stop, j, j_stop in blocks([d.key for d in drafts], [t.key for t in raw]):
+        if i == i_stop or j == j_stop:
+            continue
+        pairs = zip(range(i, i_stop), range(j, j_stop), strict=True) if i_stop - i == j_stop - j else ()
+        if same or pairs:
+            for n, r in pairs:
+                timed[n] = replace(timed[n], start=raw[r].start, end=raw[r].end, speaker=raw[r].speaker)
+            continue
+        timed[i] = replace(timed[i], start=raw[j].start, speaker=raw[j].speaker)
+        timed[i_stop - 1] = replace(timed[i_stop - 1], end=raw[j_stop - 1].end, speaker=raw[j_stop - 1].speaker)
+    return timed
+
+
+def target(place: Place, style: Style, before: Sequence[str], after: Sequence[str]) -> str:
+    """What the place shows when its words turn from `before` into `after`."""
+    own = place.token.text
+    case_of = place.case_of if place.case_of is not None and before[place.case_of] != after[place.case_of] else None
+    mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
+    if case_of is None and mark_of is None:
+        return own
+    if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:
+        return after[case_of]
+    bare, label = strip(own)
+    if case_of is not None and style.case:
+        label = _with_case(label, before[case_of], after[case_of])
+    if mark_of is not None and style.marks:
+        label = label.with_mark(strip(after[mark_of])[1].mark)
+    return dress(bare, label)
+
+
+def _with_case(label: Label, before: str, after: str) -> Label:
+    old, new = strip(before)[1], strip(after)[1]
+    if (old.case, old.form) == (new.case, new.form):
+        return label
+    return replace(label, case=new.case, form=new.form)

@@ -1,0 +1,107 @@
+"""Words of a run of fields, wherever the file cuts them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from cappunc_cli.labels import strip
+
+from .tracks import Field
+
+#: (field, start, stop): a stretch of a field's value.
+Part = tuple[int, int, int]
+
+# Not spoken, or not to be touched: sounds, lyrics, tags, addresses.
+_MASK = re.compile(
+    r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|\S*(?:https?://|www\.)\S+|\S+@\S+\.\S+|^\s*Speaker \w+: ",
+    re.MULTILINE,
+)
+_TURN = re.compile(r"(?:^|(?<=\s))(?:>>+|&gt;&gt;)(?=\s|\w)|^\s*[-–—]\s+(?=\w)", re.MULTILINE)
+_WORD = re.compile(r"\S+")
+_KEEP = re.compile(r"\S*[^\W_]\S*")
+_DETACHED = re.compile(r"[  \u202f]+(?:[,.?!:;…—–-]|\.{2,}|--)+(?=\s|$)")
+_BARE = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word in a run of fields; `key` is what its copies have in common."""
+
+    text: str
+    key: str
+    parts: tuple[Part, ...]
+    start: int | None
+    end: int | None
+    speaker: object
+    cue: int
+    turn: bool
+
+
+def key_of(text: str) -> str:
+    bare = strip(text)[0]
+    return _BARE.sub("", bare) or bare
+
+
+def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Start, stop and whether a new turn begins, for each word of a running text."""
+    masked = _MASK.sub(lambda m: " " * len(m.group()), text)
+    turns = [m.end() for m in _TURN.finditer(masked)]
+    masked = _TURN.sub(lambda m: " " * len(m.group()), masked)
+    turns.reverse()
+    for run in _WORD.finditer(masked):
+        if not _KEEP.match(run.group()):
+            continue
+        stop = run.end()
+        if detached := _DETACHED.match(masked, stop):
+            stop = detached.end()
+        turn = False
+        while turns and turns[-1] <= run.start():
+            turn = bool(turns.pop())
+        yield run.start(), stop, turn
+
+
+def tokenize(fields: Sequence[Field]) -> list[Token]:
+    """The words of the fields read as one text; each part knows its field."""
+    begins, joined = _joined(fields)
+    cues = list(accumulate((i > 0 and "\n" in field.join for i, field in enumerate(fields)), lambda n, new: n + new))
+    spans = [(_parts(begins, fields, start, stop), turn) for start, stop, turn in find_words(joined)]
+    tokens: list[Token] = []
+    for i, (parts, turn) in enumerate(spans):
+        head, tail = parts[0][0], parts[-1][0]
+        text = "".join([fields[f].literal[a:b] for f, a, b in parts])
+        first = i == 0 or spans[i - 1][0][-1][0] != head
+        last = i + 1 == len(spans) or spans[i + 1][0][0][0] != tail
+        start = fields[head].start if first else None
+        end = next((e for f, _, _ in reversed(parts) if (e := fields[f].end) is not None), None) if last else None
+        tokens.append(Token(text, key_of(text), parts, start, end, fields[head].speaker, cues[head], turn))
+    return tokens
+
+
+def _joined(fields: Sequence[Field]) -> tuple[list[int], str]:
+    begins: list[int] = []
+    pieces: list[str] = []
+    at = 0
+    for i, field in enumerate(fields):
+        join = field.join if i else ""
+        pieces += [join, field.literal]
+        begins.append(at + len(join))
+        at += len(join) + len(field.literal)
+    return begins, "".join(pieces)
+
+
+def _parts(begins: list[int], fields: Sequence[Field], start: int, stop: int) -> tuple[Part, ...]:
+    """The stretches of fields below [start, stop) of the joined text, up to the first joint."""
+    parts: list[Part] = []
+    f = bisect_right(begins, start) - 1
+    while f < len(fields) and begins[f] < stop:
+        if parts and fields[f].join:
+            break  # what follows stands in an entry of its own
+        a, b = max(start, begins[f]), min(stop, begins[f] + len(fields[f].literal))
+        if a < b:
+            parts.append((f, a - begins[f], b - begins[f]))
+        f += 1
+    return tuple(parts)
