@@ -1,0 +1,88 @@
+"""Reading and writing files and pipes as bytes; no file is ever half written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from cappunc_cli.cli.encoding import Encoding, decode
+
+#: What the user writes for standard input or output.
+PIPE = "-"
+
+
+def read_bytes(source: str) -> bytes:
+    """All bytes of a file, or of standard input for `-`."""
+    return sys.stdin.buffer.read() if source == PIPE else Path(source).read_bytes()
+
+
+def read_text(source: str) -> tuple[str, Encoding]:
+    """Text of a file, or of standard input for `-`, and how to write it back."""
+    return decode(read_bytes(source))
+
+
+def write_stdout(data: bytes) -> None:
+    """Write bytes to standard output, at once; BrokenPipeError when nobody reads them."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def is_file(path: Path) -> bool:
+    """Whether the path leads to a regular file (not to a pipe, a device or a directory)."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file in one step: whoever looks sees the old content or the new, never less.
+
+    A symbolic link stays and its target is written; an existing file keeps its mode. A pipe
+    or a device (`/dev/null`) is written directly. Raises OSError; then nothing has changed.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not is_file(target):
+        target.write_bytes(data)
+        return
+    mode = _mode(target)
+    handle, name = tempfile.mkstemp(prefix=".cappunc-", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as temporary:
+            temporary.write(data)
+            temporary.flush()
+            os.fsync(temporary.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    _sync_directory(target.parent)
+
+
+def _mode(target: Path) -> int:
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+    if not os.access(target, os.W_OK):
+        # A rename needs no right on the file itself, but read-only is a wish.
+        raise PermissionError(13, "is read-only", str(target))
+    return mode
+
+
+def _sync_directory(directory: Path) -> None:
+    # Without it a power cut may bring the old name back; Windows cannot and need not.
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+HERE = Path(__file__).resolve().parent
+_SLOW_MACHINES = [HealthCheck.too_slow]
+
+# One slow machine must not fail what another passes: no deadlines, and in CI no dice.
+settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The samples and texts beside the checkout; CAPPUNC_SHARED names another place."""
+    place = Path(os.environ.get("CAPPUNC_SHARED") or HERE.parent.parent / "shared")
+    if not place.is_dir():
+        pytest.skip(f"no samples at {place} (set CAPPUNC_SHARED)")
+    return place
+
+
+@pytest.fixture(scope="session")
+def tiny_model() -> Path:
+    """A model of a few KB for tests of everything but quality."""
+    place = HERE / "tiny_model"
+    if not (place / "model.onnx").is_file():
+        pytest.skip(f"no model at {place}")
+    return place

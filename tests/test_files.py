@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import codecs
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.cli.encoding import Encoding, decode, encode, writable
+from cappunc_cli.cli.files import write_atomic
+from cappunc_cli.errors import BadInput, CappuncError
+
+CUE = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{}\r\n\r\n"
+LEGACY = {
+    "cp1252": "el niño comió mañana, ¿qué pasó? el café está aquí",
+    "cp1250": "żółta łódź i święta są już za nami, proszę państwa",
+    "cp1251": "привет как дела сегодня мы пойдём гулять в парк",
+    "gb18030": "我们今天去公园散步，天气很好，大家都很高兴",
+    "big5": "我們今天去公園散步，天氣很好，大家都很高興",
+}
+
+
+@given(st.binary())
+def test_whatever_is_read_is_written_back(data: bytes) -> None:
+    try:
+        text, encoding = decode(data)
+    except BadInput:
+        return  # refused, not damaged
+    assert encode(text, encoding) == data
+
+
+@given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
+def test_bytes_without_zeros_are_never_refused(data: bytes) -> None:
+    if not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        decode(data)
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.sampled_from(["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-8"]),
+)
+def test_byte_order_marks_say_the_codec(text: str, codec: str) -> None:
+    bom = "\ufeff".encode(codec)
+    if codec == "utf-16-le" and text.startswith("\0"):
+        return  # the four bytes are the mark of UTF-32
+    assert decode(bom + text.encode(codec)) == (text, Encoding(codec, bom))
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark(codec: str) -> None:
+    text = CUE.format("hello there café")
+    assert decode(text.encode(codec)) == (text, Encoding(codec))
+
+
+@pytest.mark.parametrize("codec", LEGACY)
+def test_legacy_code_pages_are_recognised(codec: str) -> None:
+    text = CUE.format(LEGACY[codec]) * 4
+    assert decode(text.encode(codec)) == (text, Encoding(codec))
+
+
+def test_a_lone_curly_quote_is_no_japanese() -> None:
+    assert decode(b"1\n00:00:01,000 --> 00:00:02,000\nit\x92s mine\n")[0].endswith("it’s mine\n")
+
+
+def test_a_torn_character_leaves_the_file_utf8() -> None:
+    data = "où êtes-vous, là-bas".encode() + b" \xc3\n"
+    text, encoding = decode(data)
+    assert encoding == Encoding("utf-8")
+    assert text.startswith("où êtes-vous")
+
+
+def test_bytes_of_no_known_code_page_have_no_letters_to_change() -> None:
+    text, encoding = decode(b"cafe au \x81\x8d\x90")
+    assert text.upper() == "CAFE AU " + text[8:]
+    assert encode(text.upper(), encoding) == b"CAFE AU \x81\x8d\x90"
+
+
+@pytest.mark.parametrize("data", [b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00", b"\xff\xfea"])
+def test_what_is_no_text_is_refused(data: bytes) -> None:
+    with pytest.raises(CappuncError):
+        decode(data)
+
+
+def test_marks_that_the_codec_lacks_are_spelled_in_ascii() -> None:
+    assert writable("«да… нет» — “so”", Encoding("cp1251")) == "«да… нет» — “so”"
+    assert writable("well… no — “so”", Encoding("ascii")) == 'well... no -- "so"'
+    assert writable("well…", Encoding("big5")) == "well…"
+    assert writable("well… é", Encoding("utf-8")) == "well… é"
+
+
+def test_a_letter_that_the_codec_lacks_is_refused() -> None:
+    with pytest.raises(BadInput, match="cp1251"):
+        writable("žena", Encoding("cp1251"))
+
+
+def test_new_files_get_the_usual_mode(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"")
+    write_atomic(tmp_path / "new", b"x")
+    assert (tmp_path / "new").stat().st_mode == plain.stat().st_mode
+
+
+def test_modes_and_links_survive(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.srt", tmp_path / "link.srt"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_atomic(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.srt", "real.srt"]
+
+
+def test_devices_are_written_not_replaced() -> None:
+    write_atomic(Path("/dev/null"), b"x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_read_only_files_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "a.srt"
+    target.write_bytes(b"old")
+    # Not by chmod: root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(PermissionError):
+        write_atomic(target, b"new")
+    assert target.read_bytes() == b"old"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "a.srt"
+    target.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomic(target, b"new")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
+    assert target.read_bytes() == b"old"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from cappunc_cli.cli.files import write_atomic
+contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
+print(flush=True)
+while True:
+    for content in contents:
+        write_atomic(Path(sys.argv[1]), content)
+"""
+
+
+def test_a_killed_writer_never_leaves_a_torn_file(tmp_path: Path) -> None:
+    target = tmp_path / "a.srt"
+    whole = {b"A" * 3_000_000, b"B" * 3_000_000}
+    target.write_bytes(b"A" * 3_000_000)
+    for delay in (0.001, 0.003, 0.006, 0.01, 0.015, 0.023, 0.04, 0.06):
+        with subprocess.Popen([sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        assert target.read_bytes() in whole
+    # What a kill leaves behind is hidden and takes nobody's name.
+    assert all(p.name.startswith(".cappunc-") for p in tmp_path.iterdir() if p != target)
