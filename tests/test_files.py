@@ -128,7 +128,7 @@ def test_read_only_files_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
     # Not by chmod: root may write anywhere.
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     with pytest.raises(PermissionError):
         write_atomic(target, b"new")
     assert target.read_bytes() == b"old"
