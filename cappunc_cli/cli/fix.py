@@ -1,0 +1,121 @@
+"""`cappunc fix`: give files their punctuation and case back."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cappunc_cli.cli.files import PIPE
+from cappunc_cli.cli.plan import Job, inputs, plan
+from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.labels import MARKS
+
+if TYPE_CHECKING:
+    from cappunc_cli.cli.batch import Mode
+
+
+class Existing(StrEnum):
+    """What becomes of the marks and capitals that a file already has."""
+
+    AUTO = "auto"
+    KEEP = "keep"
+    REPLACE = "replace"
+
+
+def fix(
+    context: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to write; - is standard output.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the files themselves.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what would change; write nothing.")] = False,
+    format_name: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Format of the input, if it is not found.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
+    marks: Annotated[
+        str | None, typer.Option(metavar="MARKS", help=f"Use only these marks of {MARKS} (others become the nearest).")
+    ] = None,
+    sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")] = 0.5,
+    existing: Annotated[
+        Existing,
+        typer.Option(help="Marks and capitals that are there: auto replaces them only where they say nothing."),
+    ] = Existing.AUTO,
+    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
+    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
+    overlap: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Words that neighbouring windows share.")
+    ] = None,
+    min_words_cut: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Words dropped at a window's inner edges.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+) -> None:
+    """Give files their punctuation and case back.
+
+    Only words change: their case, and the marks after them.
+
+    Without -o a file goes to standard output if that is piped or redirected, and else
+    beside the input as talk.fixed.srt.
+
+    \b
+    cappunc fix talk.srt                        writes talk.fixed.srt
+    cappunc fix --in-place season1/             every known file below a directory
+    cappunc fix *.vtt -o fixed/                 many files, same names, another place
+    cappunc fix --diff talk.srt                 what would change
+    ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
+    """
+    if not files and sys.stdin.isatty():
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+    _check(diff, output, in_place, marks)
+    found = inputs(files or [PIPE], _suffixes(format_name))
+    jobs = [Job(source, None) for source, _ in found] if diff else plan(found, output, in_place, _is_terminal())
+    from cappunc_cli.cli.batch import run
+    from cappunc_cli.cli.fixer import Fixer
+    from cappunc_cli.restoration.pipeline import Options
+
+    options = Options(
+        marks=marks,
+        sensitivity=sensitivity,
+        existing=existing.value,
+        window=window,
+        overlap=overlap,
+        min_words_cut=min_words_cut,
+        pauses=pauses,
+    )
+    mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
+    if not run(jobs, Fixer(model, device, format_name, options), mode, Reporter(quiet, verbose)):
+        raise typer.Exit(1)
+
+
+def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) -> None:
+    if diff and (in_place or output is not None):
+        raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
+    if marks is not None and (unknown := set(marks) - set(MARKS)):
+        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}", param_hint="--marks")
+
+
+def _suffixes(format_name: str | None) -> frozenset[str]:
+    """What files in a directory must end in; checks the name of the format on the way."""
+    from cappunc_cli.formats import FORMATS
+
+    if format_name is None:
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
+    if format_name not in FORMATS:
+        raise typer.BadParameter(f"{format_name!r} is none of {', '.join(sorted(FORMATS))}", param_hint="--format")
+    return frozenset(FORMATS[format_name].SUFFIXES)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()

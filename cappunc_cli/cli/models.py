@@ -1,0 +1,123 @@
+"""`cappunc models`: what is installed, and whether its files are whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.models import ModelConfig
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@app.callback()
+def models(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """List the installed models: languages, size, hash, scores.
+
+    Models are looked for in the directories that CAPPUNC_MODELS names, and in the package.
+
+    \b
+    cappunc models                      the list
+    cappunc models check                compare every file with its recorded SHA-256
+    cappunc models check models/en      one model, by name or directory
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from cappunc_cli.restoration.models import installed
+
+    found = [_describe(directory) for directory in installed()]
+    if as_json:
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
+    elif found:
+        _print(found)
+    else:
+        typer.echo("cappunc: no model is installed", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Default: all installed.")] = None,
+) -> None:
+    """Compare a model's files with the SHA-256 that its config.json records."""
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restoration.models import find, installed, verify
+
+    bad = 0
+    for name in names or [str(directory) for directory in installed()]:
+        try:
+            directory = find(name)
+            verify(directory)
+        except BadModel as error:
+            bad += 1
+            typer.echo(f"cappunc: {error}", err=True)
+        else:
+            typer.echo(f"{directory}: all files are what they should be")
+    if bad:
+        raise typer.Exit(1)
+
+
+def _describe(directory: Path) -> dict[str, object]:
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restoration.models import ModelConfig
+
+    size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
+    known: dict[str, object] = {"name": directory.name, "directory": str(directory), "bytes": size}
+    try:
+        config = ModelConfig.load(directory)
+    except BadModel as error:
+        return {**known, "error": str(error)}
+    return {**known, **_from_config(config), "scores": scores(directory)}
+
+
+def _from_config(config: ModelConfig) -> dict[str, object]:
+    return {
+        "languages": list(config.languages),
+        "licence": config.licence,
+        "marks": [mark for mark in config.marks if mark],
+        "sha256": config.files.get("model.onnx", ""),
+    }
+
+
+def scores(directory: Path) -> dict[str, float]:
+    """Micro-F1 over , . ? by evaluation set from the model's eval.json; {} without one."""
+    try:
+        report = json.loads((directory / "eval.json").read_text(encoding="utf-8"))
+        return {name: float(figures["micro"]) for name, figures in report["sets"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _print(found: list[dict[str, object]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("model", "languages", "size", "sha256", "micro-F1 , . ?", "directory"):
+        table.add_column(title, overflow="fold")
+    for model in found:
+        table.add_row(*_cells(model))
+    Console(soft_wrap=not sys.stdout.isatty()).print(table, markup=False, highlight=False)
+
+
+def _cells(model: dict[str, object]) -> list[str]:
+    size = f"{int(str(model['bytes'])) / 1e6:.1f} MB"
+    if "error" in model:
+        return [str(model["name"]), "unusable", size, "", str(model["error"]), str(model["directory"])]
+    languages, figures = model["languages"], model["scores"]
+    return [
+        str(model["name"]),
+        ", ".join(languages) if isinstance(languages, list) else "",
+        size,
+        str(model["sha256"])[:12],
+        "  ".join(f"{name} {value:.3f}" for name, value in figures.items()) if isinstance(figures, dict) else "",
+        str(model["directory"]),
+    ]

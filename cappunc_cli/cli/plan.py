@@ -1,0 +1,100 @@
+"""Which files are fixed, and where each result goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from cappunc_cli.cli.files import PIPE, is_file
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input and its output; `target` None is standard output."""
+
+    source: str
+    target: Path | None
+
+    @property
+    def name(self) -> str:
+        """What messages call the input."""
+        return "<stdin>" if self.source == PIPE else self.source
+
+
+def beside(source: Path) -> Path:
+    """`talk.en.srt` becomes `talk.en.fixed.srt`."""
+    return source.with_name(f"{source.stem}.fixed{source.suffix}")
+
+
+def inputs(names: Sequence[str], suffixes: Collection[str]) -> list[tuple[str, Path]]:
+    """Each input file with the path that it has below an output directory.
+
+    Directories are searched for files that end in one of `suffixes`; what a former run left
+    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files.
+    """
+    return [pair for name in names for pair in _expand(name, suffixes)]
+
+
+def plan(found: Sequence[tuple[str, Path]], output: str | None, in_place: bool, stdout_is_terminal: bool) -> list[Job]:
+    """One job per input; raises typer.BadParameter for a combination that has no meaning."""
+    if in_place:
+        if output is not None:
+            raise typer.BadParameter("contradicts --in-place", param_hint="-o")
+        if any(source == PIPE for source, _ in found):
+            raise typer.BadParameter("standard input has no place to write to", param_hint="--in-place")
+        return [Job(source, Path(source)) for source, _ in found]
+    if output is None:
+        return _unnamed(found, stdout_is_terminal)
+    return _to_stdout(found) if output == PIPE else _to_path(found, output)
+
+
+def _expand(name: str, suffixes: Collection[str]) -> Iterator[tuple[str, Path]]:
+    path = Path(name)
+    if name == PIPE:
+        yield PIPE, Path("stdin")
+    elif not path.is_dir():
+        yield name, Path(path.name)
+    else:
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(f for f in folders if not f.startswith("."))
+            for file in sorted(names):
+                here = Path(folder, file)
+                if here.suffix.lower() in suffixes and not file.startswith(".") and not here.stem.endswith(".fixed"):
+                    yield str(here), here.relative_to(path)
+
+
+def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:
+    if not stdout_is_terminal:
+        return _to_stdout(found)
+    # A pipe (`<(command)`) has no neighbourhood.
+    piped = [source == PIPE or (Path(source).exists() and not is_file(Path(source))) for source, _ in found]
+    return [Job(s, None if p else beside(Path(s))) for (s, _), p in zip(found, piped, strict=True)]
+
+
+def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
+    if len(found) > 1:
+        raise typer.BadParameter(
+            "several files would run together on standard output; use -o DIR or --in-place", param_hint="FILES"
+        )
+    return [Job(source, None) for source, _ in found]
+
+
+def _to_path(found: Sequence[tuple[str, Path]], output: str) -> list[Job]:
+    root = Path(output)
+    if len(found) == 1 and not root.is_dir() and not output.endswith(("/", os.sep)):
+        return [Job(found[0][0], root)]
+    if root.exists() and not root.is_dir():
+        raise typer.BadParameter(f"{output} is no directory, and several files cannot become one", param_hint="-o")
+    jobs = [Job(source, root / relative) for source, relative in found]
+    taken: dict[Path | None, str] = {}
+    for job in jobs:
+        if job.target in taken:
+            raise typer.BadParameter(
+                f"{taken[job.target]} and {job.source} would both become {job.target}", param_hint="-o"
+            )
+        taken[job.target] = job.source
+    return jobs

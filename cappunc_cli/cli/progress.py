@@ -1,0 +1,74 @@
+"""What the user is told on standard error: one line per event, and progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Warnings about one file before the rest is only counted.
+_MOST_WARNINGS = 20
+
+
+class Reporter:
+    """Speaks on standard error only; `quiet` leaves errors, `verbose` adds what is usually no news."""
+
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
+        self.quiet = quiet
+        self.verbose = verbose
+        self._print: Callable[[str], None] = _to_stderr
+
+    def error(self, message: object) -> None:
+        self._print(f"cappunc: {message}")
+
+    def info(self, message: str) -> None:
+        if not self.quiet:
+            self._print(f"cappunc: {message}")
+
+    def detail(self, message: str) -> None:
+        if self.verbose:
+            self._print(f"cappunc: {message}")
+
+    def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
+        """One line for each (line number, message), up to a screenful unless verbose."""
+        if self.quiet:
+            return
+        shown = notices if self.verbose else notices[:_MOST_WARNINGS]
+        for line, message in shown:
+            self._print(f"cappunc: {name}:{line}: warning: {message}")
+        if len(shown) < len(notices):
+            self._print(f"cappunc: {name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
+
+    @contextmanager
+    def progress(self, total: int) -> Iterator[Callable[[str], None]]:
+        """Yields a function to call with the name of each file that begins; silent off a terminal."""
+        if self.quiet or sys.stderr is None or not sys.stderr.isatty():
+            yield _nothing
+            return
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        counted = [BarColumn(), MofNCompleteColumn()] if total > 1 else []
+        columns = [SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()]
+        console = Console(stderr=True)
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("", total=total, completed=-1)
+
+            def begin(name: str) -> None:
+                bar.update(task, advance=1, description=escape(name))
+
+            self._print = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
+            try:
+                yield begin
+            finally:
+                self._print = _to_stderr
+
+
+def _to_stderr(text: str) -> None:
+    if sys.stderr is not None:  # closed by `2>&-`
+        print(text, file=sys.stderr, flush=True)
+
+
+def _nothing(_: str) -> None:
+    return
