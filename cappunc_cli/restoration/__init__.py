@@ -1,0 +1,1 @@
+"""Words to labels to words: chunks, the model, decoding; `pipeline.py` shows the flow on one screen."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-Scores = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.floating[Any]]
 
 
 def viterbi(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> npt.NDArray[np.intp]:
@@ -20,13 +22,13 @@ def viterbi(emissions: Scores, transitions: Scores, start: Scores, end: Scores) 
         return path
     back = np.zeros((count, labels), np.uint8)
     into = np.ascontiguousarray(transitions.T, np.float64)  # [to, from]: the maximum runs along memory
-    columns = np.arange(labels)
+    to = np.arange(labels)
     score = emissions[0].astype(np.float64) + start
     for i in range(1, count):
         candidates = into + score
         best = candidates.argmax(1)
         back[i] = best
-        score = candidates[columns, best] + emissions[i]
+        score = candidates[to, best] + emissions[i]
     path[-1] = int((score + end).argmax())
     for i in range(count - 1, 0, -1):
         path[i - 1] = back[i, path[i]]

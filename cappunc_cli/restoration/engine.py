@@ -190,7 +190,8 @@ class OnnxEngine:
 def softmax(logits: Rows) -> Rows:
     """Probabilities along the last axis, safe for any finite logits."""
     exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
-    return exponents / exponents.sum(-1, keepdims=True)
+    exponents /= exponents.sum(-1, keepdims=True)
+    return exponents
 
 
 def _padded(width: int) -> int:

@@ -1,0 +1,97 @@
+"""A model's probabilities in fixed columns, within what each word can carry and the user wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: The columns, whatever the order of a model's own.
+CASE_COLUMNS = tuple(Case)
+MARK_COLUMNS = ("", *MARKS)
+LOWER, CAPITAL, UPPER, MIXED = (CASE_COLUMNS.index(c) for c in (Case.LOWER, Case.CAPITAL, Case.UPPER, Case.MIXED))
+NONE, COMMA, PERIOD = (MARK_COLUMNS.index(m) for m in ("", ",", "."))
+#: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
+_FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
+#: These end a sentence or not, as the next word's case says.
+_SOFT = "…;"
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry."""
+
+    cases: Rows
+    marks: Rows
+    facts: Facts
+
+    def has(self, fact: Fact) -> Flags:
+        flags: Flags = (self.facts & fact) != 0
+        return flags
+
+
+def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) -> Text:
+    """The probabilities [n, cases + marks] of a model in our columns; only marks of `wanted` remain."""
+    size = len(config.cases)
+    cases = np.zeros((len(fact), len(CASE_COLUMNS)), np.float32)
+    cases[:, [CASE_COLUMNS.index(c) for c in config.cases]] = probabilities[:, :size]
+    marks = np.zeros((len(fact), len(MARK_COLUMNS)), np.float32)
+    marks[:, [MARK_COLUMNS.index(m) for m in config.marks]] = probabilities[:, size:]
+    text = Text(cases, marks, fact)
+    _restrict_cases(text)
+    _restrict_marks(text)
+    _fold_marks(text, wanted)
+    return text
+
+
+def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
+    """Move the probability of one column to another, in some rows or in all."""
+    moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)
+    table[:, target] += moved
+    table[:, source] -= moved
+
+
+def _restrict_cases(text: Text) -> None:
+    _pour(text.cases, MIXED, CAPITAL, ~text.has(Fact.HAS_FORM))
+    _pour(text.cases, UPPER, CAPITAL, text.has(Fact.ONE_LETTER))
+    _pour(text.cases, CAPITAL, LOWER, text.has(Fact.NO_CAPITAL))
+    text.cases[text.has(Fact.NO_CASE)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]
+    text.cases[text.has(Fact.ALWAYS_CAPITAL)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[CAPITAL]
+
+
+def _restrict_marks(text: Text) -> None:
+    _pour(text.marks, PERIOD, NONE, text.has(Fact.NO_PERIOD))
+    silent, broken = text.has(Fact.NO_WORD), text.has(Fact.FRAGMENT)
+    for mark in range(1, len(MARK_COLUMNS)):
+        # `she-` says itself that it is broken off; at most a comma follows.
+        _pour(text.marks, mark, NONE, silent if mark == COMMA else silent | broken)
+
+
+def _fold_marks(text: Text, wanted: str) -> None:
+    next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
+    for mark in _SOFT:
+        if mark not in wanted:
+            column = text.marks[:, MARK_COLUMNS.index(mark)]
+            strong = column * next_capital
+            text.marks[:, PERIOD if "." in wanted else NONE if "," not in wanted else COMMA] += strong
+            text.marks[:, COMMA if "," in wanted else NONE] += column - strong
+            column[:] = 0
+    if "." not in wanted:
+        _pour(text.marks, PERIOD, NONE, text.has(Fact.ABBREVIATION))
+    for mark, targets in _FOLDS.items():
+        if mark not in wanted:
+            target = next((t for t in targets if t in wanted), "")
+            _pour(text.marks, MARK_COLUMNS.index(mark), MARK_COLUMNS.index(target))
+    # What was poured into a period cannot stay on `u.s.` either.
+    _pour(text.marks, PERIOD, NONE, text.has(Fact.NO_PERIOD))

@@ -1,0 +1,210 @@
+"""Probabilities to labels: the likeliest marks and cases that a reader would accept together.
+
+A word's case depends on the mark before it, on nothing else; so the loss that a sentence
+end brings to the next word's case is added to the score of that mark, and the marks can be
+chosen on their own (by argmax or, with a trained chain, by Viterbi). The outcome is the
+exact optimum under the hard rules, which is why more sensitivity never means fewer marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import TERMINAL, Label
+from cappunc_cli.languages import LANGUAGES, Language
+from cappunc_cli.restoration.columns import (
+    CASE_COLUMNS,
+    LOWER,
+    MARK_COLUMNS,
+    MIXED,
+    NONE,
+    PERIOD,
+    Text,
+    columns,
+)
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.crf import viterbi
+from cappunc_cli.restoration.existing import Evidence, nothing
+from cappunc_cli.restoration.facts import Fact, facts, mixed_form
+from cappunc_cli.restoration.options import Options
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+_ENDS = [MARK_COLUMNS.index(m) for m in TERMINAL]
+#: After these a capital proves nothing about a sentence start: the model's word alone counts.
+_OPEN = [MARK_COLUMNS.index(m) for m in "…:—"]
+#: What never closes a text.
+_CONTINUING = [MARK_COLUMNS.index(m) for m in ",:;"]
+
+#: Nats at either end of the sensitivity: e^6 = 400 times.
+_REACH = 6.0
+#: Nats against a mark between two numbers (`3` `14`): it takes 9 to 1.
+_NUMBER_COST = 2.2
+#: A text ends with a sentence end if the model holds one at least this likely.
+_END_SHARE = 0.15
+#: The least probability that a name-like capital may have as a reason for itself.
+_NAME_FLOOR = 0.02
+
+#: One probability a word, [n].
+Chances = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+
+
+def decode(
+    probabilities: Rows,
+    words: Sequence[str],
+    turn_ends: Sequence[bool],
+    config: ModelConfig,
+    options: Options,
+    *,
+    lexicon: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
+) -> list[Label]:
+    """A label for each bare word: case, form and one mark (or none) in `after`.
+
+    `probabilities` is [n, cases + marks] in the config's order; `turn_ends` says where the
+    speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the text had before.
+    """
+    if not words:
+        return []
+    forms = lexicon or {}
+    known = evidence or nothing(len(words))
+    language = LANGUAGES.get(config.languages[0], Language(config.languages[0], ""))
+    text = columns(probabilities, facts(words, language, forms), config, options.marks or language.marks)
+    # Names are capital in themselves, other words only because a sentence starts: P(capital | no start).
+    ends = _chance_of_end(text)
+    capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
+    own = _without(ends, capital)
+    scores = _mark_scores(text, turn_ends, config, options, known, capital)
+    scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
+    marks = _best_marks(scores, config)
+    cases = _best_cases(text, marks, known, capital, own)
+    return _labels(text, words, marks, cases, known, forms)
+
+
+def _chance_of_end(text: Text) -> Chances:
+    """Of each word: how probable a sentence end before it is; an abbreviation's period is none."""
+    ends = text.marks[:, _ENDS].sum(1) - np.where(text.has(Fact.ABBREVIATION), text.marks[:, PERIOD], 0)
+    before: Chances = np.append(np.float32(0), ends[:-1]).astype(np.float32)
+    return before
+
+
+def _weighed(chance: Chances, nats: Chances) -> Chances:
+    """A probability after evidence worth so many nats."""
+    raised = chance * np.exp(nats)
+    weighed: Chances = raised / (raised + 1 - chance)
+    return weighed
+
+
+def _without(ends: Chances, capital: Chances) -> Chances:
+    """P(capital | no sentence start), from P(sentence start) and P(capital)."""
+    own: Chances = np.clip((capital - ends) / np.maximum(1 - ends, np.float32(1e-6)), 0, 1)
+    return own
+
+
+def _mark_scores(
+    text: Text,
+    turn_ends: Sequence[bool],
+    config: ModelConfig,
+    options: Options,
+    known: Evidence,
+    capital: Chances,
+) -> Rows:
+    """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
+    scores = _log(text.marks)
+    for mark, nats in config.bias.items():
+        scores[:, MARK_COLUMNS.index(mark)] += nats
+    scores[:, NONE] -= _REACH * (2 * options.sensitivity - 1)
+    scores[:, 1:] -= known.gap_cost[:, None]
+    seen = np.flatnonzero(known.seen_marks >= 0)
+    scores[seen, known.seen_marks[seen]] += known.seen_worth
+    _charge_lower_starts(scores, text, known, capital)
+    numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
+    scores[:-1, 1:][numbers] -= _NUMBER_COST
+    scores[-1, _CONTINUING] = -np.inf
+    if text.marks[-1, [*_ENDS, MARK_COLUMNS.index("…")]].sum() >= _END_SHARE:
+        scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in _ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
+    fixed = np.flatnonzero(known.marks >= 0)
+    scores[fixed] = -np.inf
+    scores[fixed, known.marks[fixed]] = 0
+    return scores
+
+
+def _log(chances: Rows) -> Rows:
+    with np.errstate(divide="ignore"):
+        logs: Rows = np.log(chances)
+    return logs
+
+
+def _must_not_start_lower(text: Text, known: Evidence) -> Flags:
+    return ~text.has(Fact.NO_CAPITAL) & ~known.free_start
+
+
+def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Chances) -> None:
+    """A sentence end costs what it takes to write the next word with a capital."""
+    # Bounded: never so dear that a certain end gives way to a word that merely looks odd.
+    cost = np.clip(_log(capital) - _log(1 - capital), -20, 0)
+    cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
+    loss = np.append(cost[1:], np.float32(0))
+    for end in _ENDS:
+        scores[:, end] += np.where(text.has(Fact.ABBREVIATION), 0, loss) if end == PERIOD else loss
+
+
+def _tell_tale(text: Text, known: Evidence, ends: Chances) -> Chances:
+    """Nats for a sentence end before each existing capital, as far as the word is no name.
+
+    Whisper loses periods but keeps the capitals after them.
+    """
+    own = np.maximum(_without(ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
+    nats = np.maximum(-np.log(own) - np.log(2), 0).astype(np.float32)
+    told: Chances = np.where(known.capitals, nats, np.float32(0))
+    return told
+
+
+def _best_marks(scores: Rows, config: ModelConfig) -> Indices:
+    if config.crf is None:
+        best: Indices = scores.argmax(1)
+        return best
+    own = [MARK_COLUMNS.index(m) for m in config.marks]
+    size = len(MARK_COLUMNS)
+    transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    transitions[np.ix_(own, own)] = config.crf.transitions
+    start[own], end[own] = config.crf.start, config.crf.end
+    return viterbi(scores, transitions, start, end)
+
+
+def _best_cases(
+    text: Text,
+    marks: Indices,
+    known: Evidence,
+    capital: Chances,
+    own: Chances,
+) -> Indices:
+    ended = np.isin(marks, _ENDS) & ~(text.has(Fact.ABBREVIATION) & (marks == PERIOD))
+    starts = np.append(True, ended[:-1]) & _must_not_start_lower(text, known)
+    after_open = np.append(False, np.isin(marks[:-1], _OPEN))
+    written_big = starts | (np.where(after_open, capital, own) > 0.5)
+    cases: Indices = np.where(written_big, 1 + text.cases[:, 1:].argmax(1), LOWER)
+    return np.where(known.cases >= 0, known.cases, cases)
+
+
+def _labels(
+    text: Text, words: Sequence[str], marks: Indices, cases: Indices, known: Evidence, forms: Mapping[str, str]
+) -> list[Label]:
+    rows = np.arange(len(words))
+    # What was there before is no guess.
+    sure_case = np.where(known.cases >= 0, 1, text.cases[rows, cases])
+    sure_mark = np.where(known.marks >= 0, 1, text.marks[rows, marks])
+    scores = np.clip(sure_case * sure_mark, 0, 1).tolist()
+    return [
+        Label(
+            CASE_COLUMNS[case], "", MARK_COLUMNS[mark], (mixed_form(word, forms) or "") if case == MIXED else "", score
+        )
+        for word, case, mark, score in zip(words, cases.tolist(), marks.tolist(), scores, strict=True)
+    ]

@@ -1,0 +1,181 @@
+"""What the marks and capitals that a text already has mean for its restoration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import MARKS, Case, Label
+from cappunc_cli.words import Word
+
+#: A text is punctuated, or cased, when at least one word in so many shows it; prose has one in 8.
+_RARE = 50
+#: Words to each side that say whether a place is already taken care of.
+_REACH = 32
+#: Where a region has marks (capitals) in at least one word of so many, a gap is probably meant.
+_DENSE = 16
+#: Nats: what a new mark or capital must overcome there. e^2 = 7 times likelier than none.
+_GAP_COST = 2.0
+#: Nats: a capital written inside a line of an otherwise unpunctuated text is probably a name.
+_CAPITAL_WORTH = 2.0
+#: Nats: marks of an all-lower or ALL-UPPER text are more often right than the model is.
+_SEEN_WORTH = 4.0
+
+_MARK_NUMBER = {mark: i for i, mark in enumerate(("", *MARKS))}
+_CASE_NUMBER = {case: i for i, case in enumerate(Case)}
+_APOSTROPHES = "'’"
+_QUOTES = '"”’»“'
+
+Numbers = npt.NDArray[np.int8]
+Floats = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What decoding must respect, each array [n]; -1 is free.
+
+    `marks` and `cases` are fixed labels (positions in ("", *MARKS) and in Case);
+    `seen_marks` are existing marks worth `seen_worth` nats; `capital_odds` are nats for any
+    capital form; `capitals` are existing capitals that can be trusted, which tell of a
+    sentence start where the word is no name; `gap_cost` are nats against a new mark;
+    `free_start` words may begin a sentence in lower case.
+    """
+
+    marks: Numbers
+    cases: Numbers
+    seen_marks: Numbers
+    seen_worth: float
+    capital_odds: Floats
+    capitals: Flags
+    gap_cost: Floats
+    free_start: Flags
+
+
+def nothing(count: int) -> Evidence:
+    """The evidence of a bare text."""
+    free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
+    return Evidence(free, free, free, 0.0, zero, no, zero, no)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What kind of writing a whole text is."""
+
+    lower: bool
+    upper: bool
+    title: bool
+    punctuated: bool
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether nobody has restored it before."""
+        return self.lower or self.upper or not self.punctuated
+
+
+def shape(bare: Sequence[str], labels: Sequence[Label]) -> Shape:
+    """Judge a text by its counts. `I` proves no case, single letters are upper and capital at once."""
+    words = uppers = capitals = marks = longer = 0
+    for word, label in zip(bare, labels, strict=True):
+        if label.after and label.mark:
+            marks += 1
+        case = label.case
+        if case is Case.LOWER:
+            words += 1
+            longer += len(word) > 1 and word.upper() != word
+        elif len(word) > 1 and word[1] not in _APOSTROPHES:
+            words += 1
+            longer += 1
+            uppers += case is Case.UPPER
+            capitals += case is Case.CAPITAL or case is Case.MIXED
+    return Shape(
+        lower=(uppers + capitals) * _RARE <= words,
+        upper=longer > 0 and uppers * 10 >= longer * 9,
+        title=longer > 3 and capitals * 10 >= longer * 8,
+        punctuated=marks * _RARE >= len(labels),
+    )
+
+
+def evidence(words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str) -> Evidence:
+    """The evidence of `labels`, the existing ones, under `--existing` auto, keep or replace."""
+    kind = shape(bare, labels)
+    marks = np.fromiter((_MARK_NUMBER[label.mark] if label.after else 0 for label in labels), np.int8, len(labels))
+    cases = np.fromiter((_CASE_NUMBER[label.case] for label in labels), np.int8, len(labels))
+    start = np.fromiter((_free_start(a, b) for a, b in zip([None, *labels], labels, strict=False)), np.bool_, len(bare))
+    if existing == "keep" or (existing == "auto" and not kind.needs_all):
+        return _keep(marks, cases, start)
+    return _replace(words, labels, marks, cases, start, kind, trusting=existing == "auto" and kind.punctuated)
+
+
+def _free_start(previous: Label | None, label: Label) -> bool:
+    """`...and so on`, and `“What?” he asked`: lower case is right there."""
+    if ".." in label.before or "…" in label.before:
+        return True
+    return previous is not None and previous.after[-1:] != "" and previous.after[-1] in _QUOTES and previous.mark != ""
+
+
+def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
+    free = nothing(len(marks))
+    marked, cased = marks > 0, cases > 0
+    return replace(
+        free,
+        marks=np.where(marked, marks, -1).astype(np.int8),
+        cases=np.where(cased, cases, -1).astype(np.int8),
+        capital_odds=np.where(_dense(cased) & ~cased, -_GAP_COST, 0).astype(np.float32),
+        capitals=cases == _CASE_NUMBER[Case.CAPITAL],
+        gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
+        free_start=start,
+    )
+
+
+def _replace(
+    words: Sequence[Word],
+    labels: Sequence[Label],
+    marks: Numbers,
+    cases: Numbers,
+    start: Flags,
+    kind: Shape,
+    *,
+    trusting: bool,
+) -> Evidence:
+    free = nothing(len(marks))
+    # The mark in `hello,'` keeps its quote from becoming part of the word: it cannot go.
+    bound = np.fromiter((any(c in _APOSTROPHES for c in label.after) for label in labels), np.bool_, len(labels))
+    result = replace(
+        free,
+        marks=np.where(bound & (marks > 0), marks, -1).astype(np.int8),
+        seen_marks=np.where(marks > 0, marks, -1).astype(np.int8),
+        seen_worth=_SEEN_WORTH if trusting else 0.0,
+        free_start=start,
+    )
+    if kind.upper or kind.title:
+        return result
+    # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
+    heads = np.fromiter((i == 0 or words[i - 1].cue != word.cue for i, word in enumerate(words)), np.bool_, len(words))
+    capitals = (cases == _CASE_NUMBER[Case.CAPITAL]) & ~heads
+    return replace(
+        result,
+        cases=np.where(cases >= _CASE_NUMBER[Case.UPPER], cases, -1).astype(np.int8),
+        capitals=capitals,
+        capital_odds=np.where(capitals, _CAPITAL_WORTH, 0).astype(np.float32),
+    )
+
+
+def _dense(there: Flags) -> Flags:
+    """Where, within reach, at least one word in _DENSE is `there`."""
+    sums = np.concatenate([[0], np.cumsum(there)])
+    places = np.arange(len(there))
+    low, high = np.maximum(places - _REACH, 0), np.minimum(places + _REACH + 1, len(there))
+    dense: Flags = (sums[high] - sums[low]) * _DENSE >= high - low
+    return dense
+
+
+def combine(old: Label, new: Label, *, case_is_fixed: bool) -> Label:
+    """The decided label around which the old quotes and brackets stay."""
+    marked = old.with_mark(new.mark)
+    if case_is_fixed:
+        return replace(marked, score=new.score)
+    return replace(marked, case=new.case, form=new.form, score=new.score)

@@ -1,0 +1,81 @@
+"""What a bare word, whatever the model says, can and cannot carry; worked out once per distinct word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntFlag
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import capital, fold, strip, upper
+from cappunc_cli.languages import Language
+
+
+class Fact(IntFlag):
+    """Properties of a bare word."""
+
+    #: No letter with two cases: `42`, `&`, Arabic.
+    NO_CASE = 1
+    #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
+    NO_CAPITAL = 2
+    #: Its capital and its upper case are the same: `a`, `5g`'s letter aside.
+    ONE_LETTER = 4
+    #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
+    HAS_FORM = 8
+    #: `i`, `i'm`.
+    ALWAYS_CAPITAL = 16
+    #: Its period ends no sentence: `dr`, `vs`.
+    ABBREVIATION = 32
+    #: Broken off: `she-`.
+    FRAGMENT = 64
+    #: A period would double (`u.s.`) or become part of the word (`p.m`).
+    NO_PERIOD = 128
+    DIGIT_FIRST = 256
+    DIGIT_LAST = 512
+    #: No letter or digit at all.
+    NO_WORD = 1024
+
+
+Facts = npt.NDArray[np.uint16]
+
+
+def facts(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> Facts:
+    """The Fact flags of each bare word, [n]."""
+    table = {word: int(_fact(word, language, lexicon)) for word in dict.fromkeys(words)}
+    return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
+
+
+def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
+    found = Fact(0)
+    first, top = capital(word), upper(word)
+    plain = word.replace("’", "'")
+    for fact, holds in (
+        (Fact.NO_CASE, top == word),
+        (Fact.NO_CAPITAL, first == word),
+        (Fact.ONE_LETTER, first == top),
+        (Fact.HAS_FORM, mixed_form(word, lexicon) is not None),
+        (Fact.ALWAYS_CAPITAL, plain in language.always_capital),
+        (Fact.ABBREVIATION, word in language.abbreviations),
+        (Fact.FRAGMENT, word.endswith("-")),
+        (Fact.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
+        (Fact.DIGIT_FIRST, word[:1].isdigit()),
+        (Fact.DIGIT_LAST, word[-1:].isdigit()),
+        (Fact.NO_WORD, not any(c.isalnum() for c in word)),
+    ):
+        if holds:
+            found |= fact
+    return found
+
+
+def mixed_form(word: str, lexicon: Mapping[str, str]) -> str | None:
+    """How to write a word that the model calls mixed: by the lexicon, else by its build; None if neither knows."""
+    form = lexicon.get(word)
+    if form is None:
+        if "-" in word.strip("-"):
+            form = "-".join([capital(part) for part in word.split("-")])
+        elif word[:2] in ("o'", "o’", "d'", "d’") and len(word) > 3:
+            form = word[0].upper() + word[1] + capital(word[2:])
+        elif word.startswith("mc") and len(word) > 4:
+            form = "Mc" + capital(word[2:])
+    return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None

@@ -1,0 +1,45 @@
+"""What a user may ask of a restoration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.labels import MARKS
+from cappunc_cli.restoration.chunks import check
+from cappunc_cli.restoration.config import ModelConfig
+
+EXISTING = ("auto", "keep", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`marks` are the only ones to add (None: all of the model's); `sensitivity` goes from 0
+    (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
+    marks and case of the input; window, overlap and min_words_cut (words) replace the
+    model's own; without `pauses` the times are not looked at. Raises CappuncError.
+    """
+
+    marks: str | None = None
+    sensitivity: float = 0.5
+    existing: str = "auto"
+    window: int | None = None
+    overlap: int | None = None
+    min_words_cut: int | None = None
+    pauses: bool = True
+
+    def __post_init__(self) -> None:
+        if self.marks is not None and (unknown := [m for m in self.marks if m not in MARKS]):
+            raise CappuncError(f"unknown mark {unknown[0]!r}; the marks are {MARKS}")
+        if not 0 <= self.sensitivity <= 1:
+            raise CappuncError(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
+        if self.existing not in EXISTING:
+            raise CappuncError(f"existing marks: use {', '.join(EXISTING)}, not {self.existing!r}")
+
+    def windows(self, config: ModelConfig) -> tuple[int, int, int]:
+        """(window, overlap, min_words_cut); what is not asked for follows from what is. Raises CappuncError."""
+        window = config.window if self.window is None else self.window
+        overlap = min(config.overlap, max(window, 1) // 2) if self.overlap is None else self.overlap
+        cut = min(config.min_words_cut, overlap // 2) if self.min_words_cut is None else self.min_words_cut
+        check(window, overlap, cut)
+        return window, overlap, cut

@@ -1,0 +1,88 @@
+"""The whole flow: words, chunks, probabilities, labels, words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.decode import decode
+from cappunc_cli.restoration.engine import OnnxEngine
+from cappunc_cli.restoration.existing import combine, evidence
+from cappunc_cli.restoration.models import find, read_lexicon
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.words import Word, pauses, turn_ends
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+__all__ = ["Model", "Options", "load_model", "restore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An opened model: what it says about itself, what runs it, and its mixed-case words."""
+
+    config: ModelConfig
+    engine: OnnxEngine
+    lexicon: Mapping[str, str]
+
+
+def load_model(name: str = "en", device: str = "auto") -> Model:
+    """Open a model by name or directory for `device` (auto, cpu, cuda, cuda:N).
+
+    Raises BadModel or, for a named device that cannot be used, CappuncError.
+    `model.engine.warning` says if `auto` had to do without a GPU that is there.
+    """
+    directory = find(name)
+    engine = OnnxEngine(directory, device)
+    return Model(engine.config, engine, read_lexicon(directory))
+
+
+def restore(
+    words: Sequence[Word],
+    model: Model,
+    options: Options | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[str]:
+    """The new text of each word; word for word the same words, with other marks and case.
+
+    `progress` hears, now and then, how many words the model has read. Raises CappuncError.
+    """
+    options = options or Options()
+    window, overlap, min_words_cut = options.windows(model.config)
+    if not words:
+        return []
+    stripped = lru_cache(maxsize=1 << 16)(strip)
+    bare, labels = zip(*(stripped(word.text) for word in words), strict=True)
+
+    chunks = split(len(bare), window, overlap)
+    silence = pauses(words) if options.pauses else [None] * len(words)
+    turns = turn_ends(words)
+    rows = _reported(model.engine.predict(bare, silence, turns, chunks), progress)
+    probabilities = merge(chunks, rows, min_words_cut, len(bare), blend=model.config.blend)
+
+    known = evidence(words, bare, labels, options.existing)
+    decided = decode(probabilities, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known)
+    written = map(_written, bare, labels, decided, (known.cases >= 0).tolist())
+    # The last word: whatever a label says, it is the same word or it stays as it was.
+    return [new if stripped(new)[0] == old else word.text for word, old, new in zip(words, bare, written, strict=True)]
+
+
+def _written(bare: str, old: Label, new: Label, case_is_fixed: bool) -> str:
+    if old.before or old.after or case_is_fixed:
+        new = combine(old, new, case_is_fixed=case_is_fixed)
+    return dress(bare, new)
+
+
+def _reported(
+    rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None] | None
+) -> Iterator[tuple[Chunk, Rows]]:
+    for chunk, values in rows:
+        yield chunk, values
+        if progress is not None:
+            progress(chunk.stop)
