@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
@@ -12,6 +13,8 @@ from cappunc_cli.labels import Label, strip
 #: rapidfuzz starts from a band this wide and doubles it: hours of nearly equal words cost
 #: seconds, and Hirschberg's division inside keeps the memory linear.
 _FIRST_BAND = 100
+#: Stretches of errors up to this many pairs of words are searched for equal words among them.
+_MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,55 @@ def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:
     right = [numbers.setdefault(token.bare, len(numbers)) for token in hypothesis]
     if left == right:
         # The usual case, a restored reference, needs no search.
-        runs: tuple[Run, ...] = (Run(0, len(left), 0, len(right), True),) if left else ()
-    else:
-        runs = tuple(
-            Run(code.src_start, code.src_end, code.dest_start, code.dest_end, code.tag == "equal")
-            for code in Levenshtein.opcodes(left, right, score_hint=_FIRST_BAND)
-        )
-    return Alignment(reference, hypothesis, runs)
+        return Alignment(reference, hypothesis, (Run(0, len(left), 0, len(right), True),) if left else ())
+    runs: list[Run] = []
+    codes = Levenshtein.opcodes(left, right, score_hint=_FIRST_BAND)
+    for equal, group in groupby(codes, key=lambda code: code.tag == "equal"):
+        some = [Run(c.src_start, c.src_end, c.dest_start, c.dest_end, equal) for c in group]
+        runs += some if equal else _settle(left, right, some)
+    return Alignment(reference, hypothesis, tuple(runs))
+
+
+def _settle(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list[Run]:
+    """Of equally few errors, those with the most equal words.
+
+    `two three | three four` is two substitutions, or a deletion, an equal word and an
+    insertion: the same distance, but only there the marks meet their word.
+    """
+    i, i_stop, j, j_stop = runs[0].start, runs[-1].stop, runs[0].other_start, runs[-1].other_stop
+    a, b = left[i:i_stop], right[j:j_stop]
+    if not 0 < len(a) * len(b) <= _MOST_CELLS or set(a).isdisjoint(b):
+        return runs
+    # An error costs one; an equal word gives back less than all of them together could need.
+    gain = 1 / (len(a) + len(b) + 1)
+    costs = [[float(column) for column in range(len(b) + 1)]]
+    for row, x in enumerate(a, 1):
+        above, here = costs[-1], [float(row)]
+        for column, y in enumerate(b, 1):
+            diagonal = above[column - 1] + (-gain if x == y else 1)
+            here.append(min(diagonal, above[column] + 1, here[-1] + 1))
+        costs.append(here)
+    return _walk(a, b, costs, gain, i, j)
+
+
+def _walk(
+    a: Sequence[int], b: Sequence[int], costs: Sequence[Sequence[float]], gain: float, i: int, j: int
+) -> list[Run]:
+    """The cheapest way back through `costs` as runs of one pair each; `a` starts at word i, `b` at word j."""
+    row, column, runs = len(a), len(b), []
+    while row or column:
+        stop, other_stop, equal = i + row, j + column, False
+        cost = costs[row][column]
+        if row and column:
+            equal = a[row - 1] == b[column - 1]
+            together = abs(costs[row - 1][column - 1] + (-gain if equal else 1) - cost) < gain / 2
+        else:
+            together = False
+        if together:
+            row, column = row - 1, column - 1
+        elif row and abs(costs[row - 1][column] + 1 - cost) < gain / 2:
+            row, equal = row - 1, False
+        else:
+            column, equal = column - 1, False
+        runs.append(Run(i + row, stop, j + column, other_stop, equal))
+    return runs[::-1]

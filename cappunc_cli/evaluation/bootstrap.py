@@ -1,0 +1,140 @@
+"""How sure a score is: bootstrap intervals, and whether one hypothesis really beats another.
+
+The unit that is drawn is a block of reference words with what stands beside them. Blocks of
+a fixed length keep a mark's neighbours together and are the same for every hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.evaluation import Evaluation, scores
+from cappunc_cli.evaluation.metrics import Figure, Score, Value
+from cappunc_cli.evaluation.table import Kind, Table, kinds
+
+#: Reference words in a block: a few sentences.
+BLOCK = 50
+#: Numbers held at once, in draws x kinds.
+_HELD = 2_000_000
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The other hypothesis's figure minus the first one's, its 95 % interval, and the chance of it by luck."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def blocks(evaluation: Evaluation, known: dict[Kind, int] | None = None, size: int = BLOCK) -> Matrix:
+    """Counts [blocks, kinds]; a document's last block may be short.
+
+    `known` numbers the kinds and grows by those that are new.
+    """
+    numbers = {} if known is None else known
+    rows: list[dict[int, int]] = []
+    for alignment in evaluation.alignments:
+        seen = 0
+        row: dict[int, int] = {}
+        rows.append(row)
+        for kind in kinds(alignment):
+            if kind.reference is not None:
+                if seen == size:
+                    seen, row = 0, {}
+                    rows.append(row)
+                seen += 1
+            number = numbers.setdefault(kind, len(numbers))
+            row[number] = row.get(number, 0) + 1
+    matrix = np.zeros((len(rows), len(numbers)))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    return matrix
+
+
+def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 0.95) -> dict[str, tuple[float, float]]:
+    """Name of each metric -> low and high bound of its percentile interval."""
+    known: dict[Kind, int] = {}
+    matrix = blocks(evaluation, known)
+    rng = np.random.default_rng(seed)
+
+    def drawn(count: int) -> Matrix:
+        return _weights(rng, count, len(matrix)) @ matrix
+
+    figures = _figures(evaluation, tuple(known), draws, drawn)
+    tails = [(1 - level) / 2, 1 - (1 - level) / 2]
+    result = {}
+    for name, values in figures.items():
+        low, high = np.quantile(values, tails)
+        result[name] = (float(low), float(high))
+    return result
+
+
+def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> dict[str, Comparison]:
+    """Paired bootstrap and paired approximate randomisation of two hypotheses of one reference.
+
+    p is the share of random exchanges of blocks between the two that give a difference as
+    large as the real one (two-sided, never 0). Raises BadInput for different references.
+    """
+    if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
+        raise BadInput("two hypotheses are compared on one reference, these have two")
+    known: dict[Kind, int] = {}
+    a = blocks(first, known)
+    b = blocks(other, known)
+    a = np.pad(a, ((0, 0), (0, len(known) - a.shape[1])))
+    order, rng = tuple(known), np.random.default_rng(seed)
+    real = {name: _figure(v) - _figure(first.scores[name]) for name, v in other.scores.items()}
+
+    def resampled(count: int) -> Matrix:
+        weights = _weights(rng, count, len(a))
+        return np.stack([weights @ a, weights @ b])
+
+    def exchanged(count: int) -> Matrix:
+        swap = rng.integers(0, 2, (count, len(a))).astype(np.float64)
+        moved = swap @ (b - a)
+        return np.stack([a.sum(0) + moved, b.sum(0) - moved])
+
+    spread = _figures(first, order, draws, resampled)
+    luck = _figures(first, order, draws, exchanged)
+    result = {}
+    for name, difference in real.items():
+        low, high = np.quantile(spread[name][1] - spread[name][0], [0.025, 0.975])
+        chance = np.abs(luck[name][1] - luck[name][0])
+        # Sums of floats in another order may differ in the last bit.
+        p = (1 + np.sum(chance >= abs(difference) - 1e-12)) / (draws + 1)
+        result[name] = Comparison(float(difference), float(low), float(high), float(p))
+    return result
+
+
+def _weights(rng: np.random.Generator, count: int, size: int) -> Matrix:
+    """How often each block is drawn, [count, size]."""
+    return rng.multinomial(size, np.full(size, 1 / size), count).astype(np.float64)
+
+
+def _figure(value: Value) -> Figure:
+    return value.f1 if isinstance(value, Score) else value
+
+
+def _figures(
+    evaluation: Evaluation, order: tuple[Kind, ...], draws: int, sums: Callable[[int], Matrix]
+) -> dict[str, Figure]:
+    """Every metric's figure for every draw, [..., draws], a bounded number of draws at a time."""
+    parts: dict[str, list[Figure]] = {}
+    for count in _batches(draws, max(_HELD // max(len(order), 1), 1)):
+        counts = np.rint(sums(count)).astype(np.int64)
+        for name, value in scores(Table(order, counts, evaluation.fold), evaluation.cased).items():
+            parts.setdefault(name, []).append(_figure(value))
+    return {name: np.concatenate(many, axis=-1) for name, many in parts.items()}
+
+
+def _batches(total: int, size: int) -> Iterator[int]:
+    for start in range(0, total, size):
+        yield min(size, total - start)

@@ -1,0 +1,111 @@
+"""What the hypothesis's probabilities are worth: calibration error, precision-recall curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.evaluation.align import Alignment
+from cappunc_cli.evaluation.table import FOLD
+
+Floats = NDArray[np.float64]
+#: The columns of a sample's probabilities.
+COLUMNS = ("", ",", ".", "?")
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Words whose mark had a probability in (low, high]: how many, how probable, how often right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Precision and recall of one mark as its threshold falls, and the area under them."""
+
+    precision: Sequence[float]
+    recall: Sequence[float]
+    thresholds: Sequence[float]
+    average_precision: float
+
+
+def fold_columns(rows: NDArray[np.float32], marks: Sequence[str], fold: Mapping[str, str] = FOLD) -> Floats:
+    """Probabilities over a model's marks [words, marks] as those over COLUMNS [words, 4].
+
+    What a mark folds into gets its probability; marks that fold into none of , . ? are none.
+    """
+    result = np.zeros((len(rows), len(COLUMNS)))
+    for i, mark in enumerate(marks):
+        target = fold.get(mark, mark)
+        result[:, COLUMNS.index(target) if target in COLUMNS else 0] += rows[:, i]
+    return result
+
+
+def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[str], list[str]]:
+    """The true mark of every hypothesis word ('' for inserted words), and the marks of deleted words."""
+    true, lost = [""] * len(alignment.hypothesis), []
+    for i, j in alignment.pairs():
+        if i is None:
+            continue
+        mark = alignment.reference[i].label.mark
+        mark = fold.get(mark, mark)
+        mark = mark if mark in COLUMNS else ""
+        if j is not None:
+            true[j] = mark
+        elif mark:
+            lost.append(mark)
+    return true, lost
+
+
+def bins(confidence: Floats, right: NDArray[np.bool_], number: int = 15) -> list[Bin]:
+    """Words sorted into bins of equal width by the probability of the mark they were given."""
+    places = np.clip(np.ceil(confidence * number).astype(int) - 1, 0, number - 1)
+    result = []
+    for place in range(number):
+        inside = places == place
+        count = int(inside.sum())
+        if count:
+            result.append(
+                Bin(
+                    place / number,
+                    (place + 1) / number,
+                    count,
+                    float(confidence[inside].mean()),
+                    float(right[inside].mean()),
+                )
+            )
+    return result
+
+
+def expected_error(parts: Sequence[Bin]) -> float:
+    """ECE: mean distance of confidence from accuracy, each bin weighing as many words as it has."""
+    total = sum(part.count for part in parts)
+    return sum(part.count * abs(part.confidence - part.accuracy) for part in parts) / total if total else 0.0
+
+
+def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: int = 200) -> Curve:
+    """Precision and recall for every threshold; `lost` are marks on words that the hypothesis lacks.
+
+    The area is the average precision (a step function, no interpolation) over all
+    thresholds; at most about `points` of them are kept for drawing.
+    """
+    order = np.argsort(-probability, kind="stable")
+    sorted_probability, hits = probability[order], np.cumsum(true[order])
+    # Equal probabilities cannot be told apart by a threshold.
+    last = np.flatnonzero(np.diff(sorted_probability, append=-1.0) != 0)
+    found, claimed, total = hits[last], last + 1, int(true.sum()) + lost
+    precision = found / claimed
+    recall = found / total if total else np.zeros(len(last))
+    area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+    if len(last) > points:
+        keep = np.unique(np.searchsorted(recall, np.linspace(0, recall[-1], points)).clip(0, len(last) - 1))
+        precision, recall, last = precision[keep], recall[keep], last[keep]
+    return Curve(precision.tolist(), recall.tolist(), sorted_probability[last].tolist(), area)

@@ -1,0 +1,158 @@
+"""Scores as other projects define them, so that their published figures have a counterpart.
+
+Each preset decides which classes there are, which of them are pooled, and how they are
+averaged. All of them assume equal words; where the words differ our alignment stands in, and
+a missing word counts as a miss of the class or a false alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from cappunc_cli.evaluation import Evaluation, per
+from cappunc_cli.evaluation.metrics import Score, Value, classify, encoded, mean, pool, ratio
+from cappunc_cli.evaluation.table import Kind, Side, Table
+from cappunc_cli.labels import Case
+
+Preset = Callable[[Evaluation], dict[str, Value]]
+#: The class of a side, as a preset names it.
+Reader = Callable[[Side], str]
+
+
+def _classes(table: Table, read: Reader, names: Sequence[str]) -> dict[str, Score]:
+    """One score per class."""
+
+    def found(side: Side | None, name: str) -> bool:
+        return side is not None and read(side) == name
+
+    def one(name: str) -> Score:
+        return classify(table, lambda side: found(side, name), _always)
+
+    return {name: one(name) for name in names}
+
+
+def _always(_: Kind) -> bool:
+    return True
+
+
+def _three(table: Table, none: str = "O") -> Reader:
+    """`,`, `.`, `?` after folding, or `none`."""
+
+    def read(side: Side) -> str:
+        mark = table.folded(side)
+        return mark if mark in {",", ".", "?"} else none
+
+    return read
+
+
+def _named(scores: dict[str, Score], names: dict[str, str]) -> dict[str, Value]:
+    return {names.get(key, key): value for key, value in scores.items()}
+
+
+def weighted(scores: Iterable[Score]) -> Score:
+    """Mean of the classes' scores, each weighing as much as it has words in the reference."""
+    many = list(scores)
+    weights = np.stack([s.reference for s in many])
+    total = weights.sum(axis=0)
+    sums = pool(many)
+    precision, recall, f1 = (
+        ratio((np.stack(figures) * weights).sum(axis=0), total)
+        for figures in ([s.precision for s in many], [s.recall for s in many], [s.f1 for s in many])
+    )
+    return Score(precision, recall, f1, sums.hits, sums.hypothesis, sums.reference)
+
+
+def _occurring(scores: Iterable[Score]) -> list[Score]:
+    """Classes with words in the reference: NeMo's macro average divides by their number."""
+    return [s for s in scores if np.any(s.reference > 0)]
+
+
+def xashru(evaluation: Evaluation) -> dict[str, Value]:
+    """xashru/punctuation-restoration (Alam et al. 2020), also Shi et al. 2021: micro over , . ?"""
+    table = evaluation.table
+    scores = _classes(table, _three(table), ",.?")
+    return {**_named(scores, _LONG), "overall": pool(scores.values())}
+
+
+def nemo(evaluation: Evaluation) -> dict[str, Value]:
+    """NVIDIA NeMo: averages include the class of words without mark; PER with NeMo's alignment."""
+    table = evaluation.table
+    result: dict[str, Value] = {}
+    marks = _classes(table, _three(table), "O,.?")
+    groups = {"punct": marks}
+    if evaluation.cased:
+        groups["capit"] = _classes(table, lambda side: "U" if side.capital else "O", "OU")
+    for group, scores in groups.items():
+        result |= {f"{group} {name}": value for name, value in scores.items()}
+        result[f"{group} micro"] = pool(scores.values())
+        result[f"{group} macro"] = mean(_occurring(scores.values()))
+        result[f"{group} weighted"] = weighted(scores.values())
+    texts = (
+        text
+        for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True)
+        for text in per.utterances(alignment, sample.reference, sample.hypothesis)
+    )
+    return {**result, "PER": np.asarray(per.error_rate(texts))}
+
+
+def sepp(evaluation: Evaluation) -> dict[str, Value]:
+    """SEPP-NLG 2021: macro over none and five marks (! and ; are periods); sentence ends apart."""
+    table = evaluation.table
+
+    def read(side: Side) -> str:
+        mark = {"!": ".", ";": ".", "…": ".", "—": "-"}.get(side.mark, side.mark)
+        return mark or "0"
+
+    scores = _classes(table, read, "0.,?-:")
+    present = [s for s in scores.values() if np.any(s.reference + s.hypothesis > 0)]
+    ends = _classes(table, lambda side: "1" if read(side) in {".", "?"} else "0", "01")
+    return {
+        **{f"mark {name}": value for name, value in scores.items()},
+        "macro avg": mean(present),
+        "weighted avg": weighted(present),
+        "sentence end 1": ends["1"],
+        "sentence end macro": mean(ends.values()),
+    }
+
+
+def edge(evaluation: Evaluation) -> dict[str, Value]:
+    """Edge-Punct-Casing (2024): micro over , . ? and micro over UPPER, CAP, MIX."""
+    table = evaluation.table
+    marks = _classes(table, _three(table), ",.?")
+    result: dict[str, Value] = {**_named(marks, _LONG), "punctuation overall": pool(marks.values())}
+    if evaluation.cased:
+        cases = _classes(table, lambda side: side.case.value, [Case.UPPER, Case.CAPITAL, Case.MIXED])
+        names = {Case.UPPER.value: "UPPER", Case.CAPITAL.value: "CAP", Case.MIXED.value: "MIX"}
+        result |= {**_named(cases, names), "casing overall": pool(cases.values())}
+    return result
+
+
+def jointcappunc(evaluation: Evaluation) -> dict[str, Value]:
+    """JointCapPunc (2022): micro over . , ? and micro over the cases 1 (Capital) and 2 (UPPER)."""
+    table = evaluation.table
+    marks = _classes(table, _three(table), ".,?")
+    result: dict[str, Value] = {**_named(marks, {**_LONG, "?": "QMARK"}), "f1_punc": pool(marks.values())}
+    if evaluation.cased:
+        cases = _classes(table, lambda side: side.case.value, [Case.CAPITAL, Case.UPPER])
+        result |= {**_named(cases, {"capital": "1", "upper": "2"}), "f1_cap": pool(cases.values())}
+    return result
+
+
+def nguyen(evaluation: Evaluation) -> dict[str, Value]:
+    """Nguyen et al. (2019): the six encoded classes U L . , ? $."""
+    return {symbol: encoded(evaluation.table, symbol) for symbol in ("UL" if evaluation.cased else "") + ".,?$"}
+
+
+_LONG = {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
+
+#: Name on the command line -> preset. To add one, write a function and name it here.
+PRESETS: dict[str, Preset] = {
+    "xashru": xashru,
+    "nemo": nemo,
+    "sepp": sepp,
+    "edge": edge,
+    "jointcappunc": jointcappunc,
+    "nguyen": nguyen,
+}
