@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -77,27 +78,39 @@ def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
 
 
 def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[Edit]]) -> Iterator[Edit]:
+    texts = {id(anchor.text): anchor.text for anchor in anchors}
+    shifts = {key: _Shift(texts[key], edits) for key, edits in moved.items() if key in texts}
     for anchor in anchors:
-        edits = moved.get(id(anchor.text))
         value = anchor.node.get(anchor.key)
-        if edits is None or not isinstance(value, int):
+        if id(anchor.text) not in shifts or not isinstance(value, int):
             continue
         base = 0
         if anchor.length_from is not None:
             base = anchor.node.get(anchor.length_from, 0)
-        new = _moved(anchor.text, base + value, edits, anchor.grows, anchor.utf16)
+        shift = shifts[id(anchor.text)]
+        new = value + shift.at(base + value, anchor.grows, anchor.utf16)
         if anchor.length_from is not None:
-            new -= _moved(anchor.text, base, edits, False, anchor.utf16)
+            new -= shift.at(base, False, anchor.utf16)
         if new != value:
             yield *member_span(source, anchor.node, anchor.key), str(new)
 
 
-def _moved(text: Literal, offset: int, edits: Sequence[Edit], grows: bool, utf16: bool) -> int:
-    at = offset
-    if utf16 and not text.isascii():
-        at = len(text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
-    shift = 0
-    for start, stop, new in edits:
-        if stop < at or (stop == at and (grows or start < stop)):
-            shift += len(new) - (stop - start)
-    return offset + shift
+class _Shift:
+    """How far the edits of one text push what stands behind them."""
+
+    def __init__(self, text: Literal, edits: Sequence[Edit]) -> None:
+        self.text = text
+        self.places: list[tuple[int, bool]] = []
+        self.sums = [0]
+        # A mark put in at a place pushes only what grows there; one taken out before it pulls all.
+        for start, stop, new in sorted(edits, key=lambda edit: (edit[1], edit[0] == edit[1])):
+            self.places.append((stop, start == stop))
+            self.sums.append(self.sums[-1] + len(new) - (stop - start))
+
+    def at(self, offset: int, grows: bool, utf16: bool) -> int:
+        place = offset
+        if utf16 and not self.text.isascii():
+            place = len(self.text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
+        return self.sums[
+            bisect_left(self.places, (place, True)) if not grows else bisect_right(self.places, (place, True))
+        ]

@@ -9,7 +9,7 @@ from cappunc_cli.labels import Label, dress, strip
 
 from .alignment import blocks
 from .tokens import Token, tokenize
-from .tracks import Track
+from .tracks import Field, Track
 
 # Below this share of marked words a list that has none is simply unpunctuated.
 _RARE = 1 / 50
@@ -96,7 +96,7 @@ def sync(track: Track) -> Synced:
         )
         for p in pending
     )
-    styles = _styles(places, 1 + len(track.copies))
+    styles = _styles(places, [track.words, *track.copies])
     return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
 
 
@@ -121,11 +121,11 @@ def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_
     return grown
 
 
-def _styles(places: Sequence[Place], streams: int) -> tuple[Style, ...]:
+def _styles(places: Sequence[Place], streams: Sequence[Sequence[Field]]) -> tuple[Style, ...]:
     """Streams without a mark, or without a capital, beside others that have them keep to that."""
-    words: dict[int, set[int]] = {s: set() for s in range(streams)}
-    marked: dict[int, set[int]] = {s: set() for s in range(streams)}
-    capital: dict[int, set[int]] = {s: set() for s in range(streams)}
+    words: dict[int, set[int]] = {s: set() for s in range(len(streams))}
+    marked: dict[int, set[int]] = {s: set() for s in range(len(streams))}
+    capital: dict[int, set[int]] = {s: set() for s in range(len(streams))}
     for place in places:
         if place.case_of is None or place.case_of != place.mark_of:
             continue
@@ -134,7 +134,10 @@ def _styles(places: Sequence[Place], streams: int) -> tuple[Style, ...]:
             marked[place.stream].add(place.case_of)
         if any(c.isupper() for c in place.token.text):
             capital[place.stream].add(place.case_of)
-    return tuple(Style(not _lacks(s, words, capital), not _lacks(s, words, marked)) for s in range(streams))
+    return tuple(
+        Style(not _lacks(s, words, capital), all(f.marks for f in stream) and not _lacks(s, words, marked))
+        for s, stream in enumerate(streams)
+    )
 
 
 def _lacks(stream: int, words: dict[int, set[int]], having: dict[int, set[int]]) -> bool:

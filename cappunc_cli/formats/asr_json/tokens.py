@@ -15,15 +15,17 @@ from .tracks import Field
 #: (field, start, stop): a stretch of a field's value.
 Part = tuple[int, int, int]
 
-# Not spoken, or not to be touched: sounds, lyrics, tags, addresses.
+# Not spoken, or not to be touched: sounds, lyrics, tags, addresses, Watson's %HESITATION,
+# Deepgram's "Speaker 0: ", the clock of subtitles inside a string (Gladia).
 _MASK = re.compile(
-    r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|\S*(?:https?://|www\.)\S+|\S+@\S+\.\S+|^\s*Speaker \w+: ",
+    r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|\S*(?:https?://|www\.)\S+|\S+@\S+\.\S+|(?<!\S)%[A-Z_]+(?!\S)"
+    r"|^[ \t]*Speaker \w+:[ ]|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
     re.MULTILINE,
 )
 _TURN = re.compile(r"(?:^|(?<=\s))(?:>>+|&gt;&gt;)(?=\s|\w)|^\s*[-–—]\s+(?=\w)", re.MULTILINE)
 _WORD = re.compile(r"\S+")
 _KEEP = re.compile(r"\S*[^\W_]\S*")
-_DETACHED = re.compile(r"[  \u202f]+(?:[,.?!:;…—–-]|\.{2,}|--)+(?=\s|$)")
+_DETACHED = re.compile(r"[  \u202f]+(?:[,.?!:;…—–]|\.{2,}|--)+(?=\s|$)")
 _BARE = re.compile(r"[\W_]+")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ class Field:
     `start` and `end` are milliseconds. `join` stands between the field before and this one:
     "" where the file spells its spaces itself or the field continues a word, " " between
     words, a newline where a new segment begins. `item` is the list entry of the field where
-    marks are entries of their own.
+    marks are entries of their own. `marks` is False where the engine never writes marks.
     """
 
     literal: Literal
@@ -26,6 +27,7 @@ class Field:
     speaker: object = None
     join: str = " "
     item: Node | None = None
+    marks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +115,21 @@ def first(value: object) -> Node:
     """The first object of a list: the best of several hypotheses."""
     found = entries(value)
     return found[0] if found else Node()
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who speaks when, for engines that list speakers apart from the words."""
+
+    begins: tuple[int, ...]
+    names: tuple[object, ...]
+
+    @classmethod
+    def of(cls, spans: Iterable[tuple[int | None, object]]) -> Voices:
+        known = sorted(((begin, name) for begin, name in spans if begin is not None), key=lambda span: span[0])
+        return cls(tuple(begin for begin, _ in known), tuple(name for _, name in known))
+
+    def at(self, moment: int | None) -> object:
+        """The speaker whose stretch began last; None before the first and without a time."""
+        i = bisect_right(self.begins, moment) if moment is not None else 0
+        return self.names[i - 1] if i else None
