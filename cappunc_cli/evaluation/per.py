@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from cappunc_cli.evaluation.align import Alignment
+from cappunc_cli.evaluation.align import Alignment, Token
+from cappunc_cli.labels import dress
 
 #: NeMo fills a table of both lengths per utterance; we cut long texts where some words agree.
 _LONGEST = 60
@@ -62,8 +64,12 @@ def _matches(ours: Sequence[str], theirs: Sequence[str], marks: str) -> Iterator
             i -= 1
 
 
-def utterances(alignment: Alignment, reference: Sequence[str], hypothesis: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """A long text in pieces that NeMo's table can hold, cut after a word that both sides have."""
+def utterances(alignment: Alignment, fold: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """A long text in pieces that NeMo's table can hold, cut after a word that both sides have.
+
+    Words are written plainly, with their case and their mark after folding.
+    """
+    reference, hypothesis = _plain(alignment.reference, fold), _plain(alignment.hypothesis, fold)
     i = j = 0
     for a, b in alignment.pairs():
         if a is None or b is None or a + 1 - i < _LONGEST:
@@ -72,3 +78,11 @@ def utterances(alignment: Alignment, reference: Sequence[str], hypothesis: Seque
             yield " ".join(reference[i : a + 1]), " ".join(hypothesis[j : b + 1])
             i, j = a + 1, b + 1
     yield " ".join(reference[i:]), " ".join(hypothesis[j:])
+
+
+def _plain(words: Sequence[Token], fold: Mapping[str, str]) -> list[str]:
+    result = []
+    for token in words:
+        mark = token.label.mark
+        result.append(dress(token.bare, replace(token.label, before="", after=fold.get(mark, mark))))
+    return result

@@ -89,11 +89,7 @@ def nemo(evaluation: Evaluation) -> dict[str, Value]:
         result[f"{group} micro"] = pool(scores.values())
         result[f"{group} macro"] = mean(_occurring(scores.values()))
         result[f"{group} weighted"] = weighted(scores.values())
-    texts = (
-        text
-        for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True)
-        for text in per.utterances(alignment, sample.reference, sample.hypothesis)
-    )
+    texts = (text for alignment in evaluation.alignments for text in per.utterances(alignment, evaluation.fold))
     return {**result, "PER": np.asarray(per.error_rate(texts))}
 
 
