@@ -100,7 +100,9 @@ def mark_of(after: str) -> str:
 
 
 def _set_mark(after: str, mark: str) -> str:
-    kept, place, i = [], None, 0
+    kept: list[str] = []
+    place: int | None = None
+    i = 0
     while i < len(after):
         c = after[i]
         if c in _MARK_CHARACTERS or c == "-":
