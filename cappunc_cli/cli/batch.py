@@ -13,7 +13,7 @@ from cappunc_cli.cli.encoding import encode, writable
 from cappunc_cli.cli.files import PIPE, is_file, read_text, write_atomic, write_stdout
 from cappunc_cli.cli.fixer import Fixed, Fixer
 from cappunc_cli.cli.plan import Job
-from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.cli.progress import Reporter, Steps
 from cappunc_cli.errors import BadModel, CappuncError
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input.
@@ -26,11 +26,11 @@ def run(jobs: Sequence[Job], fixer: Fixer, mode: Mode, reporter: Reporter) -> bo
     if not jobs:
         reporter.error("no files of a known format there")
         return False
-    with reporter.progress(len(jobs)) as begin:
+    with reporter.progress(len(jobs)) as steps:
         for job in jobs:
-            begin(job.name)
+            steps.begin(job.name)
             try:
-                _do(job, fixer, mode, reporter)
+                _do(job, fixer, mode, reporter, steps)
             except BrokenPipeError:
                 raise
             except BadModel as error:
@@ -56,12 +56,13 @@ def _line(error: CappuncError | OSError, job: Job) -> CappuncError:
     return CappuncError(error.strerror or str(error), str(error.filename or job.name))
 
 
-def _do(job: Job, fixer: Fixer, mode: Mode, reporter: Reporter) -> None:
+def _do(job: Job, fixer: Fixer, mode: Mode, reporter: Reporter, steps: Steps) -> None:
     started = time.perf_counter()
     if job.target is not None and mode != "in-place":
         _refuse_overwriting(job.source, job.target, mode)
     text, encoding = read_text(job.source)
-    fixed = fixer.fix(text, "" if job.source == PIPE else Path(job.source).name, lambda new: writable(new, encoding))
+    name = "" if job.source == PIPE else Path(job.source).name
+    fixed = fixer.fix(text, name, lambda new: writable(new, encoding), steps.words)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in fixed.notices])
     data = encode(fixed.text, encoding)
     if mode == "diff":

@@ -95,7 +95,9 @@ def fix(
         pauses=pauses,
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
-    if not run(jobs, Fixer(model, device, format_name, options), mode, Reporter(quiet, verbose)):
+    reporter = Reporter(quiet, verbose)
+    fixer = Fixer(model, device, format_name, options, reporter.info)
+    if not run(jobs, fixer, mode, reporter):
         raise typer.Exit(1)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.labels import strip
 
 if TYPE_CHECKING:
@@ -29,30 +30,43 @@ class Fixed:
 class Fixer:
     """`fix` for many texts with one model, which is loaded for the first text that has words."""
 
-    def __init__(self, model: str, device: str, format_name: str | None, options: Options) -> None:
+    def __init__(
+        self, model: str, device: str, format_name: str | None, options: Options, warn: Callable[[str], None]
+    ) -> None:
         self._name = model
         self._device = device
         self._format = format_name
         self._options = options
+        self._warn = warn
 
     @cached_property
     def model(self) -> Model:
-        """The loaded model; raises BadModel."""
+        """The loaded model; raises BadModel for whatever keeps it from being used."""
         from cappunc_cli.restoration.pipeline import load_model
 
-        return load_model(self._name, self._device)
+        try:
+            model = load_model(self._name, self._device)
+        except CappuncError as error:
+            raise BadModel(error.message, error.path, error.line) from error
+        if model.engine.warning:
+            self._warn(model.engine.warning)
+        return model
 
-    def fix(self, text: str, name: str, spell: Callable[[str], str]) -> Fixed:
+    def fix(
+        self, text: str, name: str, spell: Callable[[str], str], progress: Callable[[int, int], None] | None = None
+    ) -> Fixed:
         """Fix one text; `name` helps to tell its format, `spell` writes it for its encoding.
 
-        Raises CappuncError; the result, as spelled, has passed `formats.verify`.
+        `progress` hears how many words of how many are done. Raises CappuncError; the
+        result, as spelled, has passed `formats.verify`.
         """
         from cappunc_cli import formats
         from cappunc_cli.restoration.pipeline import restore
 
         document = formats.read(text, name, self._format)
         old = [word.text for word in document.words]
-        new = restore(document.words, self.model, self._options) if old else []
+        heard = (lambda done: progress(done, len(old))) if progress else None
+        new = restore(document.words, self.model, self._options, heard) if old else []
         output = spell(formats.write(document, new)) if new != old else text
         formats.verify(document, output)
         return Fixed(output, document.format, document.notices, len(old), *_changes(old, new))

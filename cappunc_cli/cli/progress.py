@@ -40,29 +40,43 @@ class Reporter:
             self._print(f"cappunc: {name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
 
     @contextmanager
-    def progress(self, total: int) -> Iterator[Callable[[str], None]]:
-        """Yields a function to call with the name of each file that begins; silent off a terminal."""
+    def progress(self, total: int) -> Iterator[Steps]:
+        """Shows how far `total` files have come; silent off a terminal."""
         if self.quiet or sys.stderr is None or not sys.stderr.isatty():
-            yield _nothing
+            yield Steps(_nothing)
             return
         from rich.console import Console
         from rich.markup import escape
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-        counted = [BarColumn(), MofNCompleteColumn()] if total > 1 else []
-        columns = [SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()]
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
         console = Console(stderr=True)
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("", total=total, completed=-1)
-
-            def begin(name: str) -> None:
-                bar.update(task, advance=1, description=escape(name))
-
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+            task = bar.add_task("", total=total)
             self._print = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
             try:
-                yield begin
+                yield Steps(lambda name, done: bar.update(task, description=escape(name), completed=done))
             finally:
                 self._print = _to_stderr
+
+
+class Steps:
+    """Counts files and the words in them; `show` hears the file's name and the files done."""
+
+    def __init__(self, show: Callable[[str, float], None]) -> None:
+        self._show = show
+        self._begun = 0
+        self._name = ""
+
+    def begin(self, name: str) -> None:
+        """The next file begins."""
+        self._begun += 1
+        self._name = name
+        self.words(0, 1)
+
+    def words(self, done: int, count: int) -> None:
+        """So many of the file's words are done."""
+        self._show(self._name, self._begun - 1 + done / count)
 
 
 def _to_stderr(text: str) -> None:
@@ -70,5 +84,5 @@ def _to_stderr(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _nothing(_: str) -> None:
+def _nothing(_name: str, _done: float) -> None:
     return
