@@ -1,0 +1,120 @@
+"""Files and words: read a file into words, write the words back, change nothing else.
+
+To add a format:
+
+1. Write a module here with
+   `SUFFIXES` (endings of its files, such as ".srt"; they only break ties),
+   `sniff(text) -> bool` (whether the content shows the format),
+   `read(text) -> Document` (raises BadInput),
+   `write(document, texts) -> str` (a splice of the source: nothing changed, nothing moves),
+   `skeleton(document)` (all that is no word, to be compared with ==; where it is missing,
+   `verify` compares words and times alone).
+   spans.py changes words in place; speech.py knows what is spoken in a line of captions.
+2. Add its line to TEXT_FORMATS, above every format whose files it would claim as well,
+   and take its line out of unsupported.py.
+3. Put small files of your own into fixtures/<format>/; tests/test_formats.py walks them.
+
+A new engine's JSON has its own, shorter recipe in asr_json/__init__.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Protocol
+
+from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.words import Document
+
+from . import ctm, srt, txt, unsupported, vtt
+from .asr_json import ASR_ENGINES
+from .spans import strip_cached
+
+__all__ = ["FORMATS", "Format", "detect", "read", "verify", "write"]
+
+
+class Format(Protocol):
+    """What a format's module has."""
+
+    @property
+    def SUFFIXES(self) -> tuple[str, ...]: ...
+
+    def sniff(self, text: str) -> bool: ...
+
+    def read(self, text: str) -> Document: ...
+
+    def write(self, document: Document, texts: Sequence[str]) -> str: ...
+
+
+TEXT_FORMATS: dict[str, Format] = {"vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
+
+#: Every format by name, in the order in which `detect` asks them; anything is plain text.
+FORMATS: dict[str, Format] = {
+    "vtt": vtt,
+    "srt": srt,
+    **ASR_ENGINES,
+    "ctm": ctm,
+    "txt": txt,
+}
+
+
+def detect(text: str, name: str = "") -> str:
+    """The format of a text, by its content; the ending of `name` decides where that could be anything.
+
+    Raises UnknownFormat for kinds of file that cappunc cannot read.
+    """
+    if not text.strip():
+        return "txt"  # an empty file of any kind stays as it is
+    if kind := unsupported.by_content(text):
+        raise UnknownFormat(f"{kind}: not supported")
+    found = next((known for known, module in FORMATS.items() if module.sniff(text)), None)
+    suffix = PurePath(name).suffix.lower()
+    claimed = next((known for known, module in FORMATS.items() if suffix and suffix in module.SUFFIXES), None)
+    if found == "srt" and claimed == "vtt":
+        return "vtt"  # cues without the WEBVTT line
+    if found not in (None, "txt"):
+        return str(found)
+    if kind := unsupported.by_suffix(name):
+        raise UnknownFormat(f"{kind}: not supported")
+    if claimed in ("srt", "vtt", "ctm"):
+        return claimed  # its reader says what is wrong
+    if suffix == ".json":
+        raise UnknownFormat("the name says JSON, the content does not")
+    if found is None:
+        raise UnknownFormat("this is no text")
+    return found
+
+
+def read(text: str, name: str = "", format: str | None = None) -> Document:
+    """The words of a text with its original line ends, in `format` or what `detect` finds.
+
+    Raises UnknownFormat, and BadInput where the text is broken beyond reading.
+    """
+    if format is None:
+        format = detect(text, name)
+    elif format not in FORMATS:
+        raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
+    return FORMATS[format].read(text)
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source of a document with new texts, one per word in order; all else is as it was.
+
+    Raises ValueError for another number of texts than words, BadInput for another word.
+    """
+    return FORMATS[document.format].write(document, texts)
+
+
+def verify(document: Document, output: str) -> None:
+    """Read `output` again; raises BadInput unless it differs from the document in marks and case alone."""
+    again = FORMATS[document.format].read(output)
+    if len(again.words) != len(document.words):
+        raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
+    for i, (old, new) in enumerate(zip(document.words, again.words, strict=True), 1):
+        if old.text != new.text and strip_cached(old.text)[0] != strip_cached(new.text)[0]:
+            raise BadInput(f"word {i} became another: “{old.text}”, “{new.text}”")
+        if (old.start, old.end, old.cue, old.turn) != (new.start, new.end, new.cue, new.turn):
+            raise BadInput(f"word {i}, “{old.text}”, moved in time")
+    skeleton = getattr(FORMATS[document.format], "skeleton", None)
+    if skeleton is not None and skeleton(document) != skeleton(again):
+        raise BadInput("the result differs in more than words")

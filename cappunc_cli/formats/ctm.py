@@ -1,0 +1,186 @@
+"""NIST's CTM: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`, a word a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.labels import dress, mark_of
+from cappunc_cli.words import Document, Notice, Word
+
+from . import spans
+from .captions import Turns
+from .lines import split
+from .spans import Copy, strip_cached
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".ctm",)
+
+_FIELD = re.compile(r"[^ \t]+")
+_NUMBER = r"-?[0-9]+(?:\.[0-9]*)?|-?\.[0-9]+"
+_TIME = re.compile(rf"(?:{_NUMBER})\Z")
+_ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
+_SNIFFED = 500
+# Scoring tools read these as something else than a plain word: `<unk>` `[noise]` `(uh)` `%UH`
+# `@` (nothing said), `she-` (a fragment), `A\;S` (escapes).
+_KEPT = re.compile(r"[<\[({%@*+&~].*|.*-|.*\\.*", re.DOTALL)
+_SPOKEN_TYPES = frozenset(("lex", "fp"))
+_TYPES = _SPOKEN_TYPES | {"non-lex", "frag", "un-lex", "for-lex", "misc", "noise", "proper", "acronym"}
+_TAG = re.compile(r";(?=.)")
+_SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
+
+
+def sniff(text: str) -> bool:
+    """Whether four of five lines are rows; comments and blank lines do not count."""
+    rows = others = 0
+    for start, stop in split(text[:100_000]):
+        line = text[start:stop].strip(" \t")
+        if line and not line.startswith(";;"):
+            if _ROW.match(line):
+                rows += 1
+            else:
+                others += 1
+            if rows + others == _SNIFFED:
+                break
+    return rows > 0 and rows >= 4 * others
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks the rows; `last` is a word that still waits for a row with its mark."""
+
+    source: str
+    words: list[Word]
+    notices: list[Notice]
+    turns: Turns
+    stream: tuple[str, str] = ("", "")
+    alternatives: int | None = None
+    last: Word | None = None
+
+    def row(self, number: int, start: int, stop: int) -> None:
+        fields = [found.span() for found in _FIELD.finditer(self.source, start, stop)]
+        if not fields or self.source.startswith(";;", fields[0][0]):
+            return None
+        column = [self.source[a:b] for a, b in fields]
+        if len(column) < 5:
+            self.notices.append(Notice(number, "a row of fewer than five columns"))
+            return self.flush()
+        token = column[4]
+        if self.stream != (column[0], column[1]):
+            self.flush()
+            self.stream = column[0], column[1]
+            self.turns.announce("")
+            self.close_alternatives()
+        if token == "<ALT_BEGIN>":
+            self.alternatives = number
+            return self.flush()
+        if token == "<ALT_END>":
+            self.alternatives = None
+            return self.flush()
+        if self.alternatives is not None:
+            return None
+        return self.word(number, column, fields[4][0])
+
+    def word(self, number: int, column: Sequence[str], at: int) -> None:
+        begin, duration, token = column[2:5]
+        if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
+            self.notices.append(Notice(number, "times are no numbers"))
+            return self.flush()
+        if not any(map(str.isalnum, token)):
+            return self.mark(token, at)
+        self.flush()
+        kind = column[6].lower() if len(column) > 6 else "lex"
+        if _KEPT.fullmatch(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
+            return None
+        if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
+            token = token[: cut.start()]
+            if not any(map(str.isalnum, token)):
+                return None
+        if len(column) > 7 and kind in _TYPES:
+            self.turns.announce(column[7])
+        start, end = _times(begin, duration)
+        turn = self.turns.next(None)
+        self.last = Word(token, start, end, turn, turn, (((at, at + len(token)),),))
+        return None
+
+    def mark(self, token: str, at: int) -> None:
+        """Some engines give a mark its own row: it is the mark of the word before."""
+        word = self.last
+        if word is not None and mark_of(token):
+            bare, label = strip_cached(word.text)
+            if not label.after and strip_cached(word.text + token)[0] == bare:
+                copy = (*spans.copies(word)[0], (at, at + len(token)))
+                self.last = Word(word.text + token, word.start, word.end, word.cue, word.turn, (copy,))
+        self.flush()
+
+    def flush(self) -> None:
+        if self.last is not None:
+            self.words.append(self.last)
+            self.last = None
+
+    def close_alternatives(self) -> None:
+        if self.alternatives is not None:
+            self.notices.append(Notice(self.alternatives, "<ALT_BEGIN> without <ALT_END>"))
+            self.alternatives = None
+
+
+def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
+    if begin == "*":
+        return None, None
+    start = float(begin)
+    return round(start * 1000), None if duration == "*" else round((start + float(duration)) * 1000)
+
+
+def read(text: str) -> Document:
+    """A new file or channel, or another speaker in the eighth column, is a new turn.
+
+    Raises BadInput where there is text but not one row.
+    """
+    reader = _Reader(text, [], [], Turns())
+    rows = 0
+    for number, (start, stop) in enumerate(split(text), 1):
+        reader.row(number, start, stop)
+        rows += 1
+    reader.flush()
+    reader.close_alternatives()
+    if text.strip() and not reader.words and len(reader.notices) == rows:
+        raise BadInput("no row such as: talk A 0.52 0.31 hello")
+    if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
+        reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
+    reader.notices.sort(key=lambda notice: notice.line)
+    return Document("ctm", tuple(reader.words), text, tuple(reader.notices))
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source with the words' new texts.
+
+    Rows are neither added nor taken away: a mark that has a row goes there, and stays where
+    the new text has none. Raises ValueError for another number of texts than words, BadInput
+    for another word.
+    """
+    safe = [
+        _fitted(word, text) if text != word.text else text for word, text in zip(document.words, texts, strict=True)
+    ]
+    return spans.write(_source(document), document.words, safe)
+
+
+def _fitted(word: Word, text: str) -> str:
+    text = "".join(text.split())  # a column has no spaces
+    copy: Copy = spans.copies(word)[0]
+    if len(copy) == 1 or strip_cached(text)[1].after:
+        return text
+    return dress(*strip_cached(text)) + strip_cached(word.text)[1].after
+
+
+def skeleton(document: Document) -> str:
+    """All that is no word."""
+    return spans.skeleton(_source(document), document.words)
+
+
+def _source(document: Document) -> str:
+    if not isinstance(document.origin, str):
+        raise TypeError("not a CTM document")
+    return document.origin

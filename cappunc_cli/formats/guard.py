@@ -1,0 +1,78 @@
+"""Two changes of marks or case would turn speech into something else; they are not made.
+
+`remember: never` must not become `Remember: never`, which reads as a speaker's label, and
+`(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound. The next
+reader would lose these words. A colon becomes a comma there, or the words stay as they were.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.words import Word
+
+from . import spans
+from .spans import Copy, Span
+from .speech import scan
+
+#: (index of a word, one of its copies)
+_Places = list[tuple[int, Copy]]
+
+
+def settle(source: str, regions: Sequence[Span], words: Sequence[Word], texts: Sequence[str]) -> list[str]:
+    """The texts, made harmless; `regions` are in the order of the source."""
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    result = list(texts)
+    changed = {word.cue for word, text in zip(words, texts, strict=True) if text != word.text}
+    colons = {word.cue for word, text in zip(words, texts, strict=True) if ":" in text or "：" in text}
+    suspects = {i for i in changed if i in colons or _has_parenthesis(source, regions[i])}
+    if suspects:
+        places = _places(regions, words)
+        for region in sorted(suspects):
+            _settle_region(source, regions[region], words, places[region], result)
+    return result
+
+
+def _has_parenthesis(source: str, region: Span) -> bool:
+    return source.find("(", *region) >= 0 or source.find("（", *region) >= 0
+
+
+def _places(regions: Sequence[Span], words: Sequence[Word]) -> Mapping[int, _Places]:
+    result: dict[int, _Places] = {i: [] for i in range(len(regions))}
+    starts = [start for start, _ in regions]
+    for i, word in enumerate(words):
+        for copy in spans.copies(word):
+            result[bisect_right(starts, copy[0][0]) - 1].append((i, copy))
+    for found in result.values():
+        found.sort(key=lambda place: place[1])
+    return result
+
+
+def _settle_region(source: str, region: Span, words: Sequence[Word], places: _Places, texts: list[str]) -> None:
+    if _reads_back(source, region, places, texts):
+        return
+    for i, _ in places:
+        texts[i] = _without_colon(words[i].text, texts[i])
+    if not _reads_back(source, region, places, texts):
+        for i, _ in places:
+            texts[i] = words[i].text
+
+
+def _reads_back(source: str, region: Span, places: _Places, texts: Sequence[str]) -> bool:
+    start, stop = region
+    changes = [(a - start, b - start, new) for i, copy in places for a, b, new in spans.edits(source, copy, texts[i])]
+    text = spans.splice(source[start:stop], changes)
+    return [word.text for word in scan(text, 0, len(text)).words] == [texts[i] for i, _ in places]
+
+
+def _without_colon(old: str, new: str) -> str:
+    if ":" not in new and "：" not in new:
+        return new
+    bare, label = strip(new)
+    if label.mark != ":" or old == new:
+        return new
+    comma: Label = label.with_mark(",")
+    return dress(bare, comma)

@@ -1,0 +1,239 @@
+"""Where words stand in a source, and how to change them there without touching anything else.
+
+A copy of a word is a tuple of fragments, spans of the source: `hel<i>lo</i>` has two. A word
+has one copy, but three in YouTube's rolling captions. All offsets are characters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import entities, unescape
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.labels import Label, strip
+from cappunc_cli.words import Word
+
+Span = tuple[int, int]
+Copy = tuple[Span, ...]
+#: Replace source[start:stop] by a text.
+Edit = tuple[int, int, str]
+
+#: The same few thousand words make up any transcript.
+strip_cached = lru_cache(maxsize=1 << 16)(strip)
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_HIDDEN = re.compile(
+    r"<(?:[A-Za-z/!?][^<>]*|[0-9][0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
+    r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
+    rf"|{_ENTITY.pattern}"
+    r"|\\N"  # ASS line break, also seen in SRT
+    r"|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"  # marks of direction and the like
+)
+# Tags that keep the words on both sides apart: `</v><v Bob>`, `one<br>two`.
+_BREAK = re.compile(r"</?(?:br|v|rt|p|div)\b", re.IGNORECASE)
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
+_STAMP = re.compile(r"<[0-9]")
+
+
+def splice(source: str, edits: Iterable[Edit]) -> str:
+    """The source with each `(start, stop, text)` put in; edits must not overlap.
+
+    Edits may come in any order; of two insertions at one place the first one stands first.
+    Raises ValueError where two edits overlap.
+    """
+    parts: list[str] = []
+    at = 0
+    for start, stop, text in sorted(edits, key=lambda edit: edit[:2]):
+        if start < at or stop < start:
+            raise ValueError(f"edits overlap at {start}")
+        parts += source[at:start], text
+        at = stop
+    parts.append(source[at:])
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What a viewer sees of source[start:stop], and where each character of it stands.
+
+    `pieces` are (offset in text, offset in source, source length; 0 for plain text), in order.
+    `stamps` and `voices` are what hidden tags say at an offset of `text`: `<00:01.000>`, `<v Name>`.
+    """
+
+    text: str
+    pieces: tuple[tuple[int, int, int], ...]
+    stamps: tuple[tuple[int, str], ...] = ()
+    voices: tuple[tuple[int, str], ...] = ()
+
+    def copy(self, start: int, stop: int) -> Copy:
+        """The fragments of the source that show text[start:stop]."""
+        if len(self.pieces) == 1 and not self.pieces[0][2]:
+            offset = self.pieces[0][1]
+            return ((start + offset, stop + offset),)
+        result: list[Span] = []
+        i = bisect_right(self.pieces, start, key=lambda piece: piece[0]) - 1
+        while start < stop:
+            v, s, atomic = self.pieces[i]
+            end = stop if i + 1 == len(self.pieces) else min(stop, self.pieces[i + 1][0])
+            if end > start:
+                result.append((s, s + atomic) if atomic else (s + start - v, s + end - v))
+                start = end
+            i += 1
+        return tuple(result)
+
+
+def visible(source: str, start: int, stop: int) -> Visible:
+    """Hide tags, overrides and marks of direction; an entity is one character."""
+    text: list[str] = []
+    pieces: list[tuple[int, int, int]] = []
+    stamps: list[tuple[int, str]] = []
+    voices: list[tuple[int, str]] = []
+    at, length = start, 0
+
+    def add(shown: str, where: int, atomic: int) -> None:
+        nonlocal length
+        if shown:
+            pieces.append((length, where, atomic))
+            text.append(shown)
+            length += len(shown)
+
+    for found in _HIDDEN.finditer(source, start, stop):
+        a, b = found.span()
+        token = found.group()
+        shown = ""
+        if token[0] == "&":
+            shown = unescape(token)
+            if len(shown) != 1:
+                continue
+        elif token[0] == "\\" or _BREAK.match(token):
+            shown = "\n"
+        add(source[at:a], at, 0)
+        add(shown, a, b - a)
+        if _STAMP.match(token):
+            stamps.append((length, token[1:-1]))
+        elif voice := _VOICE.match(token):
+            voices.append((length, voice.group(1)))
+        at = b
+    add(source[at:stop], at, 0)
+    return Visible("".join(text), tuple(pieces), tuple(stamps), tuple(voices))
+
+
+def _units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
+    for start, stop in copy:
+        if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
+            shown = unescape(source[start:stop])
+            if len(shown) == 1:
+                yield start, stop, shown
+                continue
+        for i in range(start, stop):
+            yield i, i + 1, source[i]
+
+
+def shown(source: str, copy: Copy) -> str:
+    """What a viewer reads at a copy of a word."""
+    if len(copy) == 1 and source[copy[0][0]] != "&":
+        return source[copy[0][0] : copy[0][1]]
+    return "".join([c for _, _, c in _units(source, copy)])
+
+
+def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
+    """What to change at one copy so that it reads `text`.
+
+    Raises BadInput where `text` is another word, not the same one with other marks or case.
+    """
+    old = shown(source, copy)
+    if old == text:
+        return
+    bare, was = strip_cached(old)
+    wanted, label = strip_cached(text)
+    if bare != wanted:
+        raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, copy[0][0]))
+    if len(copy) == 1 and source[copy[0][0]] != "&":
+        yield *copy[0], text
+        return
+    units = list(_units(source, copy))
+    head, tail = len(was.before), len(units) - len(was.after)
+    yield from _replaced(units[:head], label.before, units[head][0])
+    yield from _recased(source, units[head:tail], _core(text, label))
+    yield from _replaced(units[tail:], label.after, units[tail - 1][1])
+
+
+def _core(text: str, label: Label) -> str:
+    return text[len(label.before) : len(text) - len(label.after)]
+
+
+def _recased(source: str, units: Sequence[tuple[int, int, str]], new: str) -> Iterator[Edit]:
+    for (start, stop, old), c in zip(units, new, strict=True):
+        if old != c:
+            yield start, stop, c if stop - start == 1 else _respelled(source[start:stop], c)
+
+
+def _respelled(entity: str, c: str) -> str:
+    """`&eacute;` in upper case is `&Eacute;`, `&#233;` is `&#201;`: the file may be ASCII."""
+    if entity[1] == "#":
+        return f"&#x{ord(c):x};" if entity[2] in "xX" else f"&#{ord(c)};"
+    name = entities.codepoint2name.get(ord(c))
+    return f"&{name};" if name else c
+
+
+def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> Iterator[Edit]:
+    """Turn a run of marks into another, keeping what both begin and end with.
+
+    The marks may stand on both sides of a tag: `hello,</i>”`.
+    """
+    old = "".join([c for _, _, c in units])
+    if old == new:
+        return
+    same = min(len(old), len(new))
+    head = next((i for i in range(same) if old[i] != new[i]), same)
+    tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
+    gone, middle = units[head : len(units) - tail], new[head : len(new) - tail]
+    if not gone:
+        place = units[head - 1][1] if head else units[0][0] if units else anchor
+        yield place, place, middle
+        return
+    for i, (start, stop, _) in enumerate(gone):
+        yield start, stop, "" if i else middle
+
+
+def line_of(source: str, offset: int) -> int:
+    """1-based number of the line at an offset."""
+    return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
+
+
+def copies(word: Word) -> tuple[Copy, ...]:
+    """The copies of a word that a text format has read."""
+    where = word.where
+    if not isinstance(where, tuple):
+        raise TypeError("a word of a text format knows its copies")
+    return where
+
+
+def write(source: str, words: Sequence[Word], texts: Sequence[str]) -> str:
+    """The source with every changed word changed in all its copies.
+
+    Raises ValueError for another number of texts than words, BadInput for another word.
+    """
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    changes: list[Edit] = []
+    for word, text in zip(words, texts, strict=True):
+        if text != word.text:
+            for copy in copies(word):
+                changes += edits(source, copy, text)
+    return splice(source, changes)
+
+
+def skeleton(source: str, words: Sequence[Word]) -> str:
+    """The source with a NUL for each copy of a word: what no rewriting may change."""
+    gaps = [
+        (start, stop, "" if i else "\0")
+        for word in words
+        for copy in copies(word)
+        for i, (start, stop) in enumerate(copy)
+    ]
+    return splice(source, gaps)

@@ -1,0 +1,278 @@
+"""What in a piece of visible text is spoken: everything but sounds, lyrics, labels, addresses.
+
+What counts as a word must not hang on its case or its marks, or a restored file would be
+read as other words. Two rules cannot do without (`John: yes`, `(HE LEAVES AT LAST)`);
+guard.py looks after them when a file is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cappunc_cli.labels import MARKS, fold
+
+from .lines import milliseconds
+from .spans import Copy, Span, Visible, strip_cached, visible
+from .vocabulary import ASIDES, GENERIC_LABEL, NO_NAMES, PARTICLES, SOUNDS
+
+# Most lines have none of these and are words from end to end.
+_SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
+_TOKEN = re.compile(r"\S+")
+_BREAKS = re.compile(r"\r\n|\r|\n")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
+_PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+_NOTE = re.compile(r"[♪♫♬]")
+_HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
+_CHEVRONS = re.compile(r"(?<!\S)>{2,}")
+_DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
+_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\])")
+_BLANK = re.compile(r"[^\S\r\n]*")
+_ADDRESS = re.compile(
+    r"[\"'(<“‘]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
+    r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
+    r"[.,;:!?)\"'”’…]*",
+    re.IGNORECASE,
+)
+_ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
+
+_NAME_PART = re.compile(r"[#\w][\w'’&/-]*|[\w'’-]{1,4}\.|(?:\w\.){2,3}")
+_BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
+_LONGEST_NAME = 60
+# Beyond it no more detached marks are looked at: `word . . . . .` without end.
+_LONGEST_WORD = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A word: its text, its place, its line in the region that was scanned (from 0).
+
+    `speaker` is None where nobody new begins to speak with it, the name of who does, or ''
+    where that is not said. `stamp` is its inline time in milliseconds.
+    """
+
+    text: str
+    copy: Copy
+    line: int
+    speaker: str | None = None
+    stamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """The words of a region; `trailing` is the speaker announced after the last of them."""
+
+    words: tuple[Spoken, ...]
+    trailing: str | None
+    visible: Visible
+
+
+def scan(source: str, start: int, stop: int) -> Speech:
+    """The words of source[start:stop], a cue or a line."""
+    seen = visible(source, start, stop)
+    masks, speakers = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [])
+    speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
+    return _cast(seen, list(_words(seen, masks)), speakers)
+
+
+def _cast(seen: Visible, words: list[tuple[int, int]], speakers: list[tuple[int, str]]) -> Speech:
+    """Give words their lines, speakers and stamps, each list walked once."""
+    breaks = [found.start() for found in _BREAKS.finditer(seen.text)]
+    stamps = seen.stamps
+    result: list[Spoken] = []
+    line = s = t = 0
+    end = -1
+    for a, b in words:
+        while line < len(breaks) and breaks[line] < a:
+            line += 1
+        speaker = None
+        while s < len(speakers) and speakers[s][0] <= a:
+            speaker = speakers[s][1] or speaker or ""
+            s += 1
+        stamp = None
+        while t < len(stamps) and stamps[t][0] <= a:
+            if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
+                stamp = milliseconds(stamps[t][1])
+            t += 1
+        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp))
+        end = b
+    trailing = None
+    for _, name in speakers[s:]:
+        trailing = name or trailing or ""
+    return Speech(tuple(result), trailing, seen)
+
+
+def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
+    """Spans of the words in the visible text; a detached mark on the same line belongs to the word."""
+    text = seen.text
+    last: Span | None = None
+    for a, b in _runs(text, masks):
+        run = text[a:b]
+        if run.isalnum() or any(map(str.isalnum, run)):
+            if last is not None:
+                yield last
+            last = None if _opaque(run) else (a, b)
+        elif last is not None and _attaches(text, last, a, b):
+            last = last[0], b
+        elif last is not None:
+            yield last
+            last = None
+    if last is not None:
+        yield last
+
+
+def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
+    """Tokens, cut where masks cut them; an empty run stands for each mask."""
+    m = 0
+    for found in _TOKEN.finditer(text):
+        a, stop = found.span()
+        while m < len(masks) and masks[m][1] <= a:
+            m += 1
+        while a < stop:
+            if m == len(masks) or masks[m][0] >= stop:
+                yield a, stop
+                break
+            if masks[m][0] > a:
+                yield a, masks[m][0]
+            yield masks[m][0], masks[m][0]
+            a = masks[m][1]
+            if a <= stop:
+                m += 1
+
+
+def _opaque(run: str) -> bool:
+    # Braces and backslashes are LaTeX or markup of some player, and none of ours.
+    if "{" in run or "}" in run or "\\" in run:
+        return True
+    return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
+
+
+def _attaches(text: str, word: Span, a: int, b: int) -> bool:
+    run = text[a:b]
+    if not run or not _ATTACHED.issuperset(run):
+        return False
+    gap = text[word[1] : a]
+    if not gap or b - word[0] > _LONGEST_WORD or _BREAKS.search(gap):
+        return False
+    return strip_cached(text[word[0] : b])[0] == strip_cached(text[word[0] : word[1]])[0]
+
+
+def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
+    """Spans of the text that are not spoken, in order and apart, and who begins to speak where."""
+    masks = [found.span() for found in _BRACKETED.finditer(text)]
+    masks += [
+        found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found.group(1) or found.group(2) or "")
+    ]
+    if _NOTE.search(text):
+        masks += _lyrics(text)
+    masks += [found.span(1) for found in _HASHED.finditer(text)]
+    speakers: list[tuple[int, str]] = []
+    for start, stop in _lines(text):
+        for a, b, name in _heads(text, start, stop):
+            masks.append((a, b))
+            if name is not None:
+                speakers.append((b, name))
+    return _merged(masks), speakers
+
+
+def _merged(masks: list[Span]) -> list[Span]:
+    result: list[Span] = []
+    for start, stop in sorted(masks):
+        if result and start < result[-1][1]:
+            result[-1] = result[-1][0], max(stop, result[-1][1])
+        elif start < stop:
+            result.append((start, stop))
+    return result
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    for found in _BREAKS.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    yield start, len(text)
+
+
+def _is_sound(inside: str) -> bool:
+    """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) and is no aside."""
+    words = fold(inside).split()
+    if len(words) < 2 or inside.isupper():
+        return True
+    if any(SOUNDS.match(word) for word in words):
+        return True
+    return len(words) < 4 and ASIDES.isdisjoint(words)
+
+
+def _lyrics(text: str) -> Iterator[Span]:
+    """From the first note of a line to its last; a lone note opens or closes several lines."""
+    lines = [(a, b, [found.start() for found in _NOTE.finditer(text, a, b)]) for a, b in _lines(text)]
+    closing = max((i for i, (_, _, notes) in enumerate(lines) if notes), default=-1)
+    opened = False
+    for i, (a, b, notes) in enumerate(lines):
+        if len(notes) > 1:
+            yield notes[0], notes[-1] + 1
+            opened = False
+        elif notes:
+            note = notes[0]
+            # `♪ la la` goes on to the end of the line, `la la ♪` began with it.
+            ends = not text[note + 1 : b].strip() and (opened or bool(text[a:note].strip(" \t->")))
+            yield (a, note + 1) if ends else (note, b)
+            opened = not ends
+        elif opened and i < closing:
+            yield a, b
+
+
+def _heads(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+    """Dashes, chevrons and names that open a line or, in it, another speaker's words."""
+    openings = [start]
+    if ">>" in text[start:stop]:
+        openings += [found.start() for found in _CHEVRONS.finditer(text, start, stop)]
+    first = _BLANK.match(text, start, stop)
+    at = first.end() if first else start
+    if _DASH.match(text, at, stop) or (at + 1 < stop and text[at] in "-–—" and text[at + 1].isalpha()):
+        # `- hi. - hello.`: where the line opens with a dash, the next one is no mark.
+        openings += [found.start() for found in _DASH.finditer(text, at + 1, stop) if text[found.start()] == text[at]]
+    done = start
+    for opening in sorted(openings):
+        if opening >= done:
+            for a, b, name in _head(text, opening, stop):
+                yield a, b, name
+                done = max(done, b)
+
+
+def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+    while found := _HEAD.match(text, at, stop):
+        a = at
+        at = found.end()
+        sign = found.group().lstrip()
+        if sign[0] == "[":
+            continue  # a sound, or who speaks: masked already
+        # `--` goes on with a sentence, one dash begins a speaker's.
+        yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
+    blank = _BLANK.match(text, at, stop)
+    a = blank.end() if blank else at
+    colon = min((i for c in ":：" if (i := text.find(c, a, min(stop, a + _LONGEST_NAME))) >= 0), default=-1)
+    if colon > a and is_label(text[a:colon], text[colon + 1 : min(stop, colon + 2)]):
+        yield a, colon + 1, text[a:colon].strip()
+
+
+def is_label(head: str, following: str) -> bool:
+    """Whether `head`, with a colon after it and `following` behind that, names a speaker."""
+    name = _BY_LINE.sub("", head).strip()
+    if following and not following.isspace() and not (following.isalpha() and name.isupper() and len(name) > 1):
+        return False
+    if GENERIC_LABEL.fullmatch(name):
+        return True
+    parts = name.split()
+    if not 1 <= len(parts) <= 5 or not all(_NAME_PART.fullmatch(part) for part in parts):
+        return False
+    folded = [fold(part) for part in parts]
+    if folded[0] in NO_NAMES or not parts[0][0].isupper():
+        return False
+    if any(part in NO_NAMES and part not in PARTICLES for part in folded):
+        return False
+    if name.isupper():
+        return True
+    inner = range(1, len(parts) - 1)
+    return all(p[0].isupper() or not p[0].isalpha() or (i in inner and p in PARTICLES) for i, p in enumerate(parts))

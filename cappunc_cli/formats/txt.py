@@ -1,0 +1,69 @@
+"""Plain text: every token is a word, but for labels such as Otter's and Zoom's."""
+
+from __future__ import annotations
+
+import re
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice, Word
+
+from .captions import Origin, Turns, skeleton, write
+from .lines import split
+from .spans import Span
+from .speech import scan
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".txt", ".text")
+
+# A restored line must still be the same kind of line, so marks do not count.
+_MARKS = r"[.,:;?!…—]*"
+_CLOCK = r"[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,3})?"
+# Otter: `Mary Ann  0:01` on a line of its own.
+_NAME_LINE = re.compile(
+    rf"[ ]?([^\s:][^\t\r\n]{{0,58}}?)(?:[ ]{{2,10}}|[ ]?\t[ ]?)[(\[]?{_CLOCK}[)\]]?{_MARKS}[ \t]*\Z"
+)
+# Zoom's chat: `00:11:09<tab>Mary Ann:<tab>` and `00:11:09 From Mary Ann to Everyone:`.
+_CHAT = re.compile(
+    rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
+    r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
+)
+_TIME_FIRST = re.compile(rf"[ \t]*{_CLOCK}{_MARKS}(?=[ \t]|\Z)")
+
+
+def sniff(text: str) -> bool:
+    """Anything that is text."""
+    return "\0" not in text
+
+
+def read(text: str) -> Document:
+    """`Word.cue` is the number of the line, from 0; a turn begins where a line names a speaker.
+
+    Raises BadInput for NUL characters.
+    """
+    if "\0" in text:
+        raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
+    words: list[Word] = []
+    regions: list[Span] = []
+    turns = Turns()
+    for number, (start, stop) in enumerate(split(text)):
+        skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
+        turns.announce(speaker)
+        regions.append((start + skipped, stop))
+        speech = scan(text, start + skipped, stop)
+        words += [Word(word.text, None, None, number, turns.next(word.speaker), (word.copy,)) for word in speech.words]
+        turns.announce(speech.trailing)
+    notices: tuple[Notice, ...] = ()
+    return Document("txt", tuple(words), Origin(text, tuple(regions)), notices)
+
+
+def _label(line: str, length: int) -> tuple[int, str | None]:
+    """How much of a line is its head, and the speaker that it names."""
+    if not line or not (line[0].isdigit() or line[-1] in " \t)].,:;?!…—" or line[-1].isdigit()):
+        return 0, None
+    if length == len(line) and (found := _NAME_LINE.match(line)):
+        return length, found.group(1)
+    if found := _CHAT.match(line):
+        return found.end(), (found["name"] or found["from"]).strip()
+    found = _TIME_FIRST.match(line)
+    return (found.end() if found else 0), None

@@ -1,0 +1,70 @@
+"""Kinds of file that cappunc knows by sight and cannot read: never taken for plain text.
+
+To support one, write its module, add it to FORMATS and take its line out here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file: its name for people, the endings of its files, how its text begins."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    start: re.Pattern[str] | None = None
+
+
+def _begins(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
+
+
+_XML = r"(?:<\?xml[^>]*>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+|<!DOCTYPE[^>]*>\s*+)*+"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_CLOCK = r"[0-9]+:[0-9]{2}:[0-9]{2}\.[0-9]{3}"
+_COMMENTS = r"(?:;;[^\n]*\n)*+"
+_GAP = r"[ \t]+"
+_LRC = r"\[(?:(?:ar|ti|al|au|by|re|ve|offset|length|la|id):|[0-9]+:[0-9]{2}[.:][0-9]{1,3}\])"
+_RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
+_RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
+# CTM has its two numbers in columns 3 and 4, STM in 4 and 5.
+_STM = rf"{_COMMENTS}[^\s;]\S*{_GAP}\S+{_GAP}(?!{_NUMBER}[ \t])\S+{_GAP}{_NUMBER}{_GAP}{_NUMBER}{_GAP}\S"
+
+#: Looked at in this order.
+KINDS = (
+    Kind("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
+    Kind("TTML captions", (".ttml", ".dfxp", ".itt"), _begins(rf"{_XML}<(?:\w+:)?tt[\s>]")),
+    Kind("YouTube's srv captions", (".srv1", ".srv2", ".srv3"), _begins(rf"{_XML}<(?:timedtext|transcript)[\s>]")),
+    Kind("SAMI captions", (".smi", ".sami"), _begins(r"<SAMI[\s>]")),
+    Kind("ASS or SSA subtitles", (".ass", ".ssa"), _begins(r"\[Script Info\]")),
+    Kind("a Praat TextGrid", (".textgrid",), _begins(r'(?:File type = )?"ooTextFile')),
+    Kind("LRC lyrics", (".lrc",), _begins(_LRC)),
+    Kind("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
+    Kind("SBV captions", (".sbv",), _begins(rf"(?:\[(?:SUBTITLE|INFORMATION)\]|{_CLOCK},{_CLOCK}\s)")),
+    Kind("whisper's TSV", (".tsv",), _begins(r"start\tend\ttext\b")),
+    Kind("RTTM", (".rttm",), _begins(_RTTM)),
+    Kind("STM", (".stm",), _begins(_STM)),
+    Kind("a web page", (".html", ".htm"), _begins(rf"{_XML}<html[\s>]")),
+    Kind("RTF", (".rtf",), _begins(r"\{\\rtf")),
+    Kind("PDF", (".pdf",), _begins("%PDF-")),
+    Kind("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
+    Kind("XML", (".xml", ".eaf"), _begins(r"<\?xml\b")),
+    Kind("a table", (".csv",)),
+    Kind("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
+)
+
+
+def by_content(text: str) -> str | None:
+    """The name of the unsupported kind that the text shows itself to be."""
+    head = text[:4096]
+    return next((kind.name for kind in KINDS if kind.start is not None and kind.start.match(head)), None)
+
+
+def by_suffix(name: str) -> str | None:
+    """The name of the unsupported kind that a file name claims."""
+    suffix = PurePath(name).suffix.lower()
+    return next((kind.name for kind in KINDS if suffix and suffix in kind.suffixes), None)

@@ -1,0 +1,105 @@
+"""WebVTT (W3C, section 6), and what calls itself so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice
+
+from . import captions
+from .captions import Cue, skeleton, write
+from .lines import Timing, is_index, split, timing
+from .spans import Span
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".vtt", ".webvtt")
+
+_SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
+# No browser reads `WEBVTTfoo` or a blank line before the signature, but people have such files.
+_LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
+_BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
+
+
+def sniff(text: str) -> bool:
+    """Whether the text begins with WEBVTT, more or less."""
+    return _SIGNATURE.match(text) is not None or (_LENIENT.match(text) is not None and "-->" in text)
+
+
+def read(text: str) -> Document:
+    """Raises BadInput where there is neither a signature nor a timing line."""
+    lines = split(text)
+    notices: list[Notice] = []
+    signed = _SIGNATURE.match(text) is not None
+    if not signed and text.strip():
+        if not sniff(text) and not any("-->" in text[slice(*line)] for line in lines):
+            raise BadInput("neither WEBVTT at the start nor a timing line")
+        notices.append(Notice(1, "the file does not begin with WEBVTT"))
+    cues = list(_cues(text, lines, _after_header(text, lines) if signed else 0, notices))
+    return captions.document("vtt", text, cues, notices)
+
+
+def _after_header(text: str, lines: Sequence[Span]) -> int:
+    """The first line that is no longer header: behind a blank line, or one with an arrow."""
+    for i, (start, stop) in enumerate(lines):
+        if start == stop:
+            return i
+        if "-->" in text[start:stop]:
+            return i
+    return len(lines)
+
+
+def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> list[Cue]:
+    cues: list[Cue] = []
+    while at < len(lines):
+        start, stop = lines[at]
+        if start == stop:
+            at += 1
+            continue
+        times = _timing(text[start:stop])
+        if times is None:
+            at = _skip(text, lines, at, bool(cues), notices)
+            continue
+        if times.start is None or times.end is None:
+            notices.append(Notice(at + 1, "unreadable timing line"))
+        end = _text_end(text, lines, at + 1)
+        if end < len(lines) and lines[end][0] != lines[end][1]:
+            notices.append(Notice(end + 1, "no blank line before this cue"))
+        if not any(text[slice(*line)].strip() for line in lines[at + 1 : end]):
+            notices.append(Notice(at + 1, "empty cue"))
+        place = (lines[at + 1][0], lines[end - 1][1]) if end > at + 1 else (stop, stop)
+        cues.append(Cue(times.start, times.end, place))
+        at = end
+    return cues
+
+
+def _timing(line: str) -> Timing | None:
+    return timing(line) if "-->" in line else None
+
+
+def _text_end(text: str, lines: Sequence[Span], at: int) -> int:
+    """The line behind a cue's text; a line with spaces is text (YouTube begins cues with one)."""
+    for i in range(at, len(lines)):
+        start, stop = lines[i]
+        if start == stop or "-->" in text[start:stop]:
+            return i
+        if i + 1 < len(lines) and is_index(text[start:stop]) and "-->" in text[slice(*lines[i + 1])]:
+            return i
+    return len(lines)
+
+
+def _skip(text: str, lines: Sequence[Span], at: int, late: bool, notices: list[Notice]) -> int:
+    """Pass a block that begins without a timing line: a comment, a style sheet, or the name of a cue."""
+    known = _BLOCK.match(text[slice(*lines[at])]) is not None
+    end = at
+    while end < len(lines) and lines[end][0] != lines[end][1] and "-->" not in text[slice(*lines[end])]:
+        end += 1
+    named = end < len(lines) and "-->" in text[slice(*lines[end])]
+    orphans = lines[at : end - 1] if named else lines[at:end]
+    if not known and any(text[slice(*line)].strip() for line in orphans):
+        what = "text without a timing line" if late else "text before the first cue"
+        if not _LENIENT.match(text[slice(*lines[at])]):
+            notices.append(Notice(at + 1, what))
+    return end
