@@ -23,6 +23,7 @@ from cappunc_cli.restoration.columns import (
     MIXED,
     NONE,
     PERIOD,
+    UPPER,
     Text,
     columns,
 )
@@ -77,10 +78,9 @@ def decode(
     known = evidence or nothing(len(words))
     language = LANGUAGES.get(config.languages[0], Language(config.languages[0], ""))
     text = columns(probabilities, facts(words, language, forms), config, options.marks or language.marks)
-    # Names are capital in themselves, other words only because a sentence starts: P(capital | no start).
     ends = _chance_of_end(text)
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
-    own = _without(ends, capital)
+    own = _own_capital(text, ends, capital)
     scores = _mark_scores(text, turn_ends, config, options, known, capital)
     scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
     marks = _best_marks(scores, config)
@@ -97,14 +97,23 @@ def _chance_of_end(text: Text) -> Chances:
 
 def _weighed(chance: Chances, nats: Chances) -> Chances:
     """A probability after evidence worth so many nats."""
+    chance = np.clip(chance, 0, 1)
     raised = chance * np.exp(nats)
-    weighed: Chances = raised / (raised + 1 - chance)
+    weighed: Chances = np.clip(raised / (raised + 1 - chance), 0, 1)
     return weighed
 
 
-def _without(ends: Chances, capital: Chances) -> Chances:
-    """P(capital | no sentence start), from P(sentence start) and P(capital)."""
-    own: Chances = np.clip((capital - ends) / np.maximum(1 - ends, np.float32(1e-6)), 0, 1)
+def _own_capital(text: Text, ends: Chances, capital: Chances) -> Chances:
+    """P(not lower | no sentence start): names are capital in themselves, other words only at a start.
+
+    `ends` is P(sentence start) and `capital` P(not lower), which mixes both reasons. Upper
+    and mixed forms (and words without a capital) owe nothing to the start.
+    """
+    high = text.cases[:, UPPER] + text.cases[:, MIXED]
+    high = np.minimum(np.where(text.has(Fact.NO_CAPITAL), capital, high), capital)
+    rest = np.maximum(1 - high, np.float32(1e-6))
+    name = np.clip(((capital - high) / rest - ends) / np.maximum(1 - ends, np.float32(1e-6)), 0, 1)
+    own: Chances = high + rest * name
     return own
 
 
@@ -161,7 +170,7 @@ def _tell_tale(text: Text, known: Evidence, ends: Chances) -> Chances:
 
     Whisper loses periods but keeps the capitals after them.
     """
-    own = np.maximum(_without(ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
+    own = np.maximum(_own_capital(text, ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
     nats = np.maximum(-np.log(own) - np.log(2), 0).astype(np.float32)
     told: Chances = np.where(known.capitals, nats, np.float32(0))
     return told

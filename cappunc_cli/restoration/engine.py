@@ -144,10 +144,10 @@ class OnnxEngine:
             case, marks = self._session.run(_OUTPUTS, dict(zip(_INPUTS, (ids, mask, pauses, turns), strict=True)))
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {_first_line(error)}") from error
-        return [
-            np.concatenate([softmax(case[row, last]), softmax(marks[row, last])], axis=1)
-            for row, last in enumerate(lasts)
-        ]
+        counts = list(map(len, batch))
+        rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
+        table = np.concatenate([softmax(case[rows, places]), softmax(marks[rows, places])], axis=1)
+        return np.split(table, np.cumsum(counts)[:-1])
 
     def _encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> _Pieces:
         number = self._numbered(words)
