@@ -106,10 +106,10 @@ def _set_mark(after: str, mark: str) -> str:
     while i < len(after):
         c = after[i]
         if c in _MARK_CHARACTERS or c == "-":
+            # The space before a detached mark (`Bonjour !`, `word, —`) goes with it.
+            while len(kept) > (place or 0) and kept[-1].isspace():
+                kept.pop()
             if place is None:
-                # The space before a detached mark (`Bonjour !`, `word —`) goes with it.
-                while kept and kept[-1].isspace():
-                    kept.pop()
                 place = len(kept)
         else:
             kept.append(c)
