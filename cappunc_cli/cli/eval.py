@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cappunc_cli import __version__
-from cappunc_cli.cli import eval_samples
+from cappunc_cli.cli.eval_run import Output, Request, run
+from cappunc_cli.errors import CappuncError
 
-if TYPE_CHECKING:
-    from cappunc_cli.evaluation import Evaluation
-    from cappunc_cli.evaluation.signature import Signature
+
+class Preset(StrEnum):
+    """Scores as other projects define them (`evaluation.presets`, which help must not load)."""
+
+    XASHRU = "xashru"
+    NEMO = "nemo"
+    SEPP = "sepp"
+    EDGE = "edge"
+    JOINTCAPPUNC = "jointcappunc"
+    NGUYEN = "nguyen"
 
 
 def eval_(
@@ -21,63 +28,91 @@ def eval_(
         list[Path] | None, typer.Argument(metavar="[HYP]...", help="What to score; without it, the model is scored.")
     ] = None,
     ref: Annotated[
-        list[Path] | None, typer.Option("--ref", help="The truth: a file or a directory; repeatable.")
+        list[Path] | None, typer.Option("--ref", metavar="PATH", help="The truth: a file or a directory; repeatable.")
+    ] = None,
+    versus: Annotated[
+        list[Path] | None, typer.Option("--vs", metavar="PATH", help="Another hypothesis: does it differ by luck?")
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="Format of the files, if it is not found.")
+        str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Score only documents whose name matches this pattern.")] = None,
-    model: Annotated[str, typer.Option(help="Model that restores the stripped reference.")] = "en",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether the model may use the times.")] = True,
+    only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose name matches.")] = None,
+    preset: Annotated[Preset | None, typer.Option("--metric", help="Scores as another project defines them.")] = None,
     fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Whether ! ; … count as . and : — as ,")] = True,
+    bootstrap: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Draws for 95 % intervals and for --vs (there 1000 if not set).")
+    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")] = "en",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
+    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether the model may use the times.")] = True,
+    marks: Annotated[str | None, typer.Option(metavar="MARKS", help="Marks that the model may write.")] = None,
+    sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="As in fix.")] = 0.5,
+    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
+    overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
+    min_words_cut: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=A:B:STEP", help="Try min-words-cut, window, overlap or sensitivity at many values."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the scores as CSV.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the scores as a Markdown table.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with drawings and every error in its context.")
+    ] = None,
 ) -> None:
     """Score punctuation and case: precision, recall and F1 per mark, micro, macro, case.
 
+    Words are aligned first, so the hypothesis may have other words; marks on missing words
+    count as missed. Reads what fix reads, and label files (IWSLT, xashru, NeMo, SEPP), .xz too.
+
     \b
-    cappunc eval --ref gold.txt                 score the model on the stripped reference
-    cappunc eval --ref gold.srt fixed.srt       score a file that is already there
-    cappunc eval --ref gold/ output/ --json     directories, paired by name
+    cappunc eval --ref gold.txt                     the model, on the stripped reference
+    cappunc eval --ref gold.srt fixed.srt           a file that is already there
+    cappunc eval --ref gold/ ours/ --vs theirs/     directories, paired by name
+    cappunc eval --ref gold.txt --html report.html --bootstrap 1000
+    cappunc eval --ref gold.txt --sweep min-words-cut=0:40:5
+    cappunc eval --ref gold.txt --fail-under micro=0.75 --json > scores.json
     """
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
-    from cappunc_cli.evaluation import FOLD, evaluate
-    from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
-    from cappunc_cli.evaluation.table import NO_FOLD
-
-    options = {}
-    if hypothesis:
-        samples = list(eval_samples.read(ref, hypothesis, format_name, only))
-        name = "none"
-    else:
-        restorer, name = _model(model, device, pauses)
-        options["pauses"] = "yes" if pauses else "no"
-        samples = list(eval_samples.restored(eval_samples.sources(ref, format_name, only), restorer))
-    mapping = FOLD if fold else NO_FOLD
-    options["fold"] = describe_fold(mapping)
-    data = hash_words([sample.reference for sample in samples])
-    _show(evaluate(samples, mapping), Signature(__version__, name, tuple(options.items()), data), json)
-
-
-def _model(name: str, device: str, pauses: bool) -> tuple[eval_samples.Restorer, str]:
-    """What restores words, and the model's name and hash for the signature."""
-    from cappunc_cli.restoration import models
-    from cappunc_cli.restoration.pipeline import Options, load_model, restore
-
-    config = models.ModelConfig.load(models.find(name))
-    loaded = load_model(name, device)
-    options = Options(existing="replace", pauses=pauses)
-    return lambda words: restore(words, loaded, options), f"{config.name}@{config.files.get('model.onnx', '')[:12]}"
-
-
-def _show(evaluation: Evaluation, signature: Signature, json: bool) -> None:
-    from cappunc_cli.evaluation import report
-    from cappunc_cli.evaluation.metrics import word_counts
-
-    if json:
-        sys.stdout.write(report.as_json(report.as_dict(evaluation, signature)))
-        return
-    from rich.console import Console
-
-    Console().print(report.as_rich(report.rows(evaluation), signature, word_counts(evaluation.table)))
+    if sweep and hypothesis:
+        raise typer.BadParameter("tries the model, so it takes no hypothesis", param_hint="--sweep")
+    if json + csv + markdown > 1:
+        raise typer.BadParameter("one of --json, --csv and --markdown can be printed", param_hint="--json")
+    output = Output.JSON if json else Output.CSV if csv else Output.MARKDOWN if markdown else Output.TABLE
+    request = Request(
+        references=ref,
+        hypotheses=hypothesis or [],
+        versus=versus or [],
+        format_name=format_name,
+        only=only,
+        preset=preset.value if preset else None,
+        fold=fold,
+        draws=bootstrap,
+        seed=seed,
+        limits=fail_under or [],
+        model=model,
+        device=device,
+        pauses=pauses,
+        marks=marks,
+        sensitivity=sensitivity,
+        window=window,
+        overlap=overlap,
+        min_words_cut=min_words_cut,
+        sweep=sweep,
+        html=html,
+        output=output,
+    )
+    try:
+        enough = run(request)
+    except (CappuncError, OSError) as error:
+        typer.echo(f"cappunc: {error}", err=True)
+        raise typer.Exit(1) from error
+    if not enough:
+        raise typer.Exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,10 @@ from cappunc_cli.cli.eval_inputs import listing, load, pair
 from cappunc_cli.errors import BadInput
 
 if TYPE_CHECKING:
+    from cappunc_cli.cli.eval_model import Restorer
     from cappunc_cli.evaluation import Sample
     from cappunc_cli.evaluation.datasets import Source
     from cappunc_cli.words import Word
-
-#: Stripped words in, written words out.
-Restorer = Callable[[Sequence["Word"]], list[str]]
 
 
 def sources(references: Sequence[Path], format_name: str | None, only: str | None) -> Iterator[Source]:
@@ -36,23 +34,28 @@ def restored(documents: Iterable[Source], restorer: Restorer) -> Iterator[Sample
 
     for source in documents:
         words = source.stripped()
-        texts = [word.text for word in source.words]
-        yield Sample(source.name, texts, restorer(words), starts(words))
+        texts, probabilities = restorer.restore(words) if words else ([], None)
+        yield Sample(source.name, [word.text for word in source.words], texts, starts(words), probabilities)
 
 
 def read(
     references: Sequence[Path], hypotheses: Sequence[Path], format_name: str | None, only: str | None
-) -> Iterator[Sample]:
-    """Reference and hypothesis files beside each other, document by document."""
+) -> list[Sample]:
+    """Reference and hypothesis files beside each other, document by document; raises CappuncError."""
     from cappunc_cli.evaluation import Sample
 
+    samples = []
     for reference, hypothesis in pair(references, hypotheses):
         ours, theirs = list(load(reference, format_name, only)), list(load(hypothesis, format_name, only))
         if len(ours) != len(theirs):
             raise BadInput(f"{len(theirs)} documents for {len(ours)} of {reference.name}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):
-            times = starts(b.words) or starts(a.words) * (len(a.words) == len(b.words))
-            yield Sample(a.name, [w.text for w in a.words], [w.text for w in b.words], times)
+            same = len(a.words) == len(b.words)
+            times = starts(b.words) or (starts(a.words) if same else [])
+            samples.append(Sample(a.name, [w.text for w in a.words], [w.text for w in b.words], times))
+    if not any(sample.reference for sample in samples):
+        raise BadInput("no words to score")
+    return samples
 
 
 def starts(words: Sequence[Word]) -> list[int | None]:

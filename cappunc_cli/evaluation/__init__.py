@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cappunc_cli.evaluation.align import Alignment, align, tokens
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
 from cappunc_cli.evaluation.table import FOLD, Table, tabulate
@@ -14,18 +17,21 @@ from cappunc_cli.labels import Case
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """One document: its name and the written words of both sides.
 
     `starts` are the times of the hypothesis's words in milliseconds (None: unknown), for
     errors that one wants to find in the recording; empty where there are no times at all.
+    `probabilities` [hypothesis words, 4] are those of no mark, comma, period and question
+    mark, as `calibration.fold_columns` gives them; None where nobody gave any.
     """
 
     name: str
     reference: Sequence[str]
     hypothesis: Sequence[str]
     starts: Sequence[int | None] = ()
+    probabilities: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

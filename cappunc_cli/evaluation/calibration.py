@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.align import Alignment
 from cappunc_cli.evaluation.table import FOLD
 
@@ -37,12 +39,14 @@ class Curve:
     average_precision: float
 
 
-def fold_columns(rows: NDArray[np.float32], marks: Sequence[str], fold: Mapping[str, str] = FOLD) -> Floats:
+def fold_columns(
+    rows: NDArray[np.float32], marks: Sequence[str], fold: Mapping[str, str] = FOLD
+) -> NDArray[np.float32]:
     """Probabilities over a model's marks [words, marks] as those over COLUMNS [words, 4].
 
     What a mark folds into gets its probability; marks that fold into none of , . ? are none.
     """
-    result = np.zeros((len(rows), len(COLUMNS)))
+    result = np.zeros((len(rows), len(COLUMNS)), dtype=np.float32)
     for i, mark in enumerate(marks):
         target = fold.get(mark, mark)
         result[:, COLUMNS.index(target) if target in COLUMNS else 0] += rows[:, i]
@@ -109,3 +113,38 @@ def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: i
         keep = np.unique(np.searchsorted(recall, np.linspace(0, recall[-1], points)).clip(0, len(last) - 1))
         precision, recall, last = precision[keep], recall[keep], last[keep]
     return Curve(precision.tolist(), recall.tolist(), sorted_probability[last].tolist(), area)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Expected calibration error of the written marks, its bins, and the curve of each of , . ?"""
+
+    ece: float
+    bins: list[Bin]
+    curves: dict[str, Curve]
+
+
+def calibrate(evaluation: Evaluation) -> Calibration | None:
+    """Over all words of samples that have probabilities; None if none has."""
+    confidences, rights, tables, truths, lost = [], [], [], [], Counter[str]()
+    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
+        if sample.probabilities is None or not len(sample.probabilities):
+            continue
+        true, missing = truth(alignment, evaluation.fold)
+        written = [_column(token.label.mark, evaluation.fold) for token in alignment.hypothesis]
+        confidences.append(sample.probabilities[np.arange(len(written)), written])
+        rights.append(np.array([COLUMNS.index(mark) == w for mark, w in zip(true, written, strict=True)]))
+        tables.append(sample.probabilities)
+        truths.append(np.array([COLUMNS.index(mark) for mark in true]))
+        lost.update(missing)
+    if not tables:
+        return None
+    parts = bins(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
+    table, true_columns = np.concatenate(tables).astype(np.float64), np.concatenate(truths)
+    curves = {mark: curve(table[:, i], true_columns == i, lost[mark]) for i, mark in enumerate(COLUMNS) if i}
+    return Calibration(expected_error(parts), parts, curves)
+
+
+def _column(mark: str, fold: Mapping[str, str]) -> int:
+    mark = fold.get(mark, mark)
+    return COLUMNS.index(mark) if mark in COLUMNS else 0

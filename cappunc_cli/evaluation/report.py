@@ -13,8 +13,12 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from cappunc_cli.evaluation import Evaluation
-from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score, Value, word_counts
+from cappunc_cli.evaluation.bootstrap import Comparison
+from cappunc_cli.evaluation.calibration import Calibration
+from cappunc_cli.evaluation.metrics import ERRORS, METRICS, THREE, Score, Value, word_counts
+from cappunc_cli.evaluation.presets import PRESETS
 from cappunc_cli.evaluation.signature import Signature
+from cappunc_cli.evaluation.sweep import Point, suggest
 from cappunc_cli.evaluation.table import confusion, tabulate
 
 #: Section of the report -> its metrics in order.
@@ -63,12 +67,20 @@ def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[Row
             if value is None or (isinstance(value, Score) and not (value.reference or value.hypothesis)):
                 continue
             result.append(Row(section, name, value, bounds.get(name)))
-    if not any(row.name.startswith("all.") and row.name[4:] in _OTHERS for row in result):
+    if not has_other_marks(evaluation):
         result = [row for row in result if row.section != "All marks"]
     return result
 
 
-_OTHERS = frozenset({"exclamation", "colon", "semicolon", "dash", "ellipsis"})
+def has_other_marks(evaluation: Evaluation) -> bool:
+    """Whether either side writes any mark that is not , . or ?"""
+    sides = (side for kind in evaluation.table.kinds for side in (kind.reference, kind.hypothesis))
+    return any(side is not None and side.mark not in {"", *THREE} for side in sides)
+
+
+def preset_rows(evaluation: Evaluation, name: str) -> list[Row]:
+    """The report's lines as another project defines them."""
+    return [Row(name, key, value) for key, value in PRESETS[name](evaluation).items()]
 
 
 def as_dict(
@@ -150,7 +162,7 @@ def as_csv(lines: Iterable[Row], signature: Signature) -> str:
 def as_markdown(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]) -> str:
     """A pipe table for a README or a card, the signature under it."""
     with_bounds = any(row.interval for row in lines)
-    head = ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"]
+    head = columns(with_bounds)
     text = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     section = ""
     for row in lines:
@@ -159,6 +171,11 @@ def as_markdown(lines: Sequence[Row], signature: Signature, words: Mapping[str, 
             text.append(f"| **{section}** |" + " |" * (len(head) - 1))
         text.append("| " + " | ".join(cells(row, with_bounds)) + " |")
     return "\n".join([*text, "", word_line(words), "", f"`{signature}`", ""])
+
+
+def columns(with_bounds: bool) -> list[str]:
+    """What `cells` are called."""
+    return ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"]
 
 
 def cells(row: Row, with_bounds: bool) -> list[str]:
@@ -186,7 +203,7 @@ def as_rich(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]
     with_bounds = any(row.interval for row in lines)
     table = RichTable(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
-    for name in ("precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"):
+    for name in columns(with_bounds)[1:]:
         table.add_column(name, justify="right")
     section = ""
     for row in lines:
@@ -199,3 +216,38 @@ def as_rich(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]
         title, *rest = cells(row, with_bounds)
         table.add_row(f"  {title}{better}", *rest, style="bold" if row.name in ("micro", "case") else "")
     return Group(table, Text(), Text(word_line(words)), Text(str(signature), style="dim"))
+
+
+def rich_extras(
+    calibration: Calibration | None,
+    comparison: Mapping[str, Comparison] | None,
+    swept: tuple[str, Sequence[Point]] | None,
+) -> list[RenderableType]:
+    """What is shown below the table, where there is something to show."""
+    result: list[RenderableType] = []
+    if calibration:
+        areas = "  ".join(f"{mark} {100 * curve.average_precision:.1f}" for mark, curve in calibration.curves.items())
+        result.append(Text(f"calibration error {100 * calibration.ece:.1f}; area under precision and recall: {areas}"))
+    if comparison:
+        table = RichTable("other minus this", box=None, pad_edge=False, header_style="bold")
+        for name in ("difference", "95 %", "p"):
+            table.add_column(name, justify="right")
+        for name, c in comparison.items():
+            bounds = f"{100 * c.low:+.2f} to {100 * c.high:+.2f}"
+            table.add_row(name, f"{100 * c.difference:+.2f}", bounds, f"{c.p:.3f}", style="" if c.p < 0.05 else "dim")
+        result += [Text(), table]
+    if swept:
+        result += [Text(), *_rich_sweep(*swept)]
+    return result
+
+
+def _rich_sweep(name: str, points: Sequence[Point]) -> list[RenderableType]:
+    best = suggest(points)
+    table = RichTable(name, *points[0].scores, "seconds", "", box=None, pad_edge=False, header_style="bold")
+    low, high = (f([p.scores["micro"] for p in points]) for f in (min, max))
+    for point in points:
+        figures = [f"{100 * figure:.2f}" for figure in point.scores.values()]
+        bar = "█" * (1 + round(20 * (point.scores["micro"] - low) / (high - low))) if high > low else ""
+        style = "bold" if point is best else ""
+        table.add_row(f"{point.value:g}", *figures, f"{point.seconds:.1f}", bar, style=style)
+    return [table, Text(f"suggested: {name} {best.value:g}")]

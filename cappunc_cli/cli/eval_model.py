@@ -1,0 +1,96 @@
+"""The model that `cappunc eval` scores: stripped words in, written words and probabilities out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cappunc_cli.restoration.chunks import Chunk, Rows
+    from cappunc_cli.restoration.engine import OnnxEngine
+    from cappunc_cli.restoration.pipeline import Model, Options
+    from cappunc_cli.words import Word
+
+
+class Restorer:
+    """One opened model and the options that it is scored with."""
+
+    def __init__(self, model: Model, options: Options, fold: Mapping[str, str]) -> None:
+        self.model = model
+        self.options = options
+        self.fold = fold
+
+    def identity(self) -> str:
+        """Name and hash for the signature."""
+        config = self.model.config
+        return f"{config.name}@{config.files.get('model.onnx', 'unknown')[:12]}"
+
+    def described(self) -> dict[str, str]:
+        """The options for the signature, in the order of their weight."""
+        window, overlap, cut = self.options.windows(self.model.config)
+        return {
+            "pauses": "yes" if self.options.pauses else "no",
+            "marks": self.options.marks or "all",
+            "sensitivity": f"{self.options.sensitivity:g}",
+            "window": f"{window}/{overlap}/{cut}",
+            "device": self.model.engine.device.split(":")[0],
+        }
+
+    def changed(self, option: str, value: float) -> Restorer:
+        """The same model with one option of a sweep at another value.
+
+        Words that are cut must be in the overlap, so min-words-cut brings its own; without
+        that, its only effect would be none, since overlaps are divided in their middle.
+        """
+        match option:
+            case "min-words-cut":
+                options = replace(self.options, min_words_cut=int(value), overlap=2 * int(value))
+            case "window":
+                options = replace(self.options, window=int(value))
+            case "overlap":
+                options = replace(self.options, overlap=int(value), min_words_cut=None)
+            case _:
+                options = replace(self.options, sensitivity=value)
+        options.windows(self.model.config)  # raises before an hour is spent on the values before this one
+        return Restorer(self.model, options, self.fold)
+
+    def restore(self, words: Sequence[Word]) -> tuple[list[str], NDArray[np.float32]]:
+        """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
+        from cappunc_cli.evaluation.calibration import fold_columns
+        from cappunc_cli.restoration.chunks import merge
+        from cappunc_cli.restoration.pipeline import restore
+
+        config = self.model.config
+        recorder = _Recorder(self.model.engine)
+        # The pipeline asks an engine for one thing, predict.
+        texts = restore(words, replace(self.model, engine=cast("OnnxEngine", recorder)), self.options)
+        chunks = [chunk for chunk, _ in recorder.rows]
+        cut = self.options.windows(config)[2]
+        rows = merge(chunks, recorder.rows, cut, len(words), blend=config.blend)
+        return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
+
+
+class _Recorder:
+    """An engine that remembers what it said."""
+
+    def __init__(self, engine: OnnxEngine) -> None:
+        self._engine = engine
+        self.rows: list[tuple[Chunk, Rows]] = []
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        for chunk, values in self._engine.predict(words, pauses, turns, chunks):
+            self.rows.append((chunk, values))
+            yield chunk, values
+
+
+def load(name: str, device: str, options: Options, fold: Mapping[str, str]) -> Restorer:
+    """Open the model; raises CappuncError."""
+    from cappunc_cli.restoration.pipeline import load_model
+
+    return Restorer(load_model(name, device), options, fold)

@@ -1,0 +1,114 @@
+"""The report's drawings as SVG text; needs the extra [report]."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.evaluation.calibration import Bin, Curve
+from cappunc_cli.evaluation.metrics import NAMES, Score
+from cappunc_cli.evaluation.sweep import Point
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS = {",": "#0072b2", ".": "#d55e00", "?": "#009e73"}  # told apart by colour-blind readers, too
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise CappuncError("the HTML report draws with matplotlib: pip install cappunc[report]") from error
+    # Not pyplot: it keeps every figure and asks for a display.
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _svg(figure: Figure) -> str:
+    import matplotlib
+
+    out = io.StringIO()
+    # Text stays text: small, selectable, in the page's font. The salt makes equal reports equal files.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "cappunc", "font.family": "sans-serif"}):
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
+    """Marks of the reference in rows, of the hypothesis in columns; a shade is the share of its row."""
+    names = [a for a in matrix if any(matrix[a].values()) or any(row[a] for row in matrix.values())]
+    counts = np.array([[matrix[a][b] for b in names] for a in names])
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    size = 1.6 + 0.62 * len(names)
+    figure, axes = _figure(size, size)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    titles = [name or "none" for name in names]
+    axes.set_xticks(range(len(names)), titles)
+    axes.set_yticks(range(len(names)), titles)
+    axes.set_xlabel("hypothesis")
+    axes.set_ylabel("reference")
+    for i, j in np.ndindex(counts.shape):
+        ink = "white" if shares[i, j] > 0.5 else "black"
+        axes.text(j, i, _short(int(counts[i, j])), ha="center", va="center", color=ink, fontsize=9)
+    return _svg(figure)
+
+
+def _short(count: int) -> str:
+    return f"{count / 1e6:.1f}M" if count >= 1e6 else f"{count / 1e3:.0f}k" if count >= 1e4 else str(count)
+
+
+def precision_recall(curves: Mapping[str, Curve], chosen: Mapping[str, Score]) -> str:
+    """A curve for each mark that has one, and the point at which the hypothesis stands."""
+    figure, axes = _figure(4.6, 4.2)
+    for mark, colour in _COLOURS.items():
+        label = NAMES[mark]
+        if mark in curves:
+            line = curves[mark]
+            label += f" (area {100 * line.average_precision:.1f})"
+            axes.step(line.recall, line.precision, where="pre", color=colour, label=label)
+        if mark in chosen and int(chosen[mark].reference) > 0:
+            at = float(chosen[mark].recall), float(chosen[mark].precision)
+            axes.plot(*at, "o", color=colour, label=None if mark in curves else label)
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("recall")
+    axes.set_ylabel("precision")
+    axes.grid(alpha=0.3)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(loc="lower left")
+    return _svg(figure)
+
+
+def reliability(parts: Sequence[Bin]) -> str:
+    """How often marks were right against how sure the model was."""
+    figure, axes = _figure(4.6, 4.2)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
+    axes.plot([p.confidence for p in parts], [p.accuracy for p in parts], "o-", color="#0072b2")
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("probability")
+    axes.set_ylabel("share that was right")
+    axes.grid(alpha=0.3)
+    return _svg(figure)
+
+
+def sweep(name: str, points: Sequence[Point], suggested: Point) -> str:
+    """F1 over the values of one option."""
+    figure, axes = _figure(5.6, 3.8)
+    values = [point.value for point in points]
+    for score in points[0].scores:
+        width = 2.2 if score == "micro" else 1.1
+        axes.plot(values, [100 * p.scores[score] for p in points], "o-", markersize=3, linewidth=width, label=score)
+    axes.axvline(suggested.value, color="grey", linestyle=":")
+    axes.set_xlabel(name)
+    axes.set_ylabel("F1")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return _svg(figure)
