@@ -143,7 +143,9 @@ def write(document: Document, texts: Sequence[str]) -> str:
     origin = document.origin
     if not isinstance(origin, Origin):
         raise TypeError(f"not a document of {document.format}")
-    safe = guard.settle(origin.source, origin.regions, document.words, texts)
+    # Space around a word is not the word's: it would be read back as the line's.
+    clean = [text.strip() for text in texts]
+    safe = guard.settle(origin.source, origin.regions, document.words, clean)
     return spans.write(origin.source, document.words, safe)
 
 

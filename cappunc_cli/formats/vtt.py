@@ -38,7 +38,7 @@ def read(text: str) -> Document:
             raise BadInput("neither WEBVTT at the start nor a timing line")
         notices.append(Notice(1, "the file does not begin with WEBVTT"))
     cues = list(_cues(text, lines, _after_header(text, lines) if signed else 0, notices))
-    return captions.document("vtt", text, cues, notices)
+    return captions.document("vtt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
 def _after_header(text: str, lines: Sequence[Span]) -> int:
@@ -67,7 +67,7 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> l
         end = _text_end(text, lines, at + 1)
         if end < len(lines) and lines[end][0] != lines[end][1]:
             notices.append(Notice(end + 1, "no blank line before this cue"))
-        if not any(text[slice(*line)].strip() for line in lines[at + 1 : end]):
+        if end == at + 1:
             notices.append(Notice(at + 1, "empty cue"))
         place = (lines[at + 1][0], lines[end - 1][1]) if end > at + 1 else (stop, stop)
         cues.append(Cue(times.start, times.end, place))
