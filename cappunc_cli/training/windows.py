@@ -76,7 +76,7 @@ class Windows:
         stop, rows, batches = min(stop, start + words), [], []
         while start < stop:
             sample = self._fit(self._sample(name, start, min(stop, start + pieces)), pieces)
-            start += len(sample.types)
+            start += max(1, len(sample.types) - 1)
             if not show_pauses:
                 sample.pauses[:] = UNKNOWN_PAUSE
             sample.turns[:] = False
@@ -87,9 +87,7 @@ class Windows:
 
     def _draw(self, name: str, pieces: int, rng: np.random.Generator) -> Sample:
         start = int(rng.integers(0, max(1, self.train_stops[name] - pieces)))
-        # One in ten is a short file, or the rest of one.
-        words = pieces if rng.random() > 0.1 else int(rng.integers(3, pieces))
-        sample = self._sample(name, start, min(self.train_stops[name], start + words))
+        sample = self._sample(name, start, min(self.train_stops[name], start + pieces))
         edge, weight = self.recipe.edge, self.recipe.edge_weight
         if rng.random() < self.recipe.noise:
             sample = _with_errors(sample, rng.random() * self.recipe.noise_rate, self.streams[name].types, rng)
@@ -118,8 +116,9 @@ class Windows:
         )
 
     def _fit(self, sample: Sample, pieces: int) -> Sample:
-        fitting = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
-        return sample.take(np.arange(max(1, fitting)))
+        # One word more than fits whole: its first pieces fill the row, so that nothing is padding.
+        whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
+        return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
     def pack(self, samples: list[Sample], pieces: int) -> Batch:
         """Lay samples out as rows: [CLS] pieces [SEP], padded with zeros."""
