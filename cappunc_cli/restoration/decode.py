@@ -77,7 +77,8 @@ def decode(
     forms = lexicon or {}
     known = evidence or nothing(len(words))
     language = LANGUAGES.get(config.languages[0], Language(config.languages[0], ""))
-    text = columns(probabilities, facts(words, language, forms), config, options.marks or language.marks)
+    allowed = language.marks if options.marks is None else options.marks
+    text = columns(probabilities, facts(words, language, forms), config, allowed)
     ends = _chance_of_end(text)
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)

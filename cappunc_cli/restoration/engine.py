@@ -169,8 +169,9 @@ class OnnxEngine:
         unseen = [word for word in dict.fromkeys(words) if word not in known]
         for start in range(0, len(unseen), 10_000):
             some = unseen[start : start + 10_000]
-            # Vocabularies know the typewriter's apostrophe; the text keeps its own.
-            spelled = [word.replace("’", "'") for word in some]
+            # Vocabularies know the typewriter's apostrophe (the text keeps its own),
+            # and none knows the lone surrogates that stand for bytes of a broken file.
+            spelled = [word.replace("’", "'").encode("utf-8", "replace").decode() for word in some]
             for word, encoding in zip(some, self._encode_words(spelled), strict=True):
                 known[word] = len(self._pieces)
                 self._pieces.append(self._capped(encoding))

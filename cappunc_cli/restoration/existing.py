@@ -94,7 +94,7 @@ def shape(bare: Sequence[str], labels: Sequence[Label]) -> Shape:
     return Shape(
         lower=(uppers + capitals) * _RARE <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
-        title=longer > 3 and capitals * 10 >= longer * 8,
+        title=longer > 5 and capitals * 10 >= longer * 8,
         punctuated=marks * _RARE >= len(labels),
     )
 

@@ -20,6 +20,9 @@ from cappunc_cli.words import Word, pauses, turn_ends
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
+#: A text that judges itself anew after every round (a handful of odd words) is left at that.
+_MOST_ROUNDS = 5
+
 __all__ = ["Model", "Options", "load_model", "restore"]
 
 
@@ -58,7 +61,8 @@ def restore(
     if not words:
         return []
     stripped = lru_cache(maxsize=1 << 16)(strip)
-    bare, labels = zip(*(stripped(word.text) for word in words), strict=True)
+    texts = [word.text for word in words]
+    bare, labels = zip(*map(stripped, texts), strict=True)
 
     chunks = split(len(bare), window, overlap)
     silence = pauses(words) if options.pauses else [None] * len(words)
@@ -66,14 +70,23 @@ def restore(
     rows = _reported(model.engine.predict(bare, silence, turns, chunks), progress)
     probabilities = merge(chunks, rows, min_words_cut, len(bare), blend=model.config.blend)
 
-    known = evidence(words, bare, labels, options.existing)
-    decided = decode(probabilities, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known)
-    written = map(_written, bare, labels, decided, (known.cases >= 0).tolist())
-    # The last word: whatever a label says, it is the same word or it stays as it was.
-    return [new if stripped(new)[0] == old else word.text for word, old, new in zip(words, bare, written, strict=True)]
+    # Until fixing it once more would change nothing: as good as always, the second round only confirms.
+    for _ in range(_MOST_ROUNDS):
+        known = evidence(words, bare, labels, options.existing)
+        decided = decode(probabilities, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known)
+        written = map(_written, texts, bare, labels, decided, (known.cases >= 0).tolist())
+        # Whatever a label says, it is the same word or it stays as it was.
+        new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
+        if new == texts:
+            break
+        texts = new
+        labels = tuple(label for _, label in map(stripped, texts))
+    return texts
 
 
-def _written(bare: str, old: Label, new: Label, case_is_fixed: bool) -> str:
+def _written(text: str, bare: str, old: Label, new: Label, case_is_fixed: bool) -> str:
+    if old.after == new.after and (case_is_fixed or (old.case is new.case and old.form == new.form)):
+        return text
     if old.before or old.after or case_is_fixed:
         new = combine(old, new, case_is_fixed=case_is_fixed)
     return dress(bare, new)
