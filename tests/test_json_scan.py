@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.asr_json.scan import Literal, Node, literal_edits, load, member_span, parse, splice
+from cappunc_cli.formats.asr_json.scan import Literal, Node, literal_edits, load, member_span, parse
+from cappunc_cli.formats.spans import splice
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -108,11 +109,6 @@ def test_members_have_spans() -> None:
     assert source[start:stop] == "3"
     with pytest.raises(KeyError):
         member_span(source, inner, "key")
-
-
-def test_overlapping_edits_are_refused() -> None:
-    with pytest.raises(ValueError, match="same characters"):
-        splice("abc", [(0, 2, "x"), (1, 3, "y")])
 
 
 def test_parse_starts_anywhere() -> None:

@@ -90,7 +90,7 @@ ASR_ENGINES: dict[str, Engine] = {
 }
 
 # `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.
-_START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|-?\d+(?:\.\d+)?\s*[,\]]|\[\s*(?:["\[{]|-?\d)))')
+_START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
 __all__ = ["ASR_ENGINES", "detect", "sniff", "write"]
 

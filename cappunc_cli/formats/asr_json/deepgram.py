@@ -24,7 +24,7 @@ def tracks(value: object) -> Iterator[Track]:
         sentences = [s for p in entries(paragraphs, "paragraphs") for s in entries(p, "sentences")]
         copies = [
             whole([best.get("transcript")]),
-            whole([paragraphs.get("transcript")]),
+            [Field(text, labels=True) for text in [paragraphs.get("transcript")] if isinstance(text, Literal)],
             whole([sentence.get("text") for sentence in sentences]),
             whole([utterance.get("transcript") for utterance in own]),
             [field for utterance in own for field in _fields(entries(utterance, "words"), number)],

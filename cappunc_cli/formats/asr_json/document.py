@@ -10,8 +10,9 @@ from typing import Any
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Word
 
-from .edits import track_edits
-from .scan import Edit, load, splice
+from ..spans import Edit, splice
+from .edits import skeleton_edits, track_edits
+from .scan import load
 from .sync import Synced, sync
 
 
@@ -48,7 +49,13 @@ class Engine:
         return build(self.name, text, self.module.tracks(value))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
+        """The source with its words replaced by `texts`, in every copy."""
         return write(document, texts)
+
+    def skeleton(self, document: Document) -> str:
+        """The source without its words, marks, and the numbers that count their characters."""
+        origin = _origin(document)
+        return splice(origin.source, [edit for track in origin.tracks for edit in skeleton_edits(origin.source, track)])
 
 
 def build(name: str, source: str, tracks: Any) -> Document:
@@ -72,9 +79,7 @@ def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
 
 def write(document: Document, texts: Sequence[str]) -> str:
     """The source with its words replaced by `texts`, in every copy."""
-    origin = document.origin
-    if not isinstance(origin, Origin):
-        raise TypeError("not a document of a JSON engine")
+    origin = _origin(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     edits: list[Edit] = []
@@ -85,3 +90,9 @@ def write(document: Document, texts: Sequence[str]) -> str:
         edits += track_edits(origin.source, track, before, texts[at:stop])
         at = stop
     return splice(origin.source, edits)
+
+
+def _origin(document: Document) -> Origin:
+    if not isinstance(document.origin, Origin):
+        raise TypeError("not a document of a JSON engine")
+    return document.origin

@@ -6,10 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from cappunc_cli.labels import strip
-
-from .items import item_edits
-from .scan import Edit, Literal, literal_edits, member_span
+from ..spans import Edit, strip_cached
+from .items import is_mark_item, item_edits, removal
+from .scan import Literal, literal_edits, member_span
 from .sync import Synced, target
 from .tokens import Part
 from .tracks import Anchor
@@ -40,7 +39,7 @@ def track_edits(source: str, synced: Synced, before: Sequence[str], after: Seque
 
 def changes(old: str, new: str) -> list[Edit]:
     """Edits that turn a written word into another; letters that stay are not touched."""
-    (bare, was), (wanted, label) = strip(old), strip(new)
+    (bare, was), (wanted, label) = strip_cached(old), strip_cached(new)
     if len(bare) != len(wanted):
         return list(_trimmed(old, new, 0))
     head, tail = len(was.before), len(old) - len(was.after)
@@ -93,6 +92,24 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             new -= shift.at(base, False, anchor.utf16)
         if new != value:
             yield *member_span(source, anchor.node, anchor.key), str(new)
+
+
+def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
+    """Edits that take out all that writing may change: words, their marks, what counts them."""
+    streams = [synced.track.words, *synced.track.copies]
+    blanks: dict[tuple[int, int], list[Edit]] = defaultdict(list)
+    for place in synced.places:
+        for number, (f, a, b) in enumerate(place.token.parts):
+            fields = streams[place.stream]
+            if number and synced.track.new_mark is not None and is_mark_item(fields, f, a, b):
+                yield removal(fields, f)
+            else:
+                blanks[place.stream, f].append((a, b, "" if number else "_"))
+    for (stream, f), edits in blanks.items():
+        yield from literal_edits(source, streams[stream][f].literal, edits)
+    for anchor in synced.track.anchors:
+        if isinstance(anchor.node.get(anchor.key), int):
+            yield *member_span(source, anchor.node, anchor.key), "0"
 
 
 class _Shift:

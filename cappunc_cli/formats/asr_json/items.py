@@ -7,9 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .scan import Edit, Node, literal_edits
+from ..spans import Edit
+from .scan import Node, literal_edits
 from .tracks import Field
 
+_SPACE = re.compile(r"[ \t]*+")
 _COMMA = re.compile(r"\s*,\s*")
 _KEY_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:\s*)')
 _MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
@@ -32,9 +34,7 @@ def item_edits(
     assert item is not None
     is_word = any(c.isalnum() for c in field.literal)
     if not is_word and not _applied(field.literal, edits).strip():
-        previous = fields[f - 1].item
-        assert previous is not None
-        yield previous.stop, item.stop, ""
+        yield removal(fields, f)
         return
     end = len(field.literal)
     for edit in edits:
@@ -45,6 +45,20 @@ def item_edits(
             yield from literal_edits(source, field.literal, [edit])
 
 
+def is_mark_item(fields: Sequence[Field], f: int, start: int, stop: int) -> bool:
+    """Whether literal[start:stop] is all that the entry of a mark shows."""
+    literal = fields[f].literal
+    return fields[f].item is not None and not (literal[:start] + literal[stop:]).strip()
+
+
+def removal(fields: Sequence[Field], f: int) -> Edit:
+    """The edit that takes the entry of a mark out of its list, with the comma before it."""
+    word, mark = fields[f - 1].item, fields[f].item
+    assert word is not None
+    assert mark is not None
+    return word.stop, mark.stop, ""
+
+
 def _applied(text: str, edits: Sequence[Edit]) -> str:
     for start, stop, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[stop:]
@@ -53,8 +67,8 @@ def _applied(text: str, edits: Sequence[Edit]) -> str:
 
 def _indent(source: str, at: int) -> str:
     """The white space that begins the line of `at`."""
-    line = source.rfind("\n", 0, at) + 1
-    return source[line : len(source[:at]) - len(source[line:at].lstrip())] if line <= at else ""
+    found = _SPACE.match(source, source.rfind("\n", 0, at) + 1)
+    return found.group() if found else ""
 
 
 def _separator(source: str, fields: Sequence[Field], f: int) -> str:

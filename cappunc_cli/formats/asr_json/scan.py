@@ -15,8 +15,7 @@ from typing import Any
 
 from cappunc_cli.errors import BadInput
 
-#: (start, stop, text): replace source[start:stop] by text.
-Edit = tuple[int, int, str]
+from ..spans import Edit
 
 _DEPTH = 200
 _GAP = re.compile(r"[ \t\r\n]*+")
@@ -232,19 +231,3 @@ def _escape_one(c: str, ascii_only: bool, large: bool) -> str:
     if large:
         units = units.upper()
     return "".join([f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)])
-
-
-def splice(source: str, edits: Iterable[Edit]) -> str:
-    """The source with every edit made; insertions at one place come in the order given.
-
-    Raises ValueError where two edits overlap: no engine may name a literal twice.
-    """
-    pieces: list[str] = []
-    at = 0
-    for start, stop, text in sorted(edits, key=lambda edit: edit[:2]):
-        if start < at:
-            raise ValueError(f"two edits of the same characters at {start}")
-        pieces += [source[at:start], text]
-        at = stop
-    pieces.append(source[at:])
-    return "".join(pieces)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.labels import Label, dress
 
+from ..spans import strip_cached
 from .alignment import blocks
 from .tokens import Token, tokenize
 from .tracks import Field, Track
@@ -85,7 +86,7 @@ def sync(track: Track) -> Synced:
             drafts = [_Draft(token.key, token) for token in tokens]
             pending = [_Pending(0, d.token, d, d) for d in drafts]
         else:
-            drafts = _add(number, drafts, tokens, pending)
+            drafts = _add(number, drafts, tokens, pending, all(field.marks for field in stream))
     numbers = {id(draft): i for i, draft in enumerate(drafts)}
     places = tuple(
         Place(
@@ -100,19 +101,22 @@ def sync(track: Track) -> Synced:
     return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
 
 
-def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_Pending]) -> list[_Draft]:
-    """Place the tokens of a copy; returns the entries with the copy's own words among them."""
+def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_Pending], marks: bool) -> list[_Draft]:
+    """Place the tokens of a copy; returns the entries with the copy's own words among them.
+
+    What never shows marks adds no words: a mark that one of them gets would be lost.
+    """
     grown: list[_Draft] = []
     for same, i, i_stop, j, j_stop in blocks([d.key for d in drafts], [t.key for t in tokens]):
         ours, theirs = drafts[i:i_stop], tokens[j:j_stop]
         grown += ours
         if same or len(ours) == len(theirs):
             pending += [_Pending(number, t, d, d) for d, t in zip(ours, theirs, strict=True)]
-        elif not ours or len(theirs) > max(len(ours), _SPELLED):
+        elif marks and (not ours or len(theirs) > max(len(ours), _SPELLED)):
             own = [_Draft(t.key, replace(t, start=None, end=None)) for t in theirs]
             pending += [_Pending(number, d.token, d, d) for d in own]
             grown += own
-        elif theirs:
+        elif ours and theirs:
             last = len(theirs) - 1
             pending += [
                 _Pending(number, t, ours[0] if k == 0 else None, ours[-1] if k == last else None)
@@ -130,7 +134,7 @@ def _styles(places: Sequence[Place], streams: Sequence[Sequence[Field]]) -> tupl
         if place.case_of is None or place.case_of != place.mark_of:
             continue
         words[place.stream].add(place.case_of)
-        if strip(place.token.text)[1].mark:
+        if strip_cached(place.token.text)[1].mark:
             marked[place.stream].add(place.case_of)
         if any(c.isupper() for c in place.token.text):
             capital[place.stream].add(place.case_of)
@@ -192,16 +196,16 @@ def target(place: Place, style: Style, before: Sequence[str], after: Sequence[st
         return own
     if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:
         return after[case_of]
-    bare, label = strip(own)
+    bare, label = strip_cached(own)
     if case_of is not None and style.case:
         label = _with_case(label, before[case_of], after[case_of])
     if mark_of is not None and style.marks:
-        label = label.with_mark(strip(after[mark_of])[1].mark)
+        label = label.with_mark(strip_cached(after[mark_of])[1].mark)
     return dress(bare, label)
 
 
 def _with_case(label: Label, before: str, after: str) -> Label:
-    old, new = strip(before)[1], strip(after)[1]
+    old, new = strip_cached(before)[1], strip_cached(after)[1]
     if (old.case, old.form) == (new.case, new.form):
         return label
     return replace(label, case=new.case, form=new.form)

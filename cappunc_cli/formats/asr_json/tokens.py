@@ -8,24 +8,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from cappunc_cli.labels import strip
-
+from ..spans import strip_cached
 from .tracks import Field
 
 #: (field, start, stop): a stretch of a field's value.
 Part = tuple[int, int, int]
 
-# Not spoken, or not to be touched: sounds, lyrics, tags, addresses, Watson's %HESITATION,
-# Deepgram's "Speaker 0: ", the clock of subtitles inside a string (Gladia).
+# Not spoken: sounds, lyrics, tags, the clock of subtitles inside a string (Gladia). What is
+# masked never hangs on the case or the marks of a word, or a restored file would be read as
+# other words.
 _MASK = re.compile(
-    r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|\S*(?:https?://|www\.)\S+|\S+@\S+\.\S+|(?<!\S)%[A-Z_]+(?!\S)"
-    r"|^[ \t]*Speaker \w+:[ ]|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
+    r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
     re.MULTILINE,
 )
-_TURN = re.compile(r"(?:^|(?<=\s))(?:>>+|&gt;&gt;)(?=\s|\w)|^\s*[-–—]\s+(?=\w)", re.MULTILINE)
-_WORD = re.compile(r"\S+")
-_KEEP = re.compile(r"\S*[^\W_]\S*")
-_DETACHED = re.compile(r"[  \u202f]+(?:[,.?!:;…—–]|\.{2,}|--)+(?=\s|$)")
+_LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
+_TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
+_HIDDEN = "\0"
+_RUN = re.compile(r"[^\s\0]+")
+# Not to be touched: addresses, entities, Watson's %HESITATION.
+_OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
+_DETACHED = re.compile(r"(?:[ \xa0\u202f]+(?:[,.?!:;…—–]|--)+(?=[\s\0]|$))+")
 _BARE = re.compile(r"[\W_]+")
 
 
@@ -44,26 +46,28 @@ class Token:
 
 
 def key_of(text: str) -> str:
-    bare = strip(text)[0]
+    bare = strip_cached(text)[0]
     return _BARE.sub("", bare) or bare
+
+
+def _hide(found: re.Match[str]) -> str:
+    return _HIDDEN * len(found.group())
 
 
 def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
     """Start, stop and whether a new turn begins, for each word of a running text."""
-    masked = _MASK.sub(lambda m: " " * len(m.group()), text)
-    turns = [m.end() for m in _TURN.finditer(masked)]
-    masked = _TURN.sub(lambda m: " " * len(m.group()), masked)
+    masked = _MASK.sub(_hide, text)
+    turns = [found.end() for found in _TURN.finditer(masked)]
     turns.reverse()
-    for run in _WORD.finditer(masked):
-        if not _KEEP.match(run.group()):
+    masked = _TURN.sub(_hide, masked)
+    for run in _RUN.finditer(masked):
+        if not any(map(str.isalnum, run.group())) or _OPAQUE.search(run.group()):
             continue
-        stop = run.end()
-        if detached := _DETACHED.match(masked, stop):
-            stop = detached.end()
+        detached = _DETACHED.match(masked, run.end())
         turn = False
         while turns and turns[-1] <= run.start():
             turn = bool(turns.pop())
-        yield run.start(), stop, turn
+        yield run.start(), detached.end() if detached else run.end(), turn
 
 
 def tokenize(fields: Sequence[Field]) -> list[Token]:
@@ -89,7 +93,7 @@ def _joined(fields: Sequence[Field]) -> tuple[list[int], str]:
     at = 0
     for i, field in enumerate(fields):
         join = field.join if i else ""
-        pieces += [join, field.literal]
+        pieces += [join, _LABEL.sub(_hide, field.literal) if field.labels else field.literal]
         begins.append(at + len(join))
         at += len(join) + len(field.literal)
     return begins, "".join(pieces)

@@ -18,7 +18,8 @@ class Field:
     `start` and `end` are milliseconds. `join` stands between the field before and this one:
     "" where the file spells its spaces itself or the field continues a word, " " between
     words, a newline where a new segment begins. `item` is the list entry of the field where
-    marks are entries of their own. `marks` is False where the engine never writes marks.
+    marks are entries of their own. `marks` is False where the engine never writes marks;
+    `labels` is True for a text in which it writes "Speaker 0: " before each turn.
     """
 
     literal: Literal
@@ -28,6 +29,7 @@ class Field:
     join: str = " "
     item: Node | None = None
     marks: bool = True
+    labels: bool = False
 
 
 @dataclass(frozen=True, slots=True)
