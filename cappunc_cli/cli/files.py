@@ -27,7 +27,12 @@ def read_text(source: str) -> tuple[str, Encoding]:
 
 def write_stdout(data: bytes) -> None:
     """Write bytes to standard output, at once; BrokenPipeError when nobody reads them."""
-    sys.stdout.buffer.write(data)
+    if sys.stdout is None:
+        raise OSError(9, "standard output is closed")
+    rest = memoryview(data)
+    while rest:
+        # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
+        rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
 

@@ -63,7 +63,8 @@ class Fixer:
         from cappunc_cli import formats
         from cappunc_cli.restoration.pipeline import restore
 
-        document = formats.read(text, name, self._format)
+        # A silent recording gives an empty file, whatever its format would ask for.
+        document = formats.read(text, name, self._format if text.strip() else None)
         old = [word.text for word in document.words]
         heard = (lambda done: progress(done, len(old))) if progress else None
         new = restore(document.words, self.model, self._options, heard) if old else []
