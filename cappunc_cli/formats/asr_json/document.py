@@ -10,7 +10,7 @@ from typing import Any
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Word
 
-from ..spans import Edit, splice
+from ..spans import Edit, splice, strip_cached
 from .edits import skeleton_edits, track_edits
 from .scan import load
 from .sync import Synced, sync
@@ -78,10 +78,16 @@ def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with its words replaced by `texts`, in every copy."""
+    """The source with its words replaced by `texts`, in every copy.
+
+    Raises BadInput where a text is another word, not the same one with other marks or case.
+    """
     origin = _origin(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
+    for word, text in zip(document.words, texts, strict=True):
+        if word.text != text and strip_cached(word.text)[0] != strip_cached(text)[0]:
+            raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word")
     edits: list[Edit] = []
     at = 0
     for track in origin.tracks:

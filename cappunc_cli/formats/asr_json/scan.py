@@ -128,7 +128,7 @@ def _members(source: str, start: int, depth: int, keys: dict[str, str]) -> Itera
         yield keys.setdefault(key, key), value, begin, at
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "]":
-            raise fault(source, at, "expected ',' or '}'")
+            raise fault(source, _gap(source, at), "expected ',' or '}'")
         if follow.group(1) == "}":
             return
         at = follow.end()
@@ -154,7 +154,7 @@ def _array(source: str, start: int, depth: int, keys: dict[str, str]) -> tuple[l
         values.append(value)
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "}":
-            raise fault(source, at, "expected ',' or ']'")
+            raise fault(source, _gap(source, at), "expected ',' or ']'")
         if follow.group(1) == "]":
             return values, follow.start(1) + 1
         at = follow.end()

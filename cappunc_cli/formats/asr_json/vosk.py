@@ -40,7 +40,7 @@ def _utterances(value: object) -> list[Node]:
 
 
 def _is_one(value: Node) -> bool:
-    if not value or not value.keys() <= _KEYS:
+    if not value or not value.keys() <= _KEYS or not isinstance(value.get("text", Literal()), Literal):
         return False
     if "alternatives" in value:
         return all("text" in alternative for alternative in entries(value, "alternatives"))
