@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .spans import Span
 
 # Only these three end a line. NEL, U+2028, VT and FF inside a text do not (str.splitlines would).
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|(?<=[^\r\n])\Z)")
+BREAKS = re.compile(r"\r\n|\r|\n")
 
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 _CLOCK = re.compile(r"(-?)(?:([0-9]+):)?([0-9]+):([0-9]+)(?:[.,:]([0-9]+))?")
@@ -28,12 +28,13 @@ class Timing:
 
 def split(source: str) -> list[Span]:
     """Spans of the lines, without their ends; a final line end begins no new line."""
-    result = []
-    for found in _LINE.finditer(source):
-        start, stop = found.span()
-        while stop > start and source[stop - 1] in "\r\n":
-            stop -= 1
-        result.append((start, stop))
+    result: list[Span] = []
+    at = 0
+    for found in BREAKS.finditer(source):
+        result.append((at, found.start()))
+        at = found.end()
+    if at < len(source):
+        result.append((at, len(source)))
     return result
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from cappunc_cli.labels import fold
 
+from .lines import BREAKS
 from .speech import Speech, Spoken
 
 # A cue this short (ms) holds a line for nobody to read.
 _HOLD = 60
-_BREAKS = re.compile(r"\r\n|\r|\n")
 _MARKS = re.compile(r"[\W_]+")
 
 
@@ -35,7 +35,7 @@ def lines(speech: Speech) -> list[Line]:
     for word in speech.words:
         by_number.setdefault(word.line, []).append(word)
     result = []
-    for number, text in enumerate(_BREAKS.split(speech.visible.text)):
+    for number, text in enumerate(BREAKS.split(speech.visible.text)):
         key = " ".join(token for token in (_MARKS.sub("", part) for part in fold(text).split()) if token)
         if key:
             result.append(Line(key, tuple(by_number.get(number, ()))))

@@ -27,7 +27,7 @@ strip_cached = lru_cache(maxsize=1 << 16)(strip)
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _HIDDEN = re.compile(
-    r"<(?:[A-Za-z/!?][^<>]*|[0-9][0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
+    r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
     r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
     rf"|{_ENTITY.pattern}"
     r"|\\N"  # ASS line break, also seen in SRT

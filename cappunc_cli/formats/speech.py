@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 from cappunc_cli.labels import MARKS, fold
 
-from .lines import milliseconds
+from .lines import BREAKS, milliseconds
 from .spans import Copy, Span, Visible, strip_cached, visible
 from .vocabulary import ASIDES, GENERIC_LABEL, NO_NAMES, PARTICLES, SOUNDS
 
 # Most lines have none of these and are words from end to end.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
 _TOKEN = re.compile(r"\S+")
-_BREAKS = re.compile(r"\r\n|\r|\n")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 _NOTE = re.compile(r"[♪♫♬]")
@@ -78,7 +77,7 @@ def scan(source: str, start: int, stop: int) -> Speech:
 
 def _cast(seen: Visible, words: list[tuple[int, int]], speakers: list[tuple[int, str]]) -> Speech:
     """Give words their lines, speakers and stamps, each list walked once."""
-    breaks = [found.start() for found in _BREAKS.finditer(seen.text)]
+    breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
     result: list[Spoken] = []
     line = s = t = 0
@@ -153,7 +152,7 @@ def _attaches(text: str, word: Span, a: int, b: int) -> bool:
     if not run or not _ATTACHED.issuperset(run):
         return False
     gap = text[word[1] : a]
-    if not gap or b - word[0] > _LONGEST_WORD or _BREAKS.search(gap):
+    if not gap or b - word[0] > _LONGEST_WORD or BREAKS.search(gap):
         return False
     return strip_cached(text[word[0] : b])[0] == strip_cached(text[word[0] : word[1]])[0]
 
@@ -188,7 +187,7 @@ def _merged(masks: list[Span]) -> list[Span]:
 
 def _lines(text: str) -> Iterator[Span]:
     start = 0
-    for found in _BREAKS.finditer(text):
+    for found in BREAKS.finditer(text):
         yield start, found.start()
         start = found.end()
     yield start, len(text)

@@ -1,0 +1,218 @@
+"""spans.py and speech.py: where words stand, what is spoken, what changes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats import spans
+from cappunc_cli.formats.lines import Timing, milliseconds, split, timing
+from cappunc_cli.formats.speech import scan
+from cappunc_cli.words import Word
+
+
+def spoken(text: str) -> list[str]:
+    return [word.text for word in scan(text, 0, len(text)).words]
+
+
+def rewritten(text: str, new: list[str]) -> str:
+    found = scan(text, 0, len(text)).words
+    assert len(found) == len(new)
+    return spans.write(text, [Word(word.text, where=(word.copy,)) for word in found], new)
+
+
+def test_splice_puts_edits_in_whatever_their_order() -> None:
+    assert spans.splice("abcdef", [(4, 5, "E"), (0, 1, ""), (2, 2, "-"), (2, 2, "+")]) == "b-+cdEf"
+    assert spans.splice("abc", []) == "abc"
+
+
+@pytest.mark.parametrize("edits", [[(0, 2, "x"), (1, 3, "y")], [(2, 1, "x")]])
+def test_splice_refuses_edits_that_overlap(edits: list[spans.Edit]) -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        spans.splice("abc", edits)
+
+
+@given(st.text(), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.text(max_size=3)), max_size=6))
+def test_splice_keeps_all_that_no_edit_covers(source: str, drafts: list[tuple[int, int, str]]) -> None:
+    edits, at, expected = [], 0, ""
+    for gap, size, text in drafts:
+        start, stop = min(at + gap, len(source)), min(at + gap + size, len(source))
+        edits.append((start, stop, text))
+        expected += source[at:start] + text
+        at = stop
+    assert spans.splice(source, edits) == expected + source[at:]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hello, there world", ["hello,", "there", "world"]),
+        ("hel<i>lo</i> <b>you</b>", ["hello", "you"]),
+        ("{\\an8}hello\\Nworld", ["hello", "world"]),
+        ("one<br>two<br/>three", ["one", "two", "three"]),
+        ("AT&amp;T &amp; you &nbsp;too", ["AT&T", "you", "too"]),
+        ("2<3,5>1 and 1 <2", ["2<3,5>1", "and", "1", "<2"]),
+        ("\u200ehi\u202c there", ["hi", "there"]),
+        ("two\u2028words\x0bmore\x85yet", ["two", "words", "more", "yet"]),
+        ("Bonjour ! oui — « non » .", ["Bonjour !", "oui —", "non » ."]),
+        ("said\n... and", ["said", "and"]),  # a mark on another line is nobody's
+        ("so [Music] we [ __ ] go [speaking\nFrench] on", ["so", "we", "go", "on"]),
+        ("hi [laughs], there", ["hi", "there"]),
+        ("(laughs) ok (DOOR SLAMS TWICE) ok (soft music) ok", ["ok", "ok", "ok"]),
+        ("we (and this matters) go", ["we", "(and", "this", "matters)", "go"]),
+        ("♪ la la ♪ hi", ["hi"]),
+        ("♪ la la\nla la ♪\nhi", ["hi"]),
+        ("♪ la la\nla\nla ♪", []),
+        ("# tra la la #", []),
+        ("we are #1 in #books", ["we", "are", "#1", "in", "#books"]),
+        ("see https://a.org/b?c=d, www.a.de or a.b@c.org. ok @me", ["see", "or", "ok"]),
+        ("go to amazon.com, please", ["go", "to", "please"]),
+        ("\\frac{1}{2} is half", ["is", "half"]),
+        ("-5 degrees", ["-5", "degrees"]),
+    ],
+)
+def test_what_is_spoken(text: str, words: list[str]) -> None:
+    assert spoken(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("JOHN: hello", [("hello", "JOHN")]),
+        ("Mary Ann: hello", [("hello", "Mary Ann")]),
+        ("Dr. Smith: hello", [("hello", "Dr. Smith")]),
+        ("Ludwig van Beethoven: hello", [("hello", "Ludwig van Beethoven")]),
+        ("Ada Byron (Host): hello", [("hello", "Ada Byron (Host)")]),
+        ("speaker 1: hello", [("hello", "speaker 1")]),
+        ("MAN #2: hello", [("hello", "MAN #2")]),
+        (">> hello", [("hello", "")]),
+        (">>hello", [("hello", "")]),
+        (">> JOHN: hi >> yes", [("hi", "JOHN"), ("yes", "")]),
+        ("- hi\n- yes", [("hi", ""), ("yes", "")]),
+        ("-hi - yes", [("hi", ""), ("yes", "")]),
+        ("<i>- hi</i>", [("hi", "")]),
+        ("[laughs] JOHN: hi", [("hi", "JOHN")]),
+        ("<v Ada>hi</v><v.loud Grace H>yes</v>", [("hi", "Ada"), ("yes", "Grace H")]),
+        ("note: hello", [("note:", None), ("hello", None)]),
+        ("Note: hello", [("Note:", None), ("hello", None)]),
+        ("so i said: yes", [("so", None), ("i", None), ("said:", None), ("yes", None)]),
+        ("HERE'S WHY: IT", [("HERE'S", None), ("WHY:", None), ("IT", None)]),
+        ("At 10:30 we", [("At", None), ("10:30", None), ("we", None)]),
+        ("-- and so", [("and", None), ("so", None)]),
+        ("well - i", [("well -", None), ("i", None)]),
+    ],
+)
+def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
+    assert [(word.text, word.speaker) for word in scan(text, 0, len(text)).words] == heard
+
+
+def test_a_label_without_words_is_announced() -> None:
+    assert scan("JOHN:", 0, 5).trailing == "JOHN"
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "result"),
+    [
+        ("hel<i>lo</i> you", ["Hello,", "you."], "Hel<i>lo,</i> you."),
+        ("<i>hello</i>, you", ["Hello.", "You"], "<i>Hello</i>. You"),
+        ("<i>hello,</i>” you", ["Hello.”", "you"], "<i>Hello.</i>” you"),
+        ("<i>hello</i>,", ["hello"], "<i>hello</i>"),
+        ("AT&amp;T rocks", ["AT&T,", "Rocks!"], "AT&amp;T, Rocks!"),
+        ("caf&eacute; &#233;t&#xe9;", ["CAFÉ", "ÉTÉ"], "CAF&Eacute; &#201;T&#xc9;"),
+        ("&quot;yes&quot; you", ['"Yes,"', "you"], "&quot;Yes,&quot; you"),
+        ("bonjour ! oui", ["Bonjour.", "oui"], "Bonjour. oui"),
+        ("JOHN: [sighs] yes ♪ la ♪", ["Yes?"], "JOHN: [sighs] Yes? ♪ la ♪"),
+        ("¿que tal", ["¿Que", "tal?"], "¿Que tal?"),
+        ("que", ["¿que"], "¿que"),
+    ],
+)
+def test_a_word_changes_where_it_stands(text: str, new: list[str], result: str) -> None:
+    assert rewritten(text, new) == result
+    assert spoken(result) == new
+
+
+@pytest.mark.parametrize("text", ["hello", "hel<i>lo</i>"])
+def test_another_word_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="not the same word"):
+        rewritten(text, ["Goodbye"])
+
+
+def test_the_number_of_texts_must_fit() -> None:
+    with pytest.raises(ValueError, match="1 texts for 2 words"):
+        spans.write("a b", [Word("a"), Word("b")], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("00:00:02,500", 2500),
+        ("00:00:02.5", 2500),
+        ("00:00:02,05", 2050),
+        ("00:01:39", 99_000),
+        ("01:39.250", 99_250),
+        ("0:0:3.490", 3490),
+        ("00:00:06:500", 6500),
+        ("100:00:00,000", 360_000_000),
+        ("00:00:04,560.0000000000009", 4560),
+        ("-00:00:01,000", -1000),
+        ("soon", None),
+    ],
+)
+def test_times_of_all_spellings(text: str, value: int | None) -> None:
+    assert milliseconds(text) == value
+
+
+@pytest.mark.parametrize(
+    ("line", "times"),
+    [
+        ("00:00:01,000 --> 00:00:02,000  X1:1 Y1:2", Timing(1000, 2000)),
+        ("00:01.000-->00:02.000 align:start", Timing(1000, 2000)),
+        ("00:00:01,000 -> 00:00:02,000", Timing(1000, 2000)),
+        ("00:00:01,000 --> 00:00:0x,000", Timing(1000, None)),
+        ("a --> b", Timing(None, None)),
+        ("from 1:00 -> nowhere", None),
+        ("hello", None),
+    ],
+)
+def test_timing_lines(line: str, times: Timing | None) -> None:
+    assert timing(line) == times
+
+
+@given(st.text(alphabet="a \r\n\u2028\x85\x0b"))
+def test_lines_end_where_editors_end_them(text: str) -> None:
+    lines = [text[a:b] for a, b in split(text)]
+    expected = re.split(r"\r\n|\r|\n", text)
+    assert lines == (expected[:-1] if expected[-1] == "" else expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(",
+        "[",
+        "<a",
+        "# a\n",
+        ">> ",
+        ">> w ",
+        "- ",
+        " .",
+        "♪ ",
+        "♪\n",
+        "&a",
+        "a.",
+        "{\\",
+        "(a ",
+        "A: ",
+        "a:",
+        '"',
+        "1:11:11 ",
+    ],
+)
+def test_scanning_is_linear(text: str) -> None:
+    # Quadratic code would take minutes for this, and the time limit of the suite would end it.
+    scan("word" + text * 20_000, 0, 4 + 20_000 * len(text))
+    scan("a@b." + "." * 50_000 + "@", 0, 50_005)
