@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli import formats
-from cappunc_cli.cli.encoding import decode, encode
+from cappunc_cli.cli.encoding import Encoding, decode, encode
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import Case, dress, strip
-from cappunc_cli.words import Word, pauses
+from cappunc_cli.words import Document, Word, pauses
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 FOLDERS = sorted(path for path in (SHARED / "samples").glob("*") if path.is_dir())
@@ -27,17 +27,25 @@ def shouted(word: Word, number: int) -> str:
     return text if strip(text)[0] == bare else word.text
 
 
+def opened(path: Path) -> tuple[Document | None, Encoding | None]:
+    """The file's document, or nothing where it is refused as a user should see it: in one line."""
+    try:
+        text, encoding = decode(path.read_bytes())
+        return formats.read(text, path.name), encoding
+    except CappuncError as refusal:
+        refused = refusal
+    assert refused.message, path.name
+    assert "\n" not in str(refused), path.name
+    return None, None
+
+
 @pytest.mark.skipif(not FOLDERS, reason=f"no samples at {SHARED}")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_samples_of(folder: Path) -> None:
     outcomes: Counter[str] = Counter()
     for path in sorted(folder.iterdir()):
-        try:
-            text, encoding = decode(path.read_bytes())
-            document = formats.read(text, path.name)
-        except CappuncError as refusal:
-            assert refusal.message, path.name
-            assert "\n" not in str(refusal), path.name
+        document, encoding = opened(path)
+        if document is None or encoding is None:
             outcomes["refused"] += 1
             continue
         outcomes["read"] += 1

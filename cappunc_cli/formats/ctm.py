@@ -20,6 +20,11 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 SUFFIXES = (".ctm",)
 
 _FIELD = re.compile(r"[^ \t]+")
+# Five columns, then what only some files have; `;;` begins a comment.
+_COLUMNS = re.compile(
+    r"[ \t]*+(?!;;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
+    r"(?:[ \t]++[^ \t]++[ \t]++([^ \t]++)(?:[ \t]++([^ \t]++))?)?"
+)
 _NUMBER = r"-?[0-9]+(?:\.[0-9]*)?|-?\.[0-9]+"
 _TIME = re.compile(rf"(?:{_NUMBER})\Z")
 _ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
@@ -61,13 +66,13 @@ class _Reader:
     last: Word | None = None
 
     def row(self, number: int, start: int, stop: int) -> None:
-        fields = [found.span() for found in _FIELD.finditer(self.source, start, stop)]
-        if not fields or self.source.startswith(";;", fields[0][0]):
+        found = _COLUMNS.match(self.source, start, stop)
+        if found is None:
+            if _FIELD.search(self.source, start, stop) and not self.source[start:stop].lstrip(" \t").startswith(";;"):
+                self.notices.append(Notice(number, "a row of fewer than five columns"))
+                self.flush()
             return None
-        column = [self.source[a:b] for a, b in fields]
-        if len(column) < 5:
-            self.notices.append(Notice(number, "a row of fewer than five columns"))
-            return self.flush()
+        column = found.groups()
         token = column[4]
         if self.stream != (column[0], column[1]):
             self.flush()
@@ -82,7 +87,7 @@ class _Reader:
             return self.flush()
         if self.alternatives is not None:
             return None
-        return self.word(number, column, fields[4][0])
+        return self.word(number, column, found.start(5))
 
     def word(self, number: int, column: Sequence[str], at: int) -> None:
         begin, duration, token = column[2:5]
@@ -92,15 +97,15 @@ class _Reader:
         if not any(map(str.isalnum, token)):
             return self.mark(token, at)
         self.flush()
-        kind = column[6].lower() if len(column) > 6 else "lex"
+        kind = (column[5] or "lex").lower()
         if _KEPT.fullmatch(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
             return None
         if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
             token = token[: cut.start()]
             if not any(map(str.isalnum, token)):
                 return None
-        if len(column) > 7 and kind in _TYPES:
-            self.turns.announce(column[7])
+        if column[6] and kind in _TYPES:
+            self.turns.announce(column[6])
         start, end = _times(begin, duration)
         turn = self.turns.next(None)
         self.last = Word(token, start, end, turn, turn, (((at, at + len(token)),),))

@@ -1,6 +1,6 @@
 """Two changes of marks or case would turn speech into something else; they are not made.
 
-`remember: never` must not become `Remember: never`, which reads as a speaker's label, and
+`london: never` must not become `London: never`, which reads as a speaker's label, and
 `(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound. The next
 reader would lose these words. A colon becomes a comma there, or the words stay as they were.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.labels import dress, strip
 from cappunc_cli.words import Word
 
 from . import spans
 from .spans import Copy, Span
-from .speech import scan
+from .speech import LONGEST_NAME_PARTS, scan
 
 #: (index of a word, one of its copies)
 _Places = list[tuple[int, Copy]]
@@ -27,7 +27,7 @@ def settle(source: str, regions: Sequence[Span], words: Sequence[Word], texts: S
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
     changed = {word.cue for word, text in zip(words, texts, strict=True) if text != word.text}
-    colons = {word.cue for word, text in zip(words, texts, strict=True) if ":" in text or "：" in text}
+    colons = {word.cue for word, text in zip(words, texts, strict=True) if _has_colon(text)}
     suspects = {i for i in changed if i in colons or _has_parenthesis(source, regions[i])}
     if suspects:
         places = _places(regions, words)
@@ -52,10 +52,17 @@ def _places(regions: Sequence[Span], words: Sequence[Word]) -> Mapping[int, _Pla
 
 
 def _settle_region(source: str, region: Span, words: Sequence[Word], places: _Places, texts: list[str]) -> None:
+    """Give up as little as it takes."""
     if _reads_back(source, region, places, texts):
         return
     for i, _ in places:
-        texts[i] = _without_colon(words[i].text, texts[i])
+        texts[i] = _without_new_colon(words[i].text, texts[i])
+    if _reads_back(source, region, places, texts):
+        return
+    for n, (i, _) in enumerate(places):
+        if _has_colon(words[i].text):  # the end of a label in lower case: `mary ann:`
+            for j, _ in places[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
+                texts[j] = words[j].text
     if not _reads_back(source, region, places, texts):
         for i, _ in places:
             texts[i] = words[i].text
@@ -68,11 +75,12 @@ def _reads_back(source: str, region: Span, places: _Places, texts: Sequence[str]
     return [word.text for word in scan(text, 0, len(text)).words] == [texts[i] for i, _ in places]
 
 
-def _without_colon(old: str, new: str) -> str:
-    if ":" not in new and "：" not in new:
+def _has_colon(text: str) -> bool:
+    return ":" in text or "：" in text
+
+
+def _without_new_colon(old: str, new: str) -> str:
+    if not _has_colon(new) or _has_colon(old):
         return new
     bare, label = strip(new)
-    if label.mark != ":" or old == new:
-        return new
-    comma: Label = label.with_mark(",")
-    return dress(bare, comma)
+    return dress(bare, label.with_mark(",")) if label.mark == ":" else new

@@ -39,6 +39,7 @@ _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛
 _NAME_PART = re.compile(r"[#\w][\w'’&/-]*|[\w'’-]{1,4}\.|(?:\w\.){2,3}")
 _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _LONGEST_NAME = 60
+LONGEST_NAME_PARTS = 5
 # Beyond it no more detached marks are looked at: `word . . . . .` without end.
 _LONGEST_WORD = 80
 
@@ -264,7 +265,7 @@ def is_label(head: str, following: str) -> bool:
     if GENERIC_LABEL.fullmatch(name):
         return True
     parts = name.split()
-    if not 1 <= len(parts) <= 5 or not all(_NAME_PART.fullmatch(part) for part in parts):
+    if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
         return False
     folded = [fold(part) for part in parts]
     if folded[0] in NO_NAMES or not parts[0][0].isupper():
