@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..spans import Edit, strip_cached
 from .items import is_mark_item, item_edits, removal
-from .scan import Literal, literal_edits, member_span
+from .scan import Literal, Node, literal_edits, member_spans
 from .sync import Synced, target
 from .tokens import Part
 from .tracks import Anchor
@@ -79,6 +79,7 @@ def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
 def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[Edit]]) -> Iterator[Edit]:
     texts = {id(anchor.text): anchor.text for anchor in anchors}
     shifts = {key: _Shift(texts[key], edits) for key, edits in moved.items() if key in texts}
+    spans = _Spans(source)
     for anchor in anchors:
         value = anchor.node.get(anchor.key)
         if id(anchor.text) not in shifts or not isinstance(value, int):
@@ -91,7 +92,7 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
         if anchor.length_from is not None:
             new -= shift.at(base, False, anchor.utf16)
         if new != value:
-            yield *member_span(source, anchor.node, anchor.key), str(new)
+            yield *spans.of(anchor.node, anchor.key), str(new)
 
 
 def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
@@ -107,9 +108,24 @@ def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
                 blanks[place.stream, f].append((a, b, "" if number else "_"))
     for (stream, f), edits in blanks.items():
         yield from literal_edits(source, streams[stream][f].literal, edits)
+    spans = _Spans(source)
     for anchor in synced.track.anchors:
         if isinstance(anchor.node.get(anchor.key), int):
-            yield *member_span(source, anchor.node, anchor.key), "0"
+            yield *spans.of(anchor.node, anchor.key), "0"
+
+
+class _Spans:
+    """Where members stand, with each object scanned once: the anchors of one come together."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.node: Node | None = None
+        self.known: dict[str, tuple[int, int]] = {}
+
+    def of(self, node: Node, key: str) -> tuple[int, int]:
+        if node is not self.node:
+            self.node, self.known = node, member_spans(self.source, node)
+        return self.known[key]
 
 
 class _Shift:

@@ -188,12 +188,9 @@ def load(source: str) -> Any:
     return documents[0] if len(documents) == 1 else documents
 
 
-def member_span(source: str, node: Node, key: str) -> tuple[int, int]:
-    """Where the value of `key` stands in the source; raises KeyError."""
-    found = [(start, stop) for name, _, start, stop in _members(source, node.start, 0, {}) if name == key]
-    if not found:
-        raise KeyError(key)
-    return found[-1]
+def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
+    """Where the value of each key of an object stands in the source."""
+    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
 
 
 def literal_edits(source: str, literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.labels import Label, dress
@@ -23,13 +23,16 @@ class Place:
     """A token of a stream, and the words (entries) whose case and mark it shows.
 
     None: another word's spelling has no such end (`25` for "twenty five" has both, the
-    "and" in "one hundred and five" against `105` neither).
+    "and" in "one hundred and five" against `105` neither). Where the same letters are cut
+    into other words (`well-known` for "well known"), `letters` are the words from, to, and
+    the number of their letters before this token's own.
     """
 
     stream: int
     token: Token
     case_of: int | None
     mark_of: int | None
+    letters: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class _Pending:
     token: Token
     case_of: _Draft | None
     mark_of: _Draft | None
+    letters: tuple[_Draft, _Draft, int] | None = None
 
 
 def sync(track: Track) -> Synced:
@@ -88,15 +92,7 @@ def sync(track: Track) -> Synced:
         else:
             drafts = _add(number, drafts, tokens, pending, all(field.marks for field in stream))
     numbers = {id(draft): i for i, draft in enumerate(drafts)}
-    places = tuple(
-        Place(
-            p.stream,
-            p.token,
-            None if p.case_of is None else numbers[id(p.case_of)],
-            None if p.mark_of is None else numbers[id(p.mark_of)],
-        )
-        for p in pending
-    )
+    places = tuple(_settled(p, numbers) for p in pending)
     styles = _styles(places, [track.words, *track.copies])
     return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
 
@@ -117,12 +113,28 @@ def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_
             pending += [_Pending(number, d.token, d, d) for d in own]
             grown += own
         elif ours and theirs:
-            last = len(theirs) - 1
-            pending += [
-                _Pending(number, t, ours[0] if k == 0 else None, ours[-1] if k == last else None)
-                for k, t in enumerate(theirs)
-            ]
+            pending += _respelled(number, ours, theirs)
     return grown
+
+
+def _respelled(number: int, ours: list[_Draft], theirs: list[Token]) -> Iterator[_Pending]:
+    """The places of words that are other words, or the same letters cut otherwise."""
+    same = "".join([d.key for d in ours]) == "".join([t.key for t in theirs])
+    at = 0
+    for k, token in enumerate(theirs):
+        mark_of = ours[-1] if k + 1 == len(theirs) else None
+        if same:
+            yield _Pending(number, token, None, mark_of, (ours[0], ours[-1], at))
+        else:
+            yield _Pending(number, token, ours[0] if k == 0 else None, mark_of)
+        at += len(token.key)
+
+
+def _settled(p: _Pending, numbers: dict[int, int]) -> Place:
+    case_of = None if p.case_of is None else numbers[id(p.case_of)]
+    mark_of = None if p.mark_of is None else numbers[id(p.mark_of)]
+    letters = (numbers[id(p.letters[0])], numbers[id(p.letters[1])] + 1, p.letters[2]) if p.letters else None
+    return Place(p.stream, p.token, case_of, mark_of, letters)
 
 
 def _styles(places: Sequence[Place], streams: Sequence[Sequence[Field]]) -> tuple[Style, ...]:
@@ -192,10 +204,12 @@ def target(place: Place, style: Style, before: Sequence[str], after: Sequence[st
     own = place.token.text
     case_of = place.case_of if place.case_of is not None and before[place.case_of] != after[place.case_of] else None
     mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
-    if case_of is None and mark_of is None:
-        return own
     if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:
         return after[case_of]
+    if place.letters is not None and style.case:
+        own = _with_letters(own, place.letters, before, after)
+    if case_of is None and mark_of is None:
+        return own
     bare, label = strip_cached(own)
     if case_of is not None and style.case:
         label = _with_case(label, before[case_of], after[case_of])
@@ -209,3 +223,17 @@ def _with_case(label: Label, before: str, after: str) -> Label:
     if (old.case, old.form) == (new.case, new.form):
         return label
     return replace(label, case=new.case, form=new.form)
+
+
+def _with_letters(own: str, letters: tuple[int, int, int], before: Sequence[str], after: Sequence[str]) -> str:
+    """The token with each letter changed as the same letter of the words was."""
+    first, stop, at = letters
+    old = "".join([c for text in before[first:stop] for c in text if c.isalnum()])
+    new = "".join([c for text in after[first:stop] for c in text if c.isalnum()])
+    shown = list(own)
+    for i, c in enumerate(own):
+        if c.isalnum():
+            if at < len(new) == len(old) and old[at] != new[at]:
+                shown[i] = new[at]
+            at += 1
+    return "".join(shown)
