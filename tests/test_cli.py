@@ -1,0 +1,325 @@
+"""The command line as a user has it: a process, its pipes and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cappunc_cli
+
+WORDS = "hello anna then we went to london"
+SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
+#: The second cue lacks its blank line: kept, and warned about.
+ODD = SRT.replace("\n\n", "\n")
+
+
+def environment() -> dict[str, str]:
+    """Processes that start elsewhere find the package that the tests have found."""
+    return {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+
+
+def cappunc(*arguments: str | Path, data: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=environment(), check=False)
+
+
+@pytest.fixture
+def tiny(tiny_model: Path) -> tuple[str, str]:
+    return "--model", str(tiny_model)
+
+
+@pytest.fixture(scope="module")
+def fixed(tiny_model: Path) -> bytes:
+    """What the tiny model makes of SRT."""
+    run = cappunc("fix", "--model", tiny_model, data=SRT.encode())
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.decode().lower() != SRT
+    assert b"Anna" in run.stdout
+    assert b"London" in run.stdout
+    assert run.stdout.count(b"\n") == SRT.count("\n")
+    assert run.stderr == b""
+    return run.stdout
+
+
+def talk(folder: Path, name: str = "talk.srt", text: str = SRT) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",), ("-o", "-"), ("-", "--output", "-")])
+def test_standard_input_to_standard_output(tiny: tuple[str, str], fixed: bytes, arguments: tuple[str, ...]) -> None:
+    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
+    assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
+
+
+def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, talk(tmp_path))
+    assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
+    assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
+
+
+def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:
+    """Exit code and everything shown, with all three streams on a terminal."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdin=follower, stdout=follower, stderr=follower, cwd=cwd, env=environment()
+    ) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:  # Linux says EIO when the last writer has gone
+                break
+            if not part:
+                break
+            shown += part
+    os.close(leader)
+    return process.returncode, shown.decode()
+
+
+def test_on_a_terminal_the_result_lies_beside_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    talk(tmp_path)
+    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert code == 0
+    assert "cappunc: talk.srt -> talk.fixed.srt: 11 words, " in shown
+    assert "London" not in shown
+    assert (tmp_path / "talk.fixed.srt").read_bytes() == fixed
+    assert (tmp_path / "talk.srt").read_bytes() == SRT.encode()
+
+    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert code == 1
+    assert "cappunc: talk.fixed.srt: exists already; --force overwrites it" in shown
+    assert on_a_terminal("fix", *tiny, "--force", "talk.srt", cwd=tmp_path)[0] == 0
+
+
+def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path) -> None:
+    code, shown = on_a_terminal("fix", cwd=tmp_path)
+    assert code == 2
+    assert "cappunc fix talk.srt" in shown
+
+
+def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, talk(tmp_path), "-o", tmp_path / "new.srt")
+    assert (run.returncode, run.stdout) == (0, b"")
+    assert run.stderr.startswith(b"cappunc: ")
+    assert run.stderr.count(b"\n") == 1
+    assert (tmp_path / "new.srt").read_bytes() == fixed
+
+
+def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    source, other = talk(tmp_path), talk(tmp_path, "other.srt", "precious")
+    run = cappunc("fix", *tiny, source, "-o", other)
+    assert run.returncode == 1
+    assert b"--force" in run.stderr
+    assert other.read_text() == "precious"
+    assert cappunc("fix", *tiny, source, "-o", source, "--force").returncode == 1
+    assert source.read_text() == SRT
+    assert cappunc("fix", *tiny, source, "-o", other, "--force").returncode == 0
+    assert other.read_bytes() == fixed
+
+
+def test_many_files_into_a_directory(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    names = [talk(tmp_path, f"{n}.srt") for n in "abc"]
+    run = cappunc("fix", *tiny, *names, "-o", tmp_path / "out")
+    assert run.returncode == 0, run.stderr
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == dict.fromkeys(
+        ["a.srt", "b.srt", "c.srt"], fixed
+    )
+
+
+def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in ("a.srt", "deep/b.srt", "a.fixed.srt", ".hidden.srt", "film.mkv"):
+        talk(tmp_path / "in", name)
+    run = cappunc("fix", *tiny, "in", "-o", "out", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    found = {str(p.relative_to(tmp_path / "out")): p.read_bytes() for p in (tmp_path / "out").rglob("*.*")}
+    assert found == {"a.srt": fixed, "deep/b.srt": fixed}
+
+
+def test_one_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    good = talk(tmp_path)
+    (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
+    run = cappunc("fix", *tiny, "--in-place", "missing.srt", "film.srt", "talk.srt", cwd=tmp_path)
+    assert run.returncode == 1
+    lines = run.stderr.decode().splitlines()
+    assert lines[0] == "cappunc: missing.srt: No such file or directory"
+    assert lines[1].startswith("cappunc: film.srt: ")
+    assert lines[2].startswith("cappunc: talk.srt: 11 words")
+    assert lines[3] == "cappunc: 2 of 3 files failed"
+    assert good.read_bytes() == fixed
+    assert run.stdout == b""
+
+
+def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_bytes(fixed)
+    os.utime(path, (1, 1))
+    run = cappunc("fix", *tiny, "-i", path)
+    assert run.returncode == 0
+    assert b"nothing to change" in run.stderr
+    assert path.stat().st_mtime == 1
+
+
+def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path)
+    run = cappunc("fix", *tiny, "--diff", path)
+    assert run.returncode == 0
+    assert run.stdout.startswith(f"--- {path}\n+++ {path} (fixed)\n@@ ".encode())
+    assert f"\n-{WORDS}\n+Hello".encode() in run.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
+    assert path.read_text() == SRT
+
+
+@pytest.mark.parametrize(
+    ("codec", "bom"),
+    [("utf-16-le", "\ufeff"), ("utf-16-be", "\ufeff"), ("utf-8", "\ufeff"), ("cp1252", ""), ("utf-8", "")],
+)
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_encodings_and_line_ends_survive(tiny: tuple[str, str], codec: str, bom: str, end: str) -> None:
+    text = SRT.replace("cat", "café").replace("\n", end)
+    run = cappunc("fix", *tiny, data=(bom + text).encode(codec))
+    assert run.returncode == 0, run.stderr
+    output = run.stdout.decode(codec)
+    assert output.startswith(bom + "1" + end)
+    assert output.count(end) == text.count(end)
+    assert output.count("\n") == text.count("\n")
+    assert "café" in output.lower()
+
+
+def test_torn_characters_survive(tiny: tuple[str, str]) -> None:
+    data = SRT.encode().replace(b"hello", b"caf\xc3\xa9 \xc3\xa0 hel\xc3lo")
+    run = cappunc("fix", *tiny, data=data)
+    assert run.returncode == 0, run.stderr
+    assert b"hel\xc3lo" in run.stdout.lower()
+
+
+def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path, text=ODD)
+    loud = cappunc("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert loud.returncode == 0
+    assert loud.stderr.startswith(b"cappunc: talk.srt:4: warning: ")
+    quiet = cappunc("fix", *tiny, "--quiet", path, "-o", tmp_path / "new.srt")
+    assert (quiet.returncode, quiet.stderr, quiet.stdout) == (0, b"", b"")
+    assert (tmp_path / "new.srt").read_bytes() == loud.stdout
+
+
+def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
+    run = cappunc("fix", *tiny, "--format", "srt")
+    assert (run.returncode, run.stdout) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fix", "--no-such-option"),
+        ("fix", "--in-place"),
+        ("fix", "--in-place", "-o", "x", "talk.srt"),
+        ("fix", "--diff", "--in-place", "talk.srt"),
+        ("fix", "--diff", "-o", "x", "talk.srt"),
+        ("fix", "talk.srt", "other.srt"),
+        ("fix", "talk.srt", "talk.srt", "-o", "out"),
+        ("fix", "talk.srt", "other.srt", "-o", "file"),
+        ("fix", "--format", "word", "talk.srt"),
+        ("fix", "--marks", ".x", "talk.srt"),
+        ("fix", "--sensitivity", "2", "talk.srt"),
+        ("fix", "--existing", "maybe", "talk.srt"),
+        ("no-such-command",),
+        ("eval",),
+        ("models", "--no-such-option"),
+    ],
+)
+def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    for name in ("talk.srt", "other.srt", "file"):
+        talk(tmp_path, name)
+    run = cappunc(*arguments, cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stdout == b""
+    assert run.stderr
+    assert b"Traceback" not in run.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.srt", "talk.srt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "nowhere"), "cappunc: no model 'nowhere'"),
+        (("--device", "toaster"), "cappunc: unknown device 'toaster'"),
+        (("--window", "5", "--overlap", "9"), "cappunc: <stdin>: "),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.decode().startswith(message)
+    assert run.stderr.count(b"\n") == 1
+
+
+def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
+    none = cappunc("fix", *tiny, "--marks", "", data=SRT.encode()).stdout.decode()
+    assert not set(none.replace(",000", "")) & set(",.?!;—…")
+    assert "London" in none
+    many = cappunc("fix", *tiny, "--sensitivity", "1", data=SRT.encode()).stdout
+    assert sum(many.count(m) for m in (b".", b",", b"?")) > sum(fixed.count(m) for m in (b".", b",", b"?"))
+    kept = cappunc("fix", *tiny, "--existing", "keep", data=SRT.replace("london", "lONdon").encode()).stdout
+    assert b"lONdon" in kept
+
+
+def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
+    command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    talk(tmp_path)
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
+    assert subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), check=False).returncode == 0
+    assert (tmp_path / "new.srt").exists()
+
+
+def test_version() -> None:
+    run = cappunc("--version")
+    assert (run.returncode, run.stdout.decode()) == (0, f"cappunc {cappunc_cli.__version__}\n")
+
+
+@pytest.mark.parametrize("command", [(), ("fix",), ("eval",), ("models",), ("models", "check")])
+def test_help(command: tuple[str, ...]) -> None:
+    run = cappunc(*command, "--help")
+    assert run.returncode == 0
+    assert run.stdout.startswith(b"Usage: ")
+    assert run.stderr == b""
+
+
+def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    listed = json.loads(cappunc("models", "--json").stdout)
+    entry = next(model for model in listed if model["name"] == "tiny_model")
+    assert entry["languages"] == ["en"]
+    assert len(entry["sha256"]) == 64
+    assert b"tiny_model" in cappunc("models").stdout
+
+    assert cappunc("models", "check", "tiny_model").returncode == 0
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for file in tiny_model.iterdir():
+        (broken / file.name).write_bytes(file.read_bytes())
+    (broken / "lexicon.txt").write_bytes(b"iPod\n")
+    run = cappunc("models", "check", broken)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"lexicon.txt: is not the file" in run.stderr

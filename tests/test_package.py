@@ -1,0 +1,64 @@
+"""What is shipped: version, entry point, types, models."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import cappunc_cli
+
+PACKAGE = Path(cappunc_cli.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def distribution() -> metadata.Distribution:
+    try:
+        found = metadata.distribution("cappunc")
+    except metadata.PackageNotFoundError:
+        pytest.skip("cappunc is not installed, only on the path")
+    return found
+
+
+def test_the_public_names_are_there() -> None:
+    for name in cappunc_cli.__all__:
+        assert getattr(cappunc_cli, name)
+    with pytest.raises(AttributeError):
+        _ = cappunc_cli.no_such_name
+
+
+def test_types_are_shipped() -> None:
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_package_has_the_version_that_it_says(distribution: metadata.Distribution) -> None:
+    assert distribution.version == cappunc_cli.__version__
+
+
+def test_the_command_is_installed(distribution: metadata.Distribution) -> None:
+    entries = {entry.name: entry.value for entry in distribution.entry_points if entry.group == "console_scripts"}
+    assert entries == {"cappunc": "cappunc_cli.cli:main"}
+
+
+def test_the_licence_travels_along(distribution: metadata.Distribution) -> None:
+    assert distribution.metadata["License-Expression"] == "GPL-3.0-or-later"
+    assert any("LICENSE" in str(path) for path in distribution.files or [])
+
+
+def test_onnxruntime_is_required_once_per_system(distribution: metadata.Distribution) -> None:
+    # Two packages that both install `onnxruntime` would overwrite each other.
+    always = [need for need in distribution.requires or [] if need.startswith("onnxruntime") and "extra" not in need]
+    assert len(always) == 2
+    assert all("sys_platform" in need for need in always)
+
+
+def test_the_run_time_never_loads_the_training() -> None:
+    code = (
+        "import sys, cappunc_cli, cappunc_cli.cli, cappunc_cli.cli.batch\n"
+        "[getattr(cappunc_cli, name) for name in cappunc_cli.__all__]\n"
+        "sys.exit(any(name.split('.')[0] == 'torch' or 'training' in name for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
