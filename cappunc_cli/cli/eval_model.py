@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from cappunc_cli.restoration.chunks import Chunk, Rows
     from cappunc_cli.restoration.engine import OnnxEngine
     from cappunc_cli.restoration.pipeline import Model, Options
@@ -58,7 +55,7 @@ class Restorer:
         options.windows(self.model.config)  # raises before an hour is spent on the values before this one
         return Restorer(self.model, options, self.fold)
 
-    def restore(self, words: Sequence[Word]) -> tuple[list[str], NDArray[np.float32]]:
+    def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
         from cappunc_cli.evaluation.calibration import fold_columns
         from cappunc_cli.restoration.chunks import merge

@@ -193,7 +193,10 @@ def _print(outcome: Outcome, request: Request) -> None:
             from rich.console import Console
 
             console = Console()
-            console.print(report.as_rich(outcome.rows, outcome.signature, words))
+            console.print(report.as_rich(outcome.rows))
+            for line in ("", report.word_line(words), str(outcome.signature)):
+                # Unbroken, so that it can be copied and searched for.
+                console.print(line, soft_wrap=True, markup=False, highlight=False)
             for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
                 console.print(extra)
 

@@ -25,7 +25,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 th:first-child, td:first-child { text-align: left } tr.section td { font-weight: 600; padding-top: .8rem }
 code { font-size: .8rem; overflow-wrap: anywhere; opacity: .75 }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem }
+.plots { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1.5rem; align-items: flex-start }
 figure { margin: 0; background: #fff; color: #000; border-radius: .5rem; padding: .5rem; max-width: 100% }
 figure svg { max-width: 100%; height: auto; display: block } figcaption { font-size: .85rem }
 .filter { display: flex; flex-wrap: wrap; gap: .4rem; margin: .5rem 0 }
@@ -36,6 +36,9 @@ ol { list-style: none; padding: 0 }
 li { padding: .5rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 li small { display: block; opacity: .75 }
 del { color: var(--bad) } ins { color: var(--good); text-decoration: none; font-weight: 600 }
+@media (max-width: 40rem) {
+  body { padding: .6rem } table { font-size: .8rem } th, td { padding: .15rem .3rem } td:first-child { white-space: normal }
+}
 @media (prefers-color-scheme: dark) { :root { --good: #4ccb7f; --bad: #ff7b7b } }
 """
 

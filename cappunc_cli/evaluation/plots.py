@@ -46,11 +46,14 @@ def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
     names = [a for a in matrix if any(matrix[a].values()) or any(row[a] for row in matrix.values())]
     counts = np.array([[matrix[a][b] for b in names] for a in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    size = 1.6 + 0.62 * len(names)
+    size = 1.9 + 0.6 * len(names)
     figure, axes = _figure(size, size)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    titles = [name or "none" for name in names]
-    axes.set_xticks(range(len(names)), titles)
+    # Cells as shapes: an image would be a PNG inside the page.
+    axes.pcolormesh(np.arange(-0.5, len(names)), np.arange(-0.5, len(names)), shares, cmap="Blues", vmin=0, vmax=1)
+    axes.invert_yaxis()
+    axes.set_aspect("equal")
+    titles = [NAMES.get(name, "none") for name in names]
+    axes.set_xticks(range(len(names)), titles, rotation=45, ha="right")
     axes.set_yticks(range(len(names)), titles)
     axes.set_xlabel("hypothesis")
     axes.set_ylabel("reference")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -35,7 +35,7 @@ _TITLES = {
     "ser": "slot error rate", "per": "punctuation error rate", "boundary": "sentence ends",
     "case.capital": "Capital", "case.upper": "UPPER", "case.mixed": "mIxed", "case": "all cases",
     "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
-    "word_accuracy": "word accuracy with case", "exact_accuracy": "word accuracy with case and mark",
+    "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
 
 #: A low and a high bound, by the name of the metric.
@@ -54,7 +54,8 @@ class Row:
     @property
     def title(self) -> str:
         """The name as people read it."""
-        return _TITLES.get(self.name.removeprefix("all."), self.name)
+        name = self.name.removeprefix("all.")
+        return _TITLES.get(name, name)
 
 
 def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[Row]:
@@ -175,7 +176,7 @@ def as_markdown(lines: Sequence[Row], signature: Signature, words: Mapping[str, 
 
 def columns(with_bounds: bool) -> list[str]:
     """What `cells` are called."""
-    return ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "reference", "hypothesis"]
+    return ["", "precision", "recall", "F1", *(["95 %"] if with_bounds else []), "ref", "hyp"]
 
 
 def cells(row: Row, with_bounds: bool) -> list[str]:
@@ -198,13 +199,13 @@ def word_line(words: Mapping[str, int]) -> str:
     )
 
 
-def as_rich(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]) -> RenderableType:
+def as_rich(lines: Sequence[Row]) -> RenderableType:
     """The table for a terminal."""
     with_bounds = any(row.interval for row in lines)
     table = RichTable(box=None, pad_edge=False, header_style="bold")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in columns(with_bounds)[1:]:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     section = ""
     for row in lines:
         if row.section != section:
@@ -215,7 +216,7 @@ def as_rich(lines: Sequence[Row], signature: Signature, words: Mapping[str, int]
         better = "  ↓" if row.name in ERRORS else ""
         title, *rest = cells(row, with_bounds)
         table.add_row(f"  {title}{better}", *rest, style="bold" if row.name in ("micro", "case") else "")
-    return Group(table, Text(), Text(word_line(words)), Text(str(signature), style="dim"))
+    return table
 
 
 def rich_extras(
