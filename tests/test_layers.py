@@ -22,7 +22,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "languages": ({"errors", "words", "labels"}, set()),
     "formats": (NOUNS, {"pysrt", "webvtt", "rapidfuzz"}),
     "layout": (NOUNS, {"pysrt", "webvtt"}),
-    "evaluation": (NOUNS, {"numpy", "rapidfuzz", "rich"}),
+    "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
     "restoration": (NOUNS, {"numpy", "onnxruntime", "tokenizers"}),
     "training": (
         NOUNS | {"restoration", "evaluation", "formats"},
@@ -34,7 +34,17 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 }
 #: The only file that may know these packages.
 SOLE = {"onnxruntime": "restoration/engine.py"}
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "torch", "pysrt", "webvtt", "charset_normalizer", "rapidfuzz")
+HEAVY = (
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "torch",
+    "pysrt",
+    "webvtt",
+    "charset_normalizer",
+    "rapidfuzz",
+    "matplotlib",
+)
 
 
 def modules() -> list[Path]:
