@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Recipe:
     run; learning rates are peaks, held after a linear warm-up and let down to zero over the last
     `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
     the most words in error there. `pauses` is the share of timed windows that show their pauses.
+    `decoding` goes into config.json as it is.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Recipe:
     heldout: float
     pause_bins_ms: tuple[int, ...]
     seed: int
+    decoding: dict[str, Any]
 
     @classmethod
     def load(cls, path: Path) -> Recipe:

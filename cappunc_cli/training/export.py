@@ -1,0 +1,82 @@
+"""A checkpoint as a model directory: ONNX file, config with hashes, lexicon.
+
+    python -m cappunc_cli.training.export models/en/train.toml
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+
+from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.training.graph import Weights, build
+from cappunc_cli.training.network import JointNetwork
+from cappunc_cli.training.recipe import Recipe
+
+#: float32 must agree with the network to rounding; the stored weights to about their step.
+TOLERANCES: dict[Weights, float] = {"float32": 1e-3, "blocks": 0.5}
+STORED: Weights = "blocks"
+
+
+def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -> float:
+    """Largest difference of any logit over random shapes and padding; raises SystemExit beyond `tolerance`."""
+    rng = np.random.default_rng(seed)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    worst = 0.0
+    for _ in range(6):
+        shape = (int(rng.integers(1, 5)), int(rng.integers(3, 97)))
+        ids = rng.integers(1000, network.shape.vocabulary, shape)
+        attention = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1, (shape[0], 1))).astype(np.int64)
+        pauses, turns = rng.integers(0, network.shape.pause_bins, shape), rng.integers(0, 2, shape)
+        with torch.no_grad():
+            expected = network(*map(torch.from_numpy, (ids, attention, pauses, turns)))
+        names = ("input_ids", "attention_mask", "pauses", "turns")
+        found = session.run(["case", "marks"], dict(zip(names, (ids, attention, pauses, turns), strict=True)))
+        for ours, theirs in zip(found, expected, strict=True):
+            worst = max(worst, float(np.abs(ours - theirs.numpy())[attention == 1].max()))
+    if worst > tolerance:
+        raise SystemExit(f"{path}: differs from the network by {worst:.3g}, more than {tolerance:g}")
+    return worst
+
+
+def export(recipe: Recipe, directory: Path) -> None:
+    """Write model.onnx, lexicon.txt and config.json into `directory`."""
+    saved = torch.load(recipe.runs / "checkpoint.pt", map_location="cpu")
+    network = JointNetwork().eval()
+    network.load_state_dict(saved["network"])
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    metadata = {"type": "cappunc joint case and marks", "name": recipe.name, "tokens": str(saved["tokens"])}
+    with tempfile.TemporaryDirectory() as folder:
+        exact = Path(folder) / "float32.onnx"
+        exact.write_bytes(build(arrays, network.shape, "float32", metadata).SerializeToString())
+        print(f"float32: logits differ by at most {parity(network, exact, TOLERANCES['float32']):.2g}")
+    model = directory / "model.onnx"
+    model.write_bytes(build(arrays, network.shape, STORED, metadata).SerializeToString())
+    print(f"{STORED}: logits differ by at most {parity(network, model, TOLERANCES[STORED]):.2g}")
+    (directory / "lexicon.txt").write_bytes((recipe.runs / "data" / "lexicon.txt").read_bytes())
+    config = {
+        "name": recipe.name,
+        **recipe.decoding,
+        "cases": [case.value for case in Case],
+        "marks": ["", *MARKS],
+        "max_pieces": network.shape.positions,
+        "pause_bins_ms": list(recipe.pause_bins_ms),
+        "version": "1",
+        "files": {
+            name: hashlib.sha256((directory / name).read_bytes()).hexdigest()
+            for name in ("model.onnx", "tokenizer.json", "lexicon.txt")
+        },
+    }
+    (directory / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    toml = Path(sys.argv[1])
+    export(Recipe.load(toml), Path(sys.argv[2]) if len(sys.argv) > 2 else toml.parent)

@@ -1,0 +1,163 @@
+"""The joint network as an ONNX graph, written node by node.
+
+Written by hand because the run-time's fast paths are operators of their own
+(`com.microsoft`: MultiHeadAttention, SkipLayerNormalization, BiasGelu, and the int8 products)
+that a traced graph only reaches when a pattern happens to match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from cappunc_cli.training.network import Shape
+
+#: How the matrices are stored: float32; int8 by column with activations quantised by tensor
+#: (DynamicQuantizeMatMul); 8 bits by block of BLOCK rows with activations quantised by row
+#: (MatMulNBits): finer, so closer to float32.
+Weights = Literal["float32", "int8", "blocks"]
+BLOCK = 32
+MICROSOFT = "com.microsoft"
+Arrays = dict[str, NDArray[np.float32]]
+
+
+@dataclass(slots=True)
+class _Graph:
+    weights: Weights
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    tensors: list[onnx.TensorProto] = field(default_factory=list)
+
+    def constant(self, name: str, value: NDArray) -> str:
+        self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def node(self, kind: str, inputs: list[str], output: str, domain: str = "", **attributes: object) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
+        return output
+
+    def embedding(self, name: str, table: NDArray[np.float32], ids: str) -> str:
+        """Rows of a table; stored as int8 with a scale per row unless everything is float32."""
+        if self.weights == "float32":
+            return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
+        scale = np.maximum(np.abs(table).max(1, keepdims=True) / 127, 1e-12).astype(np.float32)
+        whole = self.node("Gather", [self.constant(name, np.rint(table / scale).astype(np.int8)), ids], f"{name}/int8")
+        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
+        return self.node("Mul", [cast, self._rows(f"{name}/scale", scale, ids)], f"{name}/rows")
+
+    def _rows(self, name: str, table: NDArray[np.float32], ids: str) -> str:
+        return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
+
+    def product(self, name: str, x: str, weight: NDArray[np.float32]) -> str:
+        """x @ weight.T; weight is (outputs, inputs) as torch keeps it."""
+        outputs, inputs = weight.shape
+        if self.weights == "int8":
+            scale = np.abs(weight).max(1) / 127
+            whole = np.rint(weight / scale[:, None]).astype(np.int8).T
+            return self.node(
+                "DynamicQuantizeMatMul",
+                [
+                    x,
+                    self.constant(f"{name}.int8", whole),
+                    self.constant(f"{name}.scale", scale.astype(np.float32)),
+                    self.constant(f"{name}.zero", np.zeros(outputs, np.int8)),
+                ],
+                f"{name}/out",
+                MICROSOFT,
+            )
+        if self.weights == "blocks" and inputs % BLOCK == 0:
+            blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
+            scale = np.maximum(np.abs(blocks).max(2, keepdims=True) / 127, 1e-12)
+            # MatMulNBits keeps unsigned numbers around a zero point of 128.
+            whole = (np.rint(blocks / scale) + 128).astype(np.uint8)
+            return self.node(
+                "MatMulNBits",
+                [x, self.constant(f"{name}.bits", whole), self.constant(f"{name}.scale", scale.reshape(outputs, -1))],
+                f"{name}/out",
+                MICROSOFT,
+                K=inputs,
+                N=outputs,
+                bits=8,
+                block_size=BLOCK,
+                accuracy_level=4,
+            )
+        return self.node("MatMul", [x, self.constant(f"{name}.weight", weight.T)], f"{name}/out")
+
+    def linear(self, name: str, x: str, arrays: Arrays, output: str = "") -> str:
+        product = self.product(name, x, arrays[f"{name}.weight"])
+        return self.node(
+            "Add", [product, self.constant(f"{name}.bias", arrays[f"{name}.bias"])], output or f"{name}/sum"
+        )
+
+    def add_and_norm(self, name: str, x: str, skip: str, bias: str, arrays: Arrays) -> str:
+        gamma, beta = (self.constant(f"{name}.{kind}", arrays[f"{name}.{kind}"]) for kind in ("weight", "bias"))
+        inputs = [x, skip, gamma, beta, self.constant(f"{bias}.bias", arrays[f"{bias}.bias"])]
+        return self.node("SkipLayerNormalization", inputs, f"{name}/out", MICROSOFT, epsilon=1e-12)
+
+
+def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, str]) -> onnx.ModelProto:
+    """State dict (as float32 arrays) -> ONNX model; inputs and outputs as `restoration.engine` says."""
+    g = _Graph(weights)
+    x = g.embedding("words", arrays["words.weight"], "input_ids")
+    length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
+    zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
+    places = g.constant("places", arrays["places.weight"])
+    sums = [g.node("Slice", [places, zero, length, axis], "places/rows")]
+    for name in ("pauses", "turns"):
+        sums.append(g.node("Gather", [g.constant(f"{name}.table", arrays[f"{name}.weight"]), name], f"{name}/rows"))
+    for i, rows in enumerate(sums):
+        x = g.node("Add", [x, rows], f"embedding/sum{i}")
+    gamma, beta = (g.constant(f"norm.{kind}", arrays[f"norm.{kind}"]) for kind in ("weight", "bias"))
+    x = g.node("LayerNormalization", [x, gamma, beta], "embedding", epsilon=1e-12)
+    padding = g.node("Cast", ["attention_mask"], "padding", to=TensorProto.INT32)
+    for i in range(shape.layers):
+        x = _block(g, f"blocks.{i}", x, padding, arrays, shape)
+    case = g.linear("case", x, arrays, "case")
+    soft = g.node("Softmax", [case], "case/soft", axis=-1)
+    embedded = g.node("MatMul", [soft, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")
+    joined = g.node("Concat", [x, embedded], "joined", axis=-1)
+    hidden = g.product("mark_in", joined, arrays["mark_in.weight"])
+    bias = g.constant("mark_in.bias", arrays["mark_in.bias"])
+    g.linear("mark_out", g.node("BiasGelu", [hidden, bias], "mark_in/gelu", MICROSOFT), arrays, "marks")
+    inputs = ("input_ids", "attention_mask", "pauses", "turns")
+    graph = helper.make_graph(
+        g.nodes,
+        "cappunc",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in inputs],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
+            for name, size in (("case", shape.cases), ("marks", shape.marks))
+        ],
+        g.tensors,
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="cappunc")
+    helper.set_model_props(model, metadata)
+    return model
+
+
+def _block(g: _Graph, name: str, x: str, padding: str, arrays: Arrays, shape: Shape) -> str:
+    qkv = g.linear(f"{name}.qkv", x, arrays)
+    parts = [f"{name}/{part}" for part in "qkv"]
+    g.nodes.append(helper.make_node("Split", [qkv, _thirds(g, shape)], parts, name=f"{name}/split", axis=-1))
+    # Inputs by place: query, key, value, bias, key padding mask (1 = keep).
+    mixed = g.node(
+        "MultiHeadAttention", [*parts, "", padding], f"{name}/attention", MICROSOFT, num_heads=shape.heads
+    )
+    out = g.product(f"{name}.out", mixed, arrays[f"{name}.out.weight"])
+    x = g.add_and_norm(f"{name}.norm1", out, x, f"{name}.out", arrays)
+    up = g.product(f"{name}.up", x, arrays[f"{name}.up.weight"])
+    up = g.node("BiasGelu", [up, g.constant(f"{name}.up.bias", arrays[f"{name}.up.bias"])], f"{name}/gelu", MICROSOFT)
+    down = g.product(f"{name}.down", up, arrays[f"{name}.down.weight"])
+    return g.add_and_norm(f"{name}.norm2", down, x, f"{name}.down", arrays)
+
+
+def _thirds(g: _Graph, shape: Shape) -> str:
+    name = "thirds"
+    if all(tensor.name != name for tensor in g.tensors):
+        g.constant(name, np.array([shape.width] * 3))
+    return name
