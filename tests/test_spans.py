@@ -189,6 +189,12 @@ def test_lines_end_where_editors_end_them(text: str) -> None:
     assert lines == (expected[:-1] if expected[-1] == "" else expected)
 
 
+def test_marks_without_end_belong_to_the_word() -> None:
+    text = "word" + " ." * 50
+    assert spoken(text + " next") == [text, "next"]
+    assert rewritten(text, ["Word."]) == "Word."
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -40,8 +40,6 @@ _NAME_PART = re.compile(r"[#\w][\w'’&/-]*|[\w'’-]{1,4}\.|(?:\w\.){2,3}")
 _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5
-# Beyond it no more detached marks are looked at: `word . . . . .` without end.
-_LONGEST_WORD = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +102,32 @@ def _cast(seen: Visible, words: list[tuple[int, int]], speakers: list[tuple[int,
 
 
 def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
-    """Spans of the words in the visible text; a detached mark on the same line belongs to the word."""
+    """Spans of the words in the visible text; detached marks on the same line belong to the word."""
     text = seen.text
     last: Span | None = None
+    end = 0  # of the marks behind the last word
     for a, b in _runs(text, masks):
         run = text[a:b]
-        if run.isalnum() or any(map(str.isalnum, run)):
-            if last is not None:
-                yield last
-            last = None if _opaque(run) else (a, b)
-        elif last is not None and _attaches(text, last, a, b):
-            last = last[0], b
-        elif last is not None:
-            yield last
-            last = None
+        if last is not None and _attaches(run, text[end:a]):
+            end = b
+            continue
+        if last is not None:
+            yield _with_marks(text, last, end)
+        is_word = (run.isalnum() or any(map(str.isalnum, run))) and not _opaque(run)
+        last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
-        yield last
+        yield _with_marks(text, last, end)
+
+
+def _attaches(run: str, gap: str) -> bool:
+    return bool(run and gap) and _ATTACHED.issuperset(run) and BREAKS.search(gap) is None
+
+
+def _with_marks(text: str, word: Span, end: int) -> Span:
+    start, stop = word
+    if end == stop or strip_cached(text[start:end])[0] != strip_cached(text[start:stop])[0]:
+        return word
+    return start, end
 
 
 def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
@@ -146,16 +154,6 @@ def _opaque(run: str) -> bool:
     if "{" in run or "}" in run or "\\" in run:
         return True
     return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
-
-
-def _attaches(text: str, word: Span, a: int, b: int) -> bool:
-    run = text[a:b]
-    if not run or not _ATTACHED.issuperset(run):
-        return False
-    gap = text[word[1] : a]
-    if not gap or b - word[0] > _LONGEST_WORD or BREAKS.search(gap):
-        return False
-    return strip_cached(text[word[0] : b])[0] == strip_cached(text[word[0] : word[1]])[0]
 
 
 def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
