@@ -37,7 +37,8 @@ li { padding: .5rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anyw
 li small { display: block; opacity: .75 }
 del { color: var(--bad) } ins { color: var(--good); text-decoration: none; font-weight: 600 }
 @media (max-width: 40rem) {
-  body { padding: .6rem } table { font-size: .8rem } th, td { padding: .15rem .3rem } td:first-child { white-space: normal }
+  body { padding: .6rem } table { font-size: .8rem } th, td { padding: .15rem .3rem }
+  td:first-child { white-space: normal }
 }
 @media (prefers-color-scheme: dark) { :root { --good: #4ccb7f; --bad: #ff7b7b } }
 """

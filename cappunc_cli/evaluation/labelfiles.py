@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import Case, Label, dress, fold, strip
+from cappunc_cli.labels import Case, Label, dress, strip
 
 #: What the benchmarks call the marks.
 _MARKS = {
@@ -27,20 +27,26 @@ _NEMO = re.compile(r"[O.,?!:;\-—…][OU](?: [O.,?!:;\-—…][OU])*")
 
 def sniff(text: str) -> bool:
     """Whether the text is a table of words and labels."""
-    lines = [line for line in text.splitlines()[:50] if line.strip()]
+    lines = [line for line in _lines(text)[:50] if line.strip()]
     return bool(lines) and all(_row(line) is not None for line in lines)
 
 
 def sniff_nemo(text: str) -> bool:
     """Whether the text is the label half of a NeMo pair."""
-    lines = [line.strip() for line in text.splitlines()[:50] if line.strip()]
+    lines = [line.strip() for line in _lines(text)[:50] if line.strip()]
     return bool(lines) and all(_NEMO.fullmatch(line) for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    # Not splitlines: dev2012 has U+0085 inside a word.
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _row(line: str) -> tuple[str, str, Case | None] | None:
     """Word, mark and case of a line, or None if it is none."""
     fields = [field.strip() for field in line.lstrip("\ufeff").split("\t")]
-    if len(fields) not in (2, 3) or not fields[0]:
+    if len(fields) not in (2, 3):
         return None
     mark = _MARKS.get(fields[-1])
     if mark is None:
@@ -59,7 +65,7 @@ def read(text: str) -> list[str]:
 
 
 def _rows(text: str) -> Iterator[tuple[str, str, Case | None]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         if not line.strip():
             continue
         row = _row(line)
@@ -70,7 +76,7 @@ def _rows(text: str) -> Iterator[tuple[str, str, Case | None]]:
 
 def read_nemo(text: str, labels: str) -> list[str]:
     """The written words of a NeMo pair; raises BadInput where the two disagree."""
-    lines, marks = text.splitlines(), labels.splitlines()
+    lines, marks = _lines(text), _lines(labels)
     if len(lines) != len(marks):
         raise BadInput(f"{len(lines)} lines of text and {len(marks)} of labels")
     rows = []
@@ -88,8 +94,8 @@ def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
     held: tuple[str, str, Case | None] | None = None
     for word, mark, case in rows:
         if not any(c.isalnum() for c in word):
-            # A lone quote or symbol: its mark belongs to the word before.
-            if held is not None and mark:
+            # A lone quote, a symbol, nothing at all (dev2012): its mark belongs to the word before.
+            if held is not None and not held[1]:
                 held = held[0], mark, held[2]
         elif held is not None and not held[1] and _PIECE.fullmatch(word):
             held = held[0] + word, mark, held[2]
@@ -103,7 +109,7 @@ def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
 
 def _written(word: str, mark: str, case: Case | None) -> str:
     bare, label = strip(word)
-    if case is not None:
-        bare, label = fold(bare), Label(case, label.before, label.after)
-    # The table's label is the mark: what the word itself carries (`mid-`) is part of the word.
-    return dress(bare, label) + mark
+    if case is None:
+        case = label.case
+    # Marks that a tokeniser left on the word (`states,'`) are not what the table calls its mark.
+    return dress(bare, Label(case, form=label.form)) + mark
