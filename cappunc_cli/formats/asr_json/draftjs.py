@@ -55,7 +55,9 @@ class _Ranges:
                 join = " "
 
     def anchors(self) -> Iterator[Anchor]:
-        for place in (*self.ranges, *self.data):
-            if {"offset", "length"} <= place.keys():
-                yield Anchor(self.block["text"], place, "offset", utf16=True)
-                yield Anchor(self.block["text"], place, "length", "offset", grows=True, utf16=True)
+        for place, data in zip(self.ranges, self.data, strict=True):
+            # Editors leave the offsets of an entity behind when they join blocks: such stay.
+            fresh = all(place.get(key) == data.get(key) for key in ("offset", "length"))
+            for counting in (place, data) if fresh else (place,):
+                yield Anchor(self.block["text"], counting, "offset", utf16=True)
+                yield Anchor(self.block["text"], counting, "length", "offset", grows=True, utf16=True)

@@ -9,7 +9,7 @@ from cappunc_cli.labels import Label, dress
 
 from ..spans import strip_cached
 from .alignment import blocks
-from .tokens import Token, tokenize
+from .tokens import Token, cut, tokenize
 from .tracks import Field, Track
 
 # Below this share of marked words a list that has none is simply unpunctuated.
@@ -120,6 +120,9 @@ def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_
 def _respelled(number: int, ours: list[_Draft], theirs: list[Token]) -> Iterator[_Pending]:
     """The places of words that are other words, or the same letters cut otherwise."""
     same = "".join([d.key for d in ours]) == "".join([t.key for t in theirs])
+    if same and len(theirs) == 1 and (pieces := cut(theirs[0], [len(d.key) for d in ours])):
+        yield from (_Pending(number, token, d, d) for d, token in zip(ours, pieces, strict=True))
+        return
     at = 0
     for k, token in enumerate(theirs):
         mark_of = ours[-1] if k + 1 == len(theirs) else None

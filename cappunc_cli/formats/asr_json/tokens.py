@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+
+from cappunc_cli.labels import MARKS
 
 from ..spans import strip_cached
 from .tracks import Field
@@ -111,3 +113,38 @@ def _parts(begins: list[int], fields: Sequence[Field], start: int, stop: int) ->
             parts.append((f, a - begins[f], b - begins[f]))
         f += 1
     return tuple(parts)
+
+
+def cut(token: Token, lengths: Sequence[int]) -> list[Token]:
+    """The token in pieces of so many letters each; [] where something but marks is between them.
+
+    Languages without spaces write many words as one token: `你好吗` has the words 你, 好, 吗.
+    """
+    pieces: list[Token] = []
+    at = 0
+    for number, length in enumerate(lengths):
+        stop, seen = at, 0
+        while stop < len(token.text) and seen < length:
+            seen += token.text[stop].isalnum()
+            stop += 1
+        if number + 1 == len(lengths):
+            stop = len(token.text)
+        while stop < len(token.text) and token.text[stop] in MARKS:
+            stop += 1
+        if stop < len(token.text) and not token.text[stop].isalnum():
+            return []
+        text = token.text[at:stop]
+        pieces.append(replace(token, text=text, key=key_of(text), parts=_sliced(token.parts, at, stop)))
+        at = stop
+    return pieces
+
+
+def _sliced(parts: Sequence[Part], start: int, stop: int) -> tuple[Part, ...]:
+    result: list[Part] = []
+    at = 0
+    for f, a, b in parts:
+        low, high = max(start, at), min(stop, at + b - a)
+        if low < high:
+            result.append((f, a + low - at, a + high - at))
+        at += b - a
+    return tuple(result)
