@@ -146,6 +146,7 @@ def _compared(comparison: Mapping[str, Comparison]) -> str:
     body = [
         [name, f"{100 * c.difference:+.2f}", f"{100 * c.low:+.2f} to {100 * c.high:+.2f}", f"{c.p:.3f}"]
         for name, c in comparison.items()
+        if name in report.COMPARED
     ]
     return "<h2>Other hypothesis minus this one</h2>" + _table(["", "difference", "95 %", "p"], body)
 

@@ -29,6 +29,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
     "Words": ("wer", "word_accuracy", "exact_accuracy"),
 }
+#: What a comparison of two hypotheses shows; JSON has the rest.
+COMPARED = tuple(name for title, names in SECTIONS.items() if title != "All marks" for name in names)
 _TITLES = {
     "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
     "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
@@ -234,6 +236,8 @@ def rich_extras(
         for name in ("difference", "95 %", "p"):
             table.add_column(name, justify="right")
         for name, c in comparison.items():
+            if name not in COMPARED:
+                continue
             bounds = f"{100 * c.low:+.2f} to {100 * c.high:+.2f}"
             table.add_row(name, f"{100 * c.difference:+.2f}", bounds, f"{c.p:.3f}", style="" if c.p < 0.05 else "dim")
         result += [Text(), table]
