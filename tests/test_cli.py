@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -284,6 +286,27 @@ def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, st
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_control_c_exits_130() -> None:
+    command = [sys.executable, "-u", "-c", "print(flush=True); from cappunc_cli.cli import main; main()", "fix"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment(), **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        # More than the pipe holds: when it is written, the command has begun to read.
+        process.stdin.write(b"x" * 200_000)
+        process.stdin.flush()
+        code = None
+        while code is None:
+            # Python overlooks a signal that comes just before its read begins to wait.
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(1)
+        assert code == 130
+        assert b"Traceback" not in process.stderr.read()
 
 
 def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -10,6 +11,8 @@ from cappunc_cli import __version__
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.models import app as models
+from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.errors import CappuncError
 
 # Plain help: boxes cost a third of the start-up time and break the examples' lines.
 app = typer.Typer(
@@ -47,4 +50,8 @@ def cappunc(
 
 def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
-    app()
+    try:
+        app()
+    except (CappuncError, OSError) as error:
+        Reporter().error(error)
+        sys.exit(1)
