@@ -1,6 +1,6 @@
 """A checkpoint as a model directory: ONNX file, config with hashes, lexicon.
 
-    python -m cappunc_cli.training.export models/en/train.toml
+python -m cappunc_cli.training.export models/en/train.toml
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ that a traced graph only reaches when a pattern happens to match.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -36,7 +36,7 @@ class _Graph:
         self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, kind: str, inputs: list[str], output: str, domain: str = "", **attributes: object) -> str:
+    def node(self, kind: str, inputs: list[str], output: str, domain: str = "", **attributes: Any) -> str:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
         return output
 
@@ -145,9 +145,7 @@ def _block(g: _Graph, name: str, x: str, padding: str, arrays: Arrays, shape: Sh
     parts = [f"{name}/{part}" for part in "qkv"]
     g.nodes.append(helper.make_node("Split", [qkv, _thirds(g, shape)], parts, name=f"{name}/split", axis=-1))
     # Inputs by place: query, key, value, bias, key padding mask (1 = keep).
-    mixed = g.node(
-        "MultiHeadAttention", [*parts, "", padding], f"{name}/attention", MICROSOFT, num_heads=shape.heads
-    )
+    mixed = g.node("MultiHeadAttention", [*parts, "", padding], f"{name}/attention", MICROSOFT, num_heads=shape.heads)
     out = g.product(f"{name}.out", mixed, arrays[f"{name}.out.weight"])
     x = g.add_and_norm(f"{name}.norm1", out, x, f"{name}.out", arrays)
     up = g.product(f"{name}.up", x, arrays[f"{name}.up.weight"])

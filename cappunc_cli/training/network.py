@@ -57,13 +57,13 @@ class Block(nn.Module):
             scores = scores + mask.to(scores.dtype)
         mixed = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(b, t, d)
         x = self.norm1(x + self.out(mixed))
-        return self.norm2(x + self.down(F.gelu(self.up(x))))  # type: ignore[no-any-return]
+        return self.norm2(x + self.down(F.gelu(self.up(x))))
 
 
 class JointNetwork(nn.Module):
     """Pieces, pauses and turns -> logits of case and mark."""
 
-    def __init__(self, shape: Shape = Shape()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, shape: Shape = Shape()) -> None:
         super().__init__()
         self.shape = shape
         self.words = nn.Embedding(shape.vocabulary, shape.width)

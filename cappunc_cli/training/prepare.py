@@ -1,6 +1,6 @@
 """Turn the corpora that a train.toml names into arrays under its `runs` folder.
 
-    python -m cappunc_cli.training.prepare models/en/train.toml
+python -m cappunc_cli.training.prepare models/en/train.toml
 """
 
 from __future__ import annotations

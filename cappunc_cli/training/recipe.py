@@ -19,7 +19,8 @@ class Recipe:
     run; learning rates are peaks, held after a linear warm-up and let down to zero over the last
     `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
     the most words in error there. `pauses` is the share of timed windows that show their pauses.
-    `decoding` goes into config.json as it is.
+    `decoding` goes into config.json as it is;
+    `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Recipe:
     pause_bins_ms: tuple[int, ...]
     seed: int
     decoding: dict[str, Any]
+    evaluation: dict[str, list[str]]
 
     @classmethod
     def load(cls, path: Path) -> Recipe:

@@ -34,7 +34,16 @@ from cappunc_cli.training.windows import IGNORED, Batch, Windows
 #: Columns of `! ; … : —` folded into the three marks of the benchmarks, as they report them.
 FOLDED = {"!": ".", ";": ".", "…": ".", ":": ",", "—": ","}
 SAVE_EVERY = 240.0  # seconds
-DEVELOPMENT = (("changelog", False), ("whremarks", False), ("bitcoin", False), ("wikipedia", False), ("earnings22", False), ("earnings22", True), ("strato", True))  # fmt: skip
+#: Held-out ends of these corpora are watched; with their pauses shown or not.
+DEVELOPMENT = (
+    ("changelog", False),
+    ("whremarks", False),
+    ("bitcoin", False),
+    ("wikipedia", False),
+    ("earnings22", False),
+    ("earnings22", True),
+    ("strato", True),
+)
 
 
 def load_windows(recipe: Recipe) -> Windows:
@@ -151,7 +160,7 @@ def train(recipe: Recipe, device: torch.device) -> None:
             for group in optimiser.param_groups:
                 group["lr"] = group["peak"] * rate
             marks, case = loss_of(network, batch, recipe.case_weight, device)
-            (marks + case).backward()  # type: ignore[no-untyped-call]
+            (marks + case).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)

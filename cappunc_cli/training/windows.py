@@ -59,9 +59,7 @@ class Windows:
         self.lengths = np.diff(vocabulary.starts)
         shares = np.array([recipe.corpora[name] for name in self.names], float)
         self.shares = shares / shares.sum()
-        self.train_stops = {
-            name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()
-        }
+        self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
         self.bins = np.array(recipe.pause_bins_ms)
 
     def batch(self, rng: np.random.Generator) -> Batch:
@@ -123,12 +121,9 @@ class Windows:
     def pack(self, samples: list[Sample], pieces: int) -> Batch:
         """Lay samples out as rows: [CLS] pieces [SEP], padded with zeros."""
         shape = (len(samples), pieces)
-        batch = Batch(
-            *(np.zeros(shape, np.int64) for _ in range(4)),
-            np.full(shape, IGNORED, np.int64),
-            np.full(shape, IGNORED, np.int64),
-            np.zeros(shape, np.float32),
-        )
+        ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+        cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
+        batch = Batch(ids, attention, pauses, turns, cases, marks, np.zeros(shape, np.float32))
         for row, sample in enumerate(samples):
             lengths = self.lengths[sample.types]
             ends = np.cumsum(lengths)

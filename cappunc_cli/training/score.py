@@ -1,0 +1,68 @@
+"""Score a model on every set of its recipe; the figures go to eval.json beside it.
+
+    python -m cappunc_cli.training.score models/en/train.toml
+
+Each set is one run of `cappunc eval --json`, recorded with its command and signature, so that
+anyone can run it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from cappunc_cli import __version__
+from cappunc_cli.restoration.models import ModelConfig
+from cappunc_cli.training.recipe import Recipe
+
+#: Figures of the report that the card shows; the report's own names.
+KEPT = ("micro", "macro", "comma", "period", "question", "all.micro", "case", "boundary")
+
+
+def score(recipe: Recipe, directory: Path) -> None:
+    """Write eval.json; the sets found in an eval.json of the same model are kept."""
+    path = directory / "eval.json"
+    model = ModelConfig.load(directory).files["model.onnx"]
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    sets: dict[str, Any] = known["sets"] if known.get("model") == model else {}
+    for name, (reference, *options) in recipe.evaluation.items():
+        if name in sets:
+            continue
+        command = ["cappunc", "eval", "--model", directory.name, "--ref", f"$DATA/{reference}", *options, "--json"]
+        shown = [part.replace("$DATA", str(recipe.data)) for part in command[1:]]
+        shown[shown.index("--model") + 1] = str(directory)
+        done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
+        sets[name] = {"command": " ".join(command), **_figures(json.loads(done.stdout))}
+        print(f"{name}: {sets[name]['micro']:.4f}", flush=True)
+        report = {
+            "version": __version__,
+            "date": date.today().isoformat(),
+            "model": model,
+            "hardware": _hardware(),
+            "sets": sets,
+        }
+        path.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _figures(report: dict[str, Any]) -> dict[str, Any]:
+    scores = report["scores"]
+    found = {name: round(scores[name]["f1"], 5) for name in KEPT if scores.get(name, {}).get("reference")}
+    return {**found, "words": report["words"], "signature": report["signature"]}
+
+
+def _hardware() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{name}, {len(os.sched_getaffinity(0))} cores"
+
+
+if __name__ == "__main__":
+    toml = Path(sys.argv[1])
+    score(Recipe.load(toml), toml.parent)
