@@ -1,0 +1,135 @@
+"""The training data path, and the network against its ONNX graph (where the extra [train] is there)."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from cappunc_cli.labels import Case
+from cappunc_cli.restoration.models import find
+from cappunc_cli.training.corpora import Corpus, paragraphs, timed
+from cappunc_cli.training.dataset import CASES, MARK_LABELS, Stream, Types, Vocabulary, build_vocabulary, read_stream
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.windows import IGNORED, Windows
+
+TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
+TIMED = {
+    "id": "a/1",
+    "words": [["Hello,", 0.0, 0.4], ["Anna.", 0.5, 0.9], ["So", None, None], ["we", 2.5, 2.6], ["went.", 2.6, 3.0]],
+    "spk": ["x", "x", "y", "y", "y"],
+}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(lzma.compress(text.encode()))
+    return path
+
+
+@pytest.fixture
+def tokenizer() -> Tokenizer:
+    found = Tokenizer.from_file(str(find("en") / "tokenizer.json"))
+    found.no_padding()
+    found.no_truncation()
+    return found
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    values = {
+        "name": "t", "data": tmp_path, "runs": tmp_path / "runs", "tokenizer": tmp_path, "start": None,
+        "corpora": {"text": 1.0}, "pieces": (16,), "batch": 64, "tokens": 1000, "encoder_rate": 1e-4,
+        "head_rate": 1e-3, "warmup": 0.01, "decay": 0.4, "case_weight": 0.5, "noise": 0.0, "noise_rate": 0.0,
+        "pauses": 1.0, "turns": 1.0, "edge": 0, "edge_weight": 1.0, "heldout": 0.0, "pause_bins_ms": (100, 1000),
+        "seed": 1, "decoding": {}, "evaluation": {},
+    }  # fmt: skip
+    return Recipe(**values)
+
+
+def labels_of(stream: Stream, vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    return [(CASES[vocabulary.cases[t]], MARK_LABELS[vocabulary.marks[t]]) for t in stream.types]
+
+
+def test_text_becomes_labels_through_strip(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    types = Types()
+    corpus = Corpus(write(tmp_path / "text.txt.xz", TEXT).name, "", paragraphs, dialogue=True)
+    stream = read_stream(corpus, tmp_path, types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    words = [bares[t] for t in stream.types]
+    assert words == "well it was as i said you know nato's iphone why because another document yes".split()
+    low, cap = Case.LOWER, Case.CAPITAL
+    assert labels_of(stream, vocabulary) == [
+        (cap, ","), (low, ""), (low, "—"), (low, ""), (cap, ""), (low, "…"), (low, ""), (low, "—"),
+        (Case.UPPER, ""), (Case.MIXED, "."), (cap, "?"), (cap, "!"), (cap, ""), (low, ":"), (low, ";"),
+    ]  # fmt: skip
+    assert np.flatnonzero(stream.turn_ends).tolist() == [9, 11, 14]
+    assert np.flatnonzero(stream.document_ends).tolist() == [11, 14]
+
+
+def test_timed_words_keep_their_pauses_and_turns(tmp_path: Path) -> None:
+    corpus = Corpus(write(tmp_path / "t.jsonl.xz", json.dumps(TIMED)).name, "", timed, dialogue=True)
+    stream = read_stream(corpus, tmp_path, Types())
+    assert stream.pauses.tolist() == [100, -1, -1, 0, -1]
+    assert np.flatnonzero(stream.turn_ends).tolist() == [1, 4]
+
+
+def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str, *, ellipsis: bool = True) -> tuple[Windows, list[str]]:
+    types = Types()
+    corpus = Corpus(write(recipe.data / "text.txt.xz", text).name, "", paragraphs)
+    stream = read_stream(corpus, recipe.data, types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    return Windows(recipe, {"text": stream}, {"text": ellipsis}, vocabulary), bares
+
+
+def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, bares = windows_of(recipe, tokenizer, "Unquestionably, Schwarzenegger went. " * 60)
+    batch = windows.batch(np.random.default_rng(0))
+    assert batch.ids.shape == (4, 16)
+    assert batch.attention.all(), "a training row has no padding"
+    ends = {bare: tokenizer.encode(bare, add_special_tokens=False).ids[-1] for bare in set(bares)}
+    comma, stop = MARK_LABELS.index(","), MARK_LABELS.index(".")
+    for row in range(4):
+        for place in np.flatnonzero(batch.marks[row] == comma):
+            assert batch.ids[row, place] == ends["unquestionably"]
+        for place in np.flatnonzero(batch.marks[row] == stop):
+            assert batch.ids[row, place] == ends["went"]
+    assert (batch.marks == stop).any()
+    assert ((batch.marks == IGNORED) == (batch.cases == IGNORED)).all()
+
+
+def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, _ = windows_of(recipe, tokenizer, "It was… you know… Then we left. " * 20, ellipsis=False)
+    marks = windows.batch(np.random.default_rng(0)).marks
+    assert not (marks == MARK_LABELS.index("…")).any()
+    assert (marks == MARK_LABELS.index(",")).any()
+
+
+def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, _ = windows_of(recipe, tokenizer, "Yes. " * 40)
+    assert windows.bin(np.array([-1, 0, 99, 100, 5000])).tolist() == [0, 1, 1, 2, 3]
+
+
+def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra [train]")
+    pytest.importorskip("onnx")
+    from cappunc_cli.training.export import parity
+    from cappunc_cli.training.graph import build
+    from cappunc_cli.training.network import JointNetwork, Shape
+
+    torch.manual_seed(0)
+    shape = Shape(vocabulary=2000, positions=128, width=64, heads=4, layers=2, inner=128)
+    network = JointNetwork(shape).eval()
+    for table in (network.pauses, network.turns):
+        torch.nn.init.normal_(table.weight)
+        table.weight.data[0] = 0
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    for weights, tolerance in (("float32", 1e-4), ("blocks", 0.2)):
+        path = tmp_path / f"{weights}.onnx"
+        path.write_bytes(build(arrays, shape, weights, {}).SerializeToString())
+        parity(network, path, tolerance)
+    with pytest.raises(SystemExit, match="differs from the network"):
+        parity(network, path, 1e-7)
