@@ -15,10 +15,14 @@ MARKS = ",.?!:;—…"
 #: Marks that end a sentence. `…` may or may not; decoding asks the case of the next word.
 TERMINAL = ".?!"
 
-_SPELLINGS = {"–": "—", "‒": "—", "―": "—", "-": "—", "。": ".", "，": ",", "、": ",", "？": "?", "！": "!", "：": ":", "；": ";", "\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."}  # fmt: skip
+_SPELLINGS = {
+    **dict.fromkeys("–‒―-", "—"),
+    **dict(zip("。，、？！：；", ".,,?!:;", strict=True)),
+    **{"\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."},
+}
 _MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
-_OPENING = frozenset("\"“”„‟«»‹›‘([{¿¡—–*_♪")
-_CLOSING = frozenset("\"“”‟«»‹›)]}*_♪")
+_OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
+_CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
 # U.S. and a.m. end in a period that belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}")

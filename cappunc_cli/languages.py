@@ -24,7 +24,9 @@ class Language:
 
 _ENGLISH_I = "i i'm i've i'd i'll i'ma i’m i’ve i’d i’ll"
 _ENGLISH_TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
-_ENGLISH_ABBREVIATIONS = "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec"
+_ENGLISH_ABBREVIATIONS = (
+    "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec"
+)
 
 LANGUAGES: dict[str, Language] = {
     language.code: language

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 #: Longest pause (ms) that still says something; beyond it an hour of silence and three
 #: seconds of it mean the same.
@@ -55,7 +56,7 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     the last word, have None.
     """
     result: list[int | None] = []
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         if word.end is None or following.start is None:
             result.append(None)
         else:
@@ -69,4 +70,4 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word; as long as `words`, the last one False."""
-    return [a.turn != b.turn for a, b in zip(words, words[1:], strict=False)] + [False] * bool(words)
+    return [a.turn != b.turn for a, b in pairwise(words)] + [False] * bool(words)
