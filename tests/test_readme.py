@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import typer
 
+import cappunc_cli as cappunc
 from cappunc_cli.cli import app
+from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,3 +78,19 @@ def test_the_files_it_names_are_there() -> None:
 def test_the_scores_have_their_place() -> None:
     assert README.count("<!-- begin:scores -->") == README.count("<!-- end:scores -->") == 1
     assert README.index("<!-- begin:scores -->") < README.index("<!-- end:scores -->")
+
+
+def test_before_and_after_are_what_the_tool_does() -> None:
+    block = README[README.index("```\n1  ") + 4 : README.index("\n```\n\nSpeech")]
+    left, right = (
+        "\n".join(line.rstrip() for line in (row[columns] for row in block.splitlines()))
+        for columns in (slice(0, 45), slice(45, None))
+    )
+    source = (ROOT / "fixtures/srt/talk.srt").read_text(encoding="utf-8")
+    assert source.startswith(left + "\n")
+    try:
+        model = cappunc.load_model("en")
+    except BadModel:
+        pytest.skip("the English model is not installed")
+    document = cappunc.read(source, "talk.srt")
+    assert cappunc.write(document, cappunc.restore(document.words, model)).startswith(right + "\n")
