@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from cappunc_cli.words import Document, Notice, Word
 
 from . import guard, spans
 from .rolling import Line, lines, repeated
-from .spans import Copy, Span, strip_cached
+from .spans import HIDDEN, Copy, Span, strip_cached
 from .speech import Speech, Spoken, scan
 
 # No word takes longer than this (ms) plus so much for each of its letters: what is left
@@ -19,19 +20,27 @@ _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Times in milliseconds, None where unreadable, and the span of the text in the source."""
+    """Times in milliseconds, None where unreadable, and the span of the text in the source.
+
+    `speaker` is who a field beside the text says speaks, None where nobody is named.
+    """
 
     start: int | None
     end: int | None
     text: Span
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The source and the regions that were scanned for words; `Word.cue` is an index into them."""
+    """The source and the regions that were scanned for words; `Word.cue` is an index into them.
+
+    `hidden` finds the markup in the regions.
+    """
 
     source: str
     regions: tuple[Span, ...]
+    hidden: re.Pattern[str] = HIDDEN
 
 
 @dataclass(slots=True)
@@ -70,9 +79,11 @@ class _Draft:
         return Word(self.spoken.text, self.start, self.end, self.cue, self.turn, tuple(self.copies))
 
 
-def document(name: str, source: str, cues: Sequence[Cue], notices: Sequence[Notice]) -> Document:
+def document(
+    name: str, source: str, cues: Sequence[Cue], notices: Sequence[Notice], hidden: re.Pattern[str] = HIDDEN
+) -> Document:
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
-    speeches = [scan(source, *cue.text) for cue in cues]
+    speeches = [scan(source, *cue.text, hidden) for cue in cues]
     shown = [lines(speech) for speech in speeches]
     durations = [None if c.start is None or c.end is None else c.end - c.start for c in cues]
     copied = repeated(shown, durations)
@@ -81,10 +92,11 @@ def document(name: str, source: str, cues: Sequence[Cue], notices: Sequence[Noti
     else:
         turns, drafts = Turns(), []
         for i, (cue, speech) in enumerate(zip(cues, speeches, strict=True)):
+            turns.announce(cue.speaker)
             drafts += _timed(cue, _drafts(i, speech.words, turns), rolling=False)
             turns.announce(speech.trailing)
     _end_stamped(drafts)
-    origin = Origin(source, tuple(cue.text for cue in cues))
+    origin = Origin(source, tuple(cue.text for cue in cues), hidden)
     return Document(name, tuple(draft.word() for draft in drafts), origin, tuple(notices))
 
 
@@ -114,6 +126,7 @@ def _rolling(
         for line, first in zip(own, again, strict=False):
             for word, draft in zip(line.words, first, strict=True):
                 draft.copies.append(word.copy)
+        turns.announce(cue.speaker)
         new = [_drafts(i, line.words, turns) for line in own[size:]]
         drafts += _timed(cue, [draft for line in new for draft in line], rolling=True)
         if new:
@@ -130,9 +143,13 @@ def _end_stamped(drafts: Sequence[_Draft]) -> None:
             continue
         stamped = draft.spoken.stamp is not None or (i + 1 < len(drafts) and drafts[i + 1].spoken.stamp is not None)
         if stamped:
-            letters = len(strip_cached(draft.spoken.text)[0])
-            longest = draft.start + _LONGEST_BASE + _LONGEST_LETTER * letters
-            draft.end = longest if following is None else max(draft.start, min(following, longest))
+            draft.end = latest_end(draft.start, draft.spoken.text, following)
+
+
+def latest_end(start: int, text: str, following: int | None) -> int:
+    """When a word that starts at `start` has ended at the latest; `following` is when the next one starts."""
+    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(strip_cached(text)[0])
+    return longest if following is None else max(start, min(following, longest))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -145,7 +162,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
         raise TypeError(f"not a document of {document.format}")
     # Space around a word is not the word's: it would be read back as the line's.
     clean = [text.strip() for text in texts]
-    safe = guard.settle(origin.source, origin.regions, document.words, clean)
+    safe = guard.settle(origin.source, origin.regions, document.words, clean, origin.hidden)
     return spans.write(origin.source, document.words, safe)
 
 

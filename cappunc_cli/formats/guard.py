@@ -7,22 +7,30 @@ reader would lose these words. A colon becomes a comma there, or the words stay 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from cappunc_cli.labels import dress, strip
 from cappunc_cli.words import Word
 
 from . import spans
-from .spans import Copy, Span
+from .spans import HIDDEN, Copy, Span
 from .speech import LONGEST_NAME_PARTS, scan
 
 #: (index of a word, one of its copies)
 _Places = list[tuple[int, Copy]]
 
 
-def settle(source: str, regions: Sequence[Span], words: Sequence[Word], texts: Sequence[str]) -> list[str]:
-    """The texts, made harmless; `regions` are in the order of the source."""
+def settle(
+    source: str,
+    regions: Sequence[Span],
+    words: Sequence[Word],
+    texts: Sequence[str],
+    hidden: re.Pattern[str] = HIDDEN,
+) -> list[str]:
+    """The texts, made harmless; `regions` are in the order of the source, `hidden` finds the markup in them."""
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
@@ -32,8 +40,15 @@ def settle(source: str, regions: Sequence[Span], words: Sequence[Word], texts: S
     if suspects:
         places = _places(regions, words)
         for region in sorted(suspects):
-            _settle_region(source, regions[region], words, places[region], result)
+            _settle_region(_Region(source, regions[region], hidden), words, places[region], result)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    source: str
+    span: Span
+    hidden: re.Pattern[str]
 
 
 def _has_parenthesis(source: str, region: Span) -> bool:
@@ -51,28 +66,28 @@ def _places(regions: Sequence[Span], words: Sequence[Word]) -> Mapping[int, _Pla
     return result
 
 
-def _settle_region(source: str, region: Span, words: Sequence[Word], places: _Places, texts: list[str]) -> None:
+def _settle_region(region: _Region, words: Sequence[Word], places: _Places, texts: list[str]) -> None:
     """Give up as little as it takes."""
-    if _reads_back(source, region, places, texts):
+    if _reads_back(region, places, texts):
         return
     for i, _ in places:
         texts[i] = _without_new_colon(words[i].text, texts[i])
-    if _reads_back(source, region, places, texts):
+    if _reads_back(region, places, texts):
         return
     for n, (i, _) in enumerate(places):
         if _has_colon(words[i].text):  # the end of a label in lower case: `mary ann:`
             for j, _ in places[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = words[j].text
-    if not _reads_back(source, region, places, texts):
+    if not _reads_back(region, places, texts):
         for i, _ in places:
             texts[i] = words[i].text
 
 
-def _reads_back(source: str, region: Span, places: _Places, texts: Sequence[str]) -> bool:
-    start, stop = region
+def _reads_back(region: _Region, places: _Places, texts: Sequence[str]) -> bool:
+    source, (start, stop) = region.source, region.span
     changes = [(a - start, b - start, new) for i, copy in places for a, b, new in spans.edits(source, copy, texts[i])]
     text = spans.splice(source[start:stop], changes)
-    return [word.text for word in scan(text, 0, len(text)).words] == [texts[i] for i, _ in places]
+    return [word.text for word in scan(text, 0, len(text), region.hidden).words] == [texts[i] for i, _ in places]
 
 
 def _has_colon(text: str) -> bool:

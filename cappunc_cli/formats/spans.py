@@ -25,16 +25,22 @@ Edit = tuple[int, int, str]
 #: The same few thousand words make up any transcript.
 strip_cached = lru_cache(maxsize=1 << 16)(strip)
 
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_HIDDEN = re.compile(
+# `&amp;#39;`: what was escaped once too often, as YouTube does.
+_ENTITY = re.compile(
+    r"&amp;(?:#39|#34|quot|apos|lt|gt|amp|nbsp);|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
+#: Entities, ASS line breaks (also seen in SRT), marks of direction and the like.
+HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+#: What nobody sees in captions.
+HIDDEN = re.compile(
     r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
     r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
-    rf"|{_ENTITY.pattern}"
-    r"|\\N"  # ASS line break, also seen in SRT
-    r"|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"  # marks of direction and the like
+    rf"|{HIDDEN_ANYWHERE}"
 )
 # Tags that keep the words on both sides apart: `</v><v Bob>`, `one<br>two`.
-_BREAK = re.compile(r"</?(?:br|v|rt|p|div)\b", re.IGNORECASE)
+_BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|rt|p|div)\b", re.IGNORECASE)
+#: A space in ASS.
+HARD_SPACE = r"\h"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
 _STAMP = re.compile(r"<[0-9]")
 
@@ -86,8 +92,8 @@ class Visible:
         return tuple(result)
 
 
-def visible(source: str, start: int, stop: int) -> Visible:
-    """Hide tags, overrides and marks of direction; an entity is one character."""
+def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
+    """Hide tags, overrides and marks of direction, or what else `hidden` finds; an entity is one character."""
     text: list[str] = []
     pieces: list[tuple[int, int, int]] = []
     stamps: list[tuple[int, str]] = []
@@ -101,14 +107,16 @@ def visible(source: str, start: int, stop: int) -> Visible:
             text.append(shown)
             length += len(shown)
 
-    for found in _HIDDEN.finditer(source, start, stop):
+    for found in hidden.finditer(source, start, stop):
         a, b = found.span()
         token = found.group()
         shown = ""
         if token[0] == "&":
-            shown = unescape(token)
+            shown = _unescaped(token)
             if len(shown) != 1:
                 continue
+        elif token == HARD_SPACE:
+            shown = "\xa0"
         elif token[0] == "\\" or _BREAK.match(token):
             shown = "\n"
         add(source[at:a], at, 0)
@@ -122,13 +130,21 @@ def visible(source: str, start: int, stop: int) -> Visible:
     return Visible("".join(text), tuple(pieces), tuple(stamps), tuple(voices))
 
 
+def _unescaped(entity: str) -> str:
+    shown = unescape(entity)
+    return shown if len(shown) == 1 else unescape(shown)
+
+
 def _units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
     for start, stop in copy:
         if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
-            shown = unescape(source[start:stop])
+            shown = _unescaped(source[start:stop])
             if len(shown) == 1:
                 yield start, stop, shown
                 continue
+        if source[start:stop] == HARD_SPACE:
+            yield start, stop, "\xa0"
+            continue
         for i in range(start, stop):
             yield i, i + 1, source[i]
 

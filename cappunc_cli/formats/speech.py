@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from cappunc_cli.labels import MARKS, fold
 
 from .lines import BREAKS, milliseconds
-from .spans import Copy, Span, Visible, strip_cached, visible
+from .spans import HIDDEN, Copy, Span, Visible, strip_cached, visible
 from .vocabulary import ASIDES, GENERIC_LABEL, NO_NAMES, PARTICLES, SOUNDS
 
 # Most lines have none of these and are words from end to end.
@@ -66,9 +66,9 @@ class Speech:
     visible: Visible
 
 
-def scan(source: str, start: int, stop: int) -> Speech:
-    """The words of source[start:stop], a cue or a line."""
-    seen = visible(source, start, stop)
+def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
+    """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it."""
+    seen = visible(source, start, stop, hidden)
     masks, speakers = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [])
     speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
     return _cast(seen, list(_words(seen, masks)), speakers)
