@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import torch
+from tokenizers import Tokenizer
 
 from cappunc_cli.labels import MARKS, Case
 from cappunc_cli.training.graph import Weights, build
@@ -47,7 +48,7 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
 
 
 def export(recipe: Recipe, directory: Path) -> None:
-    """Write model.onnx, lexicon.txt and config.json into `directory`."""
+    """Write model.onnx, tokenizer.json, lexicon.txt and config.json into `directory`."""
     saved = torch.load(recipe.runs / "checkpoint.pt", map_location="cpu")
     network = JointNetwork().eval()
     network.load_state_dict(saved["network"])
@@ -61,6 +62,10 @@ def export(recipe: Recipe, directory: Path) -> None:
     model.write_bytes(build(arrays, network.shape, STORED, metadata).SerializeToString())
     print(f"{STORED}: logits differ by at most {parity(network, model, TOLERANCES[STORED]):.2g}")
     (directory / "lexicon.txt").write_bytes((recipe.runs / "data" / "lexicon.txt").read_bytes())
+    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(directory / "tokenizer.json"))
     config = {
         "name": recipe.name,
         **recipe.decoding,
