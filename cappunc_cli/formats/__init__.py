@@ -26,7 +26,7 @@ from typing import Protocol
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.words import Document
 
-from . import ctm, srt, txt, unsupported, vtt
+from . import ass, ctm, sami, srt, srv3, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
 from .spans import strip_cached
 
@@ -46,10 +46,12 @@ class Format(Protocol):
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
-TEXT_FORMATS: dict[str, Format] = {"vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
+_MARKUP: dict[str, Format] = {"ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass}
+TEXT_FORMATS: dict[str, Format] = {**_MARKUP, "vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
 
 #: Every format by name, in the order in which `detect` asks them; anything is plain text.
 FORMATS: dict[str, Format] = {
+    **_MARKUP,
     "vtt": vtt,
     "srt": srt,
     **ASR_ENGINES,
@@ -76,7 +78,7 @@ def detect(text: str, name: str = "") -> str:
         return str(found)
     if kind := unsupported.by_suffix(name):
         raise UnknownFormat(f"{kind}: not supported")
-    if claimed in ("srt", "vtt", "ctm"):
+    if claimed in TEXT_FORMATS and claimed != "txt":
         return claimed  # its reader says what is wrong
     if suffix == ".json":
         raise UnknownFormat("the name says JSON, the content does not")

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from .tags import PROLOG
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -23,7 +25,7 @@ def _begins(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"[\s\ufeff]*+(?:{pattern})", re.IGNORECASE)
 
 
-_XML = r"(?:<\?xml[^>]*>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+|<!DOCTYPE[^>]*>\s*+)*+"
+_KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI)"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _CLOCK = r"[0-9]+:[0-9]{2}:[0-9]{2}\.[0-9]{3}"
 _COMMENTS = r"(?:;;[^\n]*\n)*+"
@@ -37,10 +39,6 @@ _STM = rf"{_COMMENTS}[^\s;]\S*{_GAP}\S+{_GAP}(?!{_NUMBER}[ \t])\S+{_GAP}{_NUMBER
 #: Looked at in this order.
 KINDS = (
     Kind("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
-    Kind("TTML captions", (".ttml", ".dfxp", ".itt"), _begins(rf"{_XML}<(?:\w+:)?tt[\s>]")),
-    Kind("YouTube's srv captions", (".srv1", ".srv2", ".srv3"), _begins(rf"{_XML}<(?:timedtext|transcript)[\s>]")),
-    Kind("SAMI captions", (".smi", ".sami"), _begins(r"<SAMI[\s>]")),
-    Kind("ASS or SSA subtitles", (".ass", ".ssa"), _begins(r"\[Script Info\]")),
     Kind("a Praat TextGrid", (".textgrid",), _begins(r'(?:File type = )?"ooTextFile')),
     Kind("LRC lyrics", (".lrc",), _begins(_LRC)),
     Kind("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
@@ -48,11 +46,11 @@ KINDS = (
     Kind("whisper's TSV", (".tsv",), _begins(r"start\tend\ttext\b")),
     Kind("RTTM", (".rttm",), _begins(_RTTM)),
     Kind("STM", (".stm",), _begins(_STM)),
-    Kind("a web page", (".html", ".htm"), _begins(rf"{_XML}<html[\s>]")),
+    Kind("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]")),
     Kind("RTF", (".rtf",), _begins(r"\{\\rtf")),
     Kind("PDF", (".pdf",), _begins("%PDF-")),
     Kind("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
-    Kind("XML", (".xml", ".eaf"), _begins(r"<\?xml\b")),
+    Kind("XML", (".xml", ".eaf"), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
     Kind("a table", (".csv",)),
     Kind("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
 )

@@ -1,0 +1,94 @@
+"""SAMI: `<SYNC Start=…>` and the paragraphs behind it, in one language or in several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice, Word
+
+from . import captions
+from .captions import Cue, Origin, skeleton, write
+from .spans import Span, line_of, visible
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".smi", ".sami")
+
+_START = re.compile(r"(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*+<SAMI(?=[\s>])", re.IGNORECASE)
+_TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
+
+
+def sniff(text: str) -> bool:
+    """Whether the text begins with <SAMI>."""
+    return _START.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A <P>: when it appears, its class (that is, its language), its text, who is said to speak it."""
+
+    start: int | None
+    track: str
+    place: Span
+    speaker: str | None
+
+
+def read(text: str) -> Document:
+    """The words of one class of paragraphs after the other; `Word.cue` is the number of the paragraph, from 0.
+
+    A paragraph stays until the next one of its class, so an `&nbsp;` gives the one before its end.
+    Raises BadInput where nothing is a <SYNC>, but something is text.
+    """
+    notices: list[Notice] = []
+    found = list(_paragraphs(text, notices))
+    if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
+        raise BadInput("neither <SYNC Start=…> nor <BODY>")
+    words: list[Word] = []
+    for track in dict.fromkeys(paragraph.track for paragraph in found):
+        words += _words(text, found, track, words[-1].turn + 1 if words else 0)
+    origin = Origin(text, tuple(paragraph.place for paragraph in found))
+    return Document("sami", tuple(words), origin, tuple(notices))
+
+
+def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Iterator[Word]:
+    numbers = [i for i, paragraph in enumerate(found) if paragraph.track == track]
+    cues = []
+    for i, following in zip(numbers, [*numbers[1:], None], strict=True):
+        end = None if following is None else found[following].start
+        cues.append(Cue(found[i].start, end, found[i].place, found[i].speaker))
+    for word in captions.document("sami", text, cues, ()).words:
+        yield replace(word, cue=numbers[word.cue], turn=turn + word.turn)
+
+
+def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
+    start: int | None = None
+    speaker: str | None = None
+    synced = False
+    tags = list(_TAG.finditer(text))
+    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+        name, attributes = tag[1].upper(), _attributes(tag[2])
+        place = (tag.end(), len(text) if following is None else following.start())
+        if name == "SYNC":
+            synced = True
+            number = _MILLISECONDS.match(attributes.get("start", ""))
+            start = int(number[1]) if number else None
+            if start is None:
+                notices.append(Notice(line_of(text, tag.start()), "a SYNC without a readable Start"))
+            if text[slice(*place)].strip():
+                yield _Paragraph(start, "", place, None)
+        elif name == "P" and synced:
+            if attributes.get("id", "").lower() == "source":
+                # `<P ID=Source>Ada Byron` names who speaks the next paragraph.
+                speaker = visible(text, *place).text.strip() or None
+            else:
+                yield _Paragraph(start, attributes.get("class", "").lower(), place, speaker)
+                speaker = None
+
+
+def _attributes(written: str) -> dict[str, str]:
+    return {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(written)}

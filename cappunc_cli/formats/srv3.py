@@ -1,0 +1,76 @@
+"""YouTube's XML: srv3 (`<p t d><s t>`, milliseconds), srv2 (`<text t d>`), srv1 (`<text start dur>`, seconds)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice
+
+from . import captions
+from .captions import Cue, skeleton, write
+from .spans import line_of
+from .tags import HIDDEN_IN_XML, Element, elements, root
+from .timed import Stretch, retimed
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".srv1", ".srv2", ".srv3")
+
+_ROOT = root("timedtext|transcript")
+_NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
+_CUES = ("p", "text")
+
+
+def sniff(text: str) -> bool:
+    """Whether the first element is <timedtext> or <transcript>."""
+    return _ROOT.match(text) is not None
+
+
+def read(text: str) -> Document:
+    """Raises BadInput for broken XML, and where no element has a time."""
+    found = elements(text)
+    cues: list[Cue] = []
+    timed: dict[Element, int | None] = {}
+    notices: list[Notice] = []
+    for element in found:
+        if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
+            continue
+        start, length = _start(element), _length(element)
+        if start is None:
+            notices.append(Notice(line_of(text, element.start), "a caption without a readable time"))
+        cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
+        timed[element] = start
+    if not cues or (text.strip() and all(cue.start is None for cue in cues)):
+        raise BadInput("no <p t=…> and no <text start=…>: not YouTube's captions")
+    document = captions.document("srv3", text, cues, notices, HIDDEN_IN_XML)
+    return retimed(document, list(_stretches(found, timed)))
+
+
+def _start(element: Element) -> int | None:
+    milliseconds = _number(element.get("t"), 1)
+    return _number(element.get("start"), 1000) if milliseconds is None else milliseconds
+
+
+def _length(element: Element) -> int | None:
+    milliseconds = _number(element.get("d"), 1)
+    return _number(element.get("dur"), 1000) if milliseconds is None else milliseconds
+
+
+def _number(value: str | None, scale: int) -> int | None:
+    found = _NUMBER.match(value or "")
+    return round(float(found[1]) * scale) if found else None
+
+
+def _stretches(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Stretch]:
+    """Each <s> with its own time; the first one of a row has none to add. Colours have <s> without times."""
+    parts = [element for element in found if element.name == "s" and element.parent in timed]
+    rows = {part.parent for part in parts if part.get("t") is not None}
+    result = []
+    for part in parts:
+        start = timed[part.parent] if part.parent is not None else None
+        if part.parent in rows and start is not None:
+            # A row stays until the next ones push it out, so its own length says nothing about a word's end.
+            result.append(Stretch(part.content, start + (_number(part.get("t"), 1) or 0), None))
+    return result

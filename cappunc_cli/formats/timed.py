@@ -1,0 +1,55 @@
+"""Times of stretches inside a cue, such as a span for each word."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cappunc_cli.words import Document, Word
+
+from .captions import latest_end
+from .spans import Span, copies
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A span of the source and when it is spoken (ms); `end` is None where that is not said."""
+
+    place: Span
+    start: int | None
+    end: int | None
+
+
+def retimed(document: Document, stretches: Sequence[Stretch]) -> Document:
+    """The document with the times of its stretches, which are in order and apart.
+
+    The first word of a stretch has its start, the last one its end. Where no end is said,
+    the word ends with the next one, or earlier where that is too long.
+    """
+    if not stretches:
+        return document
+    starts = [stretch.place[0] for stretch in stretches]
+    firsts = [_at(stretches, starts, copies(word)[0][0][0]) for word in document.words]
+    lasts = [_at(stretches, starts, copies(word)[0][-1][0]) for word in document.words]
+    words: list[Word] = []
+    for i, word in enumerate(document.words):
+        first, last = firsts[i], lasts[i]
+        start, end = word.start, word.end
+        if first is not None:
+            start = stretches[first].start if i == 0 or lasts[i - 1] != first else None
+        if last is not None:
+            end = stretches[last].end if i + 1 == len(firsts) or firsts[i + 1] != last else None
+        words.append(replace(word, start=start, end=end))
+    for i, word in enumerate(words):
+        last = lasts[i]
+        following = words[i + 1].start if i + 1 < len(words) else None
+        alone = last is not None and firsts[i] == last and stretches[last].end is None
+        if alone and word.start is not None and (i + 1 == len(words) or firsts[i + 1] != last):
+            words[i] = replace(word, end=latest_end(word.start, word.text, following))
+    return replace(document, words=tuple(words))
+
+
+def _at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int | None:
+    i = bisect_right(starts, offset) - 1
+    return i if i >= 0 and offset < stretches[i].place[1] else None

@@ -1,0 +1,57 @@
+"""TTML, as DFXP, EBU-TT, IMSC and Apple's lyrics have it: the text of <p> and of what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cappunc_cli.words import Document, Notice
+
+from . import captions
+from .captions import Cue, skeleton, write
+from .spans import line_of
+from .tags import HIDDEN_IN_XML, Element, elements, root
+from .timed import Stretch, retimed
+from .ttml_times import Times, resolve
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".ttml", ".dfxp", ".itt", ".imsc")
+
+_ROOT = root("tt")
+
+
+def sniff(text: str) -> bool:
+    """Whether the first element is <tt>, with any prefix."""
+    return _ROOT.match(text) is not None
+
+
+def read(text: str) -> Document:
+    """`Word.cue` is the number of the <p>, from 0; a timed span gives its times to its words.
+
+    Raises BadInput for broken XML, and for DOCTYPEs with entities or other files in them.
+    """
+    found = elements(text)
+    notices: list[Notice] = []
+    times = resolve(found, lambda element, what: notices.append(Notice(line_of(text, element.start), what)))
+    cues = []
+    for element in found:
+        if element.name == "p" and not any(outer.name in ("p", "head", "metadata") for outer in element.ancestors()):
+            if "<![CDATA[" in text[slice(*element.content)]:
+                notices.append(Notice(line_of(text, element.start), "a CDATA section is left alone"))
+            cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
+    document = captions.document("ttml", text, cues, notices, HIDDEN_IN_XML)
+    return retimed(document, _stretches(found, times))
+
+
+def _agent(element: Element) -> str | None:
+    named = (outer.get("agent") for outer in (element, *element.ancestors()))
+    return next((name for name in named if name), None)
+
+
+def _stretches(found: Sequence[Element], times: dict[Element, Times]) -> list[Stretch]:
+    """The spans with times of their own in which no other one has any."""
+    timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
+    outer = {around for element in timed for around in element.ancestors()}
+    return [
+        Stretch(element.content, times[element].start, times[element].end) for element in timed if element not in outer
+    ]
