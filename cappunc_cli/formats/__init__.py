@@ -26,7 +26,7 @@ from typing import Protocol
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.words import Document
 
-from . import ass, ctm, sami, srt, srv3, ttml, txt, unsupported, vtt
+from . import ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
 from .spans import strip_cached
 
@@ -47,11 +47,13 @@ class Format(Protocol):
 
 
 _MARKUP: dict[str, Format] = {"ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass}
-TEXT_FORMATS: dict[str, Format] = {**_MARKUP, "vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
+_LINES: dict[str, Format] = {"sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv, "stm": stm}
+TEXT_FORMATS: dict[str, Format] = {**_MARKUP, **_LINES, "vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
 
 #: Every format by name, in the order in which `detect` asks them; anything is plain text.
 FORMATS: dict[str, Format] = {
     **_MARKUP,
+    **_LINES,
     "vtt": vtt,
     "srt": srt,
     **ASR_ENGINES,

@@ -27,25 +27,17 @@ def _begins(pattern: str) -> re.Pattern[str]:
 
 _KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI)"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-_CLOCK = r"[0-9]+:[0-9]{2}:[0-9]{2}\.[0-9]{3}"
 _COMMENTS = r"(?:;;[^\n]*\n)*+"
 _GAP = r"[ \t]+"
-_LRC = r"\[(?:(?:ar|ti|al|au|by|re|ve|offset|length|la|id):|[0-9]+:[0-9]{2}[.:][0-9]{1,3}\])"
 _RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
 _RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
-# CTM has its two numbers in columns 3 and 4, STM in 4 and 5.
-_STM = rf"{_COMMENTS}[^\s;]\S*{_GAP}\S+{_GAP}(?!{_NUMBER}[ \t])\S+{_GAP}{_NUMBER}{_GAP}{_NUMBER}{_GAP}\S"
 
 #: Looked at in this order.
 KINDS = (
     Kind("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
-    Kind("a Praat TextGrid", (".textgrid",), _begins(r'(?:File type = )?"ooTextFile')),
-    Kind("LRC lyrics", (".lrc",), _begins(_LRC)),
+    Kind("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
     Kind("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
-    Kind("SBV captions", (".sbv",), _begins(rf"(?:\[(?:SUBTITLE|INFORMATION)\]|{_CLOCK},{_CLOCK}\s)")),
-    Kind("whisper's TSV", (".tsv",), _begins(r"start\tend\ttext\b")),
     Kind("RTTM", (".rttm",), _begins(_RTTM)),
-    Kind("STM", (".stm",), _begins(_STM)),
     Kind("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]")),
     Kind("RTF", (".rtf",), _begins(r"\{\\rtf")),
     Kind("PDF", (".pdf",), _begins("%PDF-")),

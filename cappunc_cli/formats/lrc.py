@@ -1,0 +1,64 @@
+"""LRC lyrics: `[00:12.34]text`, with a stamp for each time that a line is sung.
+
+The enhanced form has a stamp for each word as well: `[00:12.34]<00:12.34>la <00:12.80>la`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice
+
+from . import captions
+from .captions import Cue, skeleton, write
+from .lines import split
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".lrc",)
+
+_TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
+_STAMP = re.compile(rf"[ \t]*\[{_TIME}\]")
+_LAST_STAMP = re.compile(rf".*<{_TIME}>[ \t]*\Z")
+_TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
+_BEGINS = re.compile(
+    r"[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\])",
+    re.IGNORECASE,
+)
+_STAMPED_LINE = re.compile(r"(?:^|[\r\n])[ \t\ufeff]*\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]")
+
+
+def sniff(text: str) -> bool:
+    """Whether the text begins with a header of LRC or a stamp with a fraction, and some line has one."""
+    return _BEGINS.match(text) is not None and _STAMPED_LINE.search(text) is not None
+
+
+def read(text: str) -> Document:
+    """A word begins when its line is first sung; lines end when nobody says.
+
+    Raises BadInput where there is text but not one stamp.
+    """
+    cues: list[Cue] = []
+    notices: list[Notice] = []
+    for number, (start, stop) in enumerate(split(text), 1):
+        at, begin = start, None
+        if number == 1 and text.startswith("\ufeff"):
+            at += 1
+        while found := _STAMP.match(text, at, stop):
+            at = found.end()
+            begin = _milliseconds(found) if begin is None else begin
+        if begin is None:
+            if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
+                notices.append(Notice(number, "text without a time"))
+            continue
+        last = _LAST_STAMP.match(text, at, stop)
+        cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))
+    if not cues and text.strip():
+        raise BadInput("no stamp such as [00:12.34]")
+    return captions.document("lrc", text, cues, notices)
+
+
+def _milliseconds(found: re.Match[str]) -> int:
+    minutes, seconds, fraction = found.groups()
+    return (int(minutes) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0"))

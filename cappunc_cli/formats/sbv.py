@@ -1,0 +1,60 @@
+"""SBV and SubViewer: `0:00:01.000,0:00:02.500`, and the text below it until the next such line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice
+
+from . import captions
+from .captions import Cue, skeleton, write
+from .lines import milliseconds, split
+from .spans import Span
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".sbv",)
+
+_CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
+_TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK})[ \t]*,[ \t]*({_CLOCK})[ \t]*\Z")
+# One of the two times is mistyped: still no speech.
+_MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[ \t]*\Z")
+_HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
+
+
+def sniff(text: str) -> bool:
+    """Whether some line is a pair of times."""
+    return "," in text and any(_TIMING.match(text[start:stop]) for start, stop in split(text[:100_000]))
+
+
+def read(text: str) -> Document:
+    """Raises BadInput where there is text but not one pair of times."""
+    lines = split(text)
+    marks = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
+    if not marks and text.strip():
+        raise BadInput("no times such as 0:00:01.000,0:00:02.000")
+    notices: list[Notice] = []
+    if marks and not _HEADER.match(text):
+        orphan = next((i for i in range(marks[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
+        if orphan is not None:
+            notices.append(Notice(orphan + 1, "text before the first cue"))
+    cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(marks, [*marks[1:], len(lines)], strict=False)]
+    return captions.document("sbv", text, cues, notices)
+
+
+def _is_timing(line: str) -> bool:
+    return _TIMING.match(line) is not None or _MISTYPED.match(line) is not None
+
+
+def _cue(text: str, lines: Sequence[Span], at: int, stop: int, notices: list[Notice]) -> Cue:
+    found = _TIMING.match(text[slice(*lines[at])])
+    start, end = (milliseconds(found.group(1)), milliseconds(found.group(2))) if found else (None, None)
+    if found is None:
+        notices.append(Notice(at + 1, "unreadable times"))
+    filled = [i for i in range(at + 1, stop) if text[slice(*lines[i])].strip()]
+    if not filled:
+        notices.append(Notice(at + 1, "empty cue"))
+        return Cue(start, end, (lines[at][1], lines[at][1]))
+    return Cue(start, end, (lines[filled[0]][0], lines[filled[-1]][1]))

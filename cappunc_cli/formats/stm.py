@@ -1,0 +1,141 @@
+"""NIST's STM: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`, a segment a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.labels import fold, mark_of
+from cappunc_cli.words import Document, Notice, Word
+
+from . import spans
+from .captions import Turns
+from .lines import split
+from .spans import Span, strip_cached
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".stm",)
+
+_NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
+# `;;` begins a comment.
+_ROW = re.compile(
+    r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
+    rf"[ \t]++({_NUMBER})[ \t]++({_NUMBER})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?"
+)
+_TOKEN = re.compile(r"[^ \t]+")
+_SNIFFED = 500
+# Scoring tools read these as something else than a plain word: `(uh)` and `(%hesitation)` may be
+# missing, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
+_KEPT = re.compile(r"[<\[({}%@*+&~/-].*|.*-|.*[\\{}].*", re.DOTALL)
+_UNSCORED = "ignore_time_segment_in_scoring"
+#: Names in the speaker's column of rows in which nobody is transcribed.
+_NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
+
+
+def sniff(text: str) -> bool:
+    """Whether four of five lines are rows; comments and blank lines do not count."""
+    rows = others = 0
+    for start, stop in split(text[:100_000]):
+        line = text[start:stop].strip(" \t\ufeff")
+        if line and not line.startswith(";;"):
+            if _is_row(line):
+                rows += 1
+            else:
+                others += 1
+            if rows + others == _SNIFFED:
+                break
+    return rows > 0 and rows >= 4 * others
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is a row and none of CTM's, which has its two numbers in columns 3 and 4."""
+    found = _ROW.match(line)
+    if found is None or not re.fullmatch(_NUMBER, found.group(3)):
+        return found is not None
+    begin, end = map(float, found.group(4, 5))
+    return found.group(3).isdigit() and begin <= end and any(map(str.isalpha, line[found.end() :]))
+
+
+def read(text: str) -> Document:
+    """`Word.cue` is the number of the line, from 0; another file, channel or speaker is a new turn.
+
+    Raises BadInput where there is text but not one row.
+    """
+    words: list[Word] = []
+    notices: list[Notice] = []
+    turns = Turns()
+    rows = 0
+    for number, (start, stop) in enumerate(split(text)):
+        found = _ROW.match(text, start, stop)
+        if found is None:
+            line = text[start:stop].strip(" \t\ufeff")
+            if line and not line.startswith(";;"):
+                notices.append(Notice(number + 1, "no row of file, channel, speaker, begin and end"))
+            continue
+        rows += 1
+        if fold(found.group(3)) not in _NOBODY:
+            words += _row(text, number, found, stop, turns)
+    if not rows and notices:
+        raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
+    return Document("stm", tuple(words), text, tuple(notices))
+
+
+def _row(source: str, number: int, found: re.Match[str], stop: int, turns: Turns) -> Iterator[Word]:
+    begin, end = (round(float(found.group(i)) * 1000) for i in (4, 5))
+    turns.announce(" ".join(found.group(1, 2, 3)))
+    places = list(_words(source, found.end(), stop))
+    for i, (a, b) in enumerate(places):
+        first, last = i == 0, i + 1 == len(places)
+        times = begin if first else None, end if last else None
+        yield Word(source[a:b], *times, number, turns.next(None), (((a, b),),))
+
+
+def _words(source: str, start: int, stop: int) -> Iterator[Span]:
+    """Spans of the words; marks that stand alone belong to the word before them."""
+    last: Span | None = None
+    depth = 0  # of `{ um / uh / @ }`, where nobody knows which was said
+    for found in _TOKEN.finditer(source, start, stop):
+        token = found.group()
+        depth = max(0, depth + token.count("{") - token.count("}"))
+        spoken = not depth and any(map(str.isalnum, token)) and not _is_kept(token)
+        if last is not None and not spoken and not depth and _is_mark(source, last, found.end(), token):
+            last = last[0], found.end()
+            continue
+        if last is not None:
+            yield last
+        last = found.span() if spoken else None
+    if last is not None:
+        yield last
+
+
+def _is_kept(token: str) -> bool:
+    # Without its marks: `she-,` is the same fragment.
+    bare = strip_cached(token)[0]
+    return _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
+
+
+def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
+    if any(map(str.isalnum, token)) or not mark_of(token):
+        return False
+    return strip_cached(source[word[0] : end])[0] == strip_cached(source[slice(*word)])[0]
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source with the words' new texts.
+
+    Raises ValueError for another number of texts than words, BadInput for another word.
+    """
+    return spans.write(_source(document), document.words, [text.strip() for text in texts])
+
+
+def skeleton(document: Document) -> str:
+    """All that is no word."""
+    return spans.skeleton(_source(document), document.words)
+
+
+def _source(document: Document) -> str:
+    if not isinstance(document.origin, str):
+        raise TypeError("not an STM document")
+    return document.origin

@@ -1,0 +1,207 @@
+"""Praat's TextGrid, long and short: the words stand in intervals of named tiers."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.labels import fold
+from cappunc_cli.words import Document, Word
+
+from . import guard, spans
+from .captions import Origin, Turns, skeleton
+from .spans import Span, line_of, strip_cached
+from .speech import scan
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".textgrid",)
+
+_BEGINS = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile')
+# Praat itself reads strings, free-standing numbers and flags, and takes all else for comment.
+# That makes the long form the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
+_TOKEN = re.compile(r'"((?:[^"]|"")*+)("?)|(?<!\S)-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?!\S)|<(?:exists|absent)>')
+_SPOKEN = re.compile(
+    r"word|utter|\bsent|phrase|transc|\btext|token|\bort\b|\btrn\b|speech|spoken|\bturns?\b|orthogr|\bipus?\b|caption",
+    re.IGNORECASE,
+)
+_NOT_SPOKEN = re.compile(
+    r"phon|\bphn\b|syll|segment|\bseg\b|(?<!ort-)\bmau\b|\bka[ns]\b|\bpos\b|class\b|\btones?\b|pitch|\bbreaks?\b"
+    r"|\bnotes?\b|comment|gloss|\bipa\b",
+    re.IGNORECASE,
+)
+# Seconds; no recording is longer, and no rounding overflows.
+_LONGEST = 1e9
+# What aligners write into an interval in which nobody speaks.
+_SILENCE = frozenset(("sil", "sp", "spn", "pau", "nsn", "h#"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """Times in milliseconds and the span of the text, without its quotes."""
+
+    start: int
+    end: int
+    text: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Tier:
+    name: str
+    intervals: tuple[_Interval, ...]
+
+
+def sniff(text: str) -> bool:
+    """Whether the text begins as Praat's text files do."""
+    return _BEGINS.match(text) is not None
+
+
+def read(text: str) -> Document:
+    """The words of all tiers that have words, tier by tier, each tier a turn of its own.
+
+    Where two tiers have the same words, such as `utterances` and `words`, each is one word
+    with two copies. `Word.cue` is the number of the interval. Raises BadInput for what is no TextGrid.
+    """
+    if not text.strip():
+        return Document("textgrid", (), Origin(text, ()))
+    tiers = _chosen([tier for tier in _Reader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
+    regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
+    number = {region: i for i, region in enumerate(regions)}
+    groups: list[list[Word]] = []
+    turns = Turns()
+    for tier in tiers:
+        turns.announce("")
+        words = _words(text, tier, number, turns)
+        same = next((i for i, other in enumerate(groups) if _bare(other) == _bare(words)), None)
+        if words and same is not None:
+            groups[same] = [_merged(a, b) for a, b in zip(groups[same], words, strict=True)]
+        else:
+            groups.append(words)
+    return Document("textgrid", tuple(word for group in groups for word in group), Origin(text, tuple(regions)))
+
+
+class _Reader:
+    """Walks the tokens of a TextGrid."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._tokens = _TOKEN.finditer(source)
+
+    def tiers(self) -> Iterator[_Tier]:
+        if not self._string()[0].startswith("ooTextFile") or not self._string()[0].startswith("TextGrid"):
+            raise BadInput("a file of Praat's, but no TextGrid")
+        self._number()
+        self._number()
+        if self._next().group() != "<exists>":
+            return
+        for _ in range(self._count()):
+            tier = self._tier()
+            if tier is not None:
+                yield tier
+
+    def _tier(self) -> _Tier | None:
+        """The next tier; None for a tier of points, which last no time."""
+        kind, _ = self._string()
+        name, _ = self._string()
+        self._number()
+        self._number()
+        count = self._count()
+        if kind == "TextTier":
+            for _ in range(count):
+                self._number()
+                self._string()
+            return None
+        if kind != "IntervalTier":
+            raise BadInput(f"a tier of unknown kind: {kind[:40]}")
+        return _Tier(name, tuple(self._interval() for _ in range(count)))
+
+    def _interval(self) -> _Interval:
+        start, end = self._number(), self._number()
+        return _Interval(round(start * 1000), round(end * 1000), self._string()[1])
+
+    def _next(self) -> re.Match[str]:
+        found = next(self._tokens, None)
+        if found is None:
+            raise BadInput("the TextGrid ends too early")
+        return found
+
+    def _string(self) -> tuple[str, Span]:
+        found = self._next()
+        if found.group(1) is None:
+            raise BadInput(f"a number where a text should be: {found.group()[:40]}", line=self._line(found))
+        if not found.group(2):
+            raise BadInput("a text without its closing quote", line=self._line(found))
+        return found.group(1), found.span(1)
+
+    def _number(self) -> float:
+        found = self._next()
+        if found.group()[0] not in '"<' and abs(number := float(found.group())) < _LONGEST:
+            return number
+        raise BadInput(f"no number: {found.group()[:40]}", line=self._line(found))
+
+    def _count(self) -> int:
+        return int(self._number())
+
+    def _line(self, found: re.Match[str]) -> int:
+        return line_of(self._source, found.start())
+
+
+def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
+    """Tiers named for words or utterances; where none is, those that are not named for anything else."""
+    plain = [tier for tier in tiers if not _NOT_SPOKEN.search(tier.name)]
+    return [tier for tier in plain if _SPOKEN.search(tier.name)] or plain
+
+
+def _spoken(source: str, interval: _Interval) -> bool:
+    text = source[slice(*interval.text)].strip()
+    return bool(text) and fold(strip_cached(text)[0]) not in _SILENCE
+
+
+def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> list[Word]:
+    result: list[Word] = []
+    for interval in tier.intervals:
+        if interval.text not in number:
+            continue
+        places = scan(source, *interval.text).words
+        for i, spoken in enumerate(places):
+            start = interval.start if i == 0 else None
+            end = interval.end if i + 1 == len(places) else None
+            result.append(
+                Word(spoken.text, start, end, number[interval.text], turns.next(spoken.speaker), (spoken.copy,))
+            )
+    return result
+
+
+def _bare(words: Sequence[Word]) -> list[str]:
+    return [strip_cached(word.text)[0] for word in words]
+
+
+def _merged(word: Word, again: Word) -> Word:
+    """One word of two tiers: the finer times, both copies."""
+    finer = again if again.start is not None and again.end is not None else word
+    return replace(word, start=finer.start, end=finer.end, where=(*spans.copies(word), *spans.copies(again)))
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source with the words' new texts in all tiers that have them.
+
+    Raises ValueError for another number of texts than words, BadInput for another word.
+    """
+    origin = document.origin
+    if not isinstance(origin, Origin):
+        raise TypeError("not a TextGrid document")
+    safe = [text.strip() for text in texts]
+    starts = [start for start, _ in origin.regions]
+    copies = max((len(spans.copies(word)) for word in document.words), default=1)
+    for tier in range(copies):  # what a colon does to the word's own interval it may not do to the utterance
+        words = [replace(word, cue=_region(starts, word, tier)) for word in document.words]
+        safe = guard.settle(origin.source, origin.regions, words, safe)
+    return spans.write(origin.source, document.words, safe)
+
+
+def _region(starts: Sequence[int], word: Word, tier: int) -> int:
+    copies = spans.copies(word)
+    return bisect_right(starts, copies[min(tier, len(copies) - 1)][0][0]) - 1

@@ -1,0 +1,140 @@
+"""whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Document, Notice
+
+from . import captions, guard, spans
+from .captions import Cue, Origin
+from .lines import split
+from .spans import Edit, Span
+
+__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+
+SUFFIXES = (".tsv",)
+
+_HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
+_TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
+_ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
+# Python's csv module quotes a field only where it must; its floats always have a point.
+_CSV_ROW = re.compile(r'\ufeff?("(?:[^"\r\n]|"")*+"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
+# Segments of speech follow each other; a table of coordinates or prices does not look so.
+_LONGEST_OVERLAP = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A text of the CSV: its times in milliseconds, its span without quotes, whether it has quotes."""
+
+    start: int
+    end: int
+    text: Span
+    quoted: bool
+
+
+def sniff(text: str) -> bool:
+    """Whether the text has whisper's header, or is nothing but rows of texts with times in order."""
+    return _HEADER.match(text) is not None or bool(_fields(text))
+
+
+def read(text: str) -> Document:
+    """A row is a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
+    if fields := _fields(text):
+        cues = [Cue(field.start, field.end, field.text) for field in fields]
+        return captions.document("tsv", text, cues, [])
+    if text.strip() and not _HEADER.match(text):
+        raise BadInput("the first line is not: start, end, text, with tabs between")
+    notices: list[Notice] = []
+    cues = []
+    for number, (start, stop) in enumerate(split(text)[1:], 2):
+        if found := _ROW.match(text, start, stop):
+            cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
+        elif text[start:stop].strip():
+            notices.append(Notice(number, "no row of start, end and text"))
+    return captions.document("tsv", text, cues, notices)
+
+
+def _milliseconds(number: str) -> int:
+    return round(float(number) * 1000) if "." in number else int(number)
+
+
+def _fields(text: str) -> list[_Field]:
+    """The fields of a CSV that is surely one of cues; nothing for anything else."""
+    result: list[_Field] = []
+    for start, stop in split(text):
+        if start == stop:
+            continue
+        found = _CSV_ROW.match(text[start:stop])
+        if found is None:
+            return []
+        a, b = found.span(1)
+        quoted = found.group(1).startswith('"')
+        place = (start + a + 1, start + b - 1) if quoted else (start + a, start + b)
+        result.append(_Field(_milliseconds(found.group(2)), _milliseconds(found.group(3)), place, quoted))
+    if any(field.end < field.start for field in result):
+        return []
+    if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):
+        return []
+    sentences = sum(" " in text[slice(*field.text)].strip() for field in result)
+    return result if 2 * sentences >= len(result) else []
+
+
+def write(document: Document, texts: Sequence[str]) -> str:
+    """The source with the words' new texts.
+
+    A bare field of the CSV gets quotes where a comma comes in. Raises ValueError for another
+    number of texts than words, BadInput for another word.
+    """
+    origin = _origin(document)
+    clean = [text.strip() for text in texts]
+    safe = guard.settle(origin.source, origin.regions, document.words, clean)
+    opening: list[Edit] = []
+    closing: list[Edit] = []
+    for start, stop in _opened(document, safe):
+        opening.append((start, start, '"'))
+        closing.append((stop, stop, '"'))
+    changes = [
+        edit
+        for word, text in zip(document.words, safe, strict=True)
+        if text != word.text
+        for copy in spans.copies(word)
+        for edit in spans.edits(origin.source, copy, text)
+    ]
+    return spans.splice(origin.source, [*opening, *changes, *closing])
+
+
+def _opened(document: Document, texts: Sequence[str]) -> Iterator[Span]:
+    """Fields without quotes that need them."""
+    origin = _origin(document)
+    bare = {field.text for field in _fields(origin.source) if not field.quoted}
+    commas = {origin.regions[word.cue] for word, text in zip(document.words, texts, strict=True) if "," in text}
+    return iter(sorted(bare & commas))
+
+
+def skeleton(document: Document) -> str:
+    """All that is no word, without the quotes around the fields of a CSV."""
+    origin = _origin(document)
+    quotes: list[Edit] = []
+    for field in _fields(origin.source):
+        if field.quoted:
+            start, stop = field.text
+            quotes += (start - 1, start, ""), (stop, stop + 1, "")
+    gaps: list[Edit] = [
+        (start, stop, "" if i else "\0")
+        for word in document.words
+        for copy in spans.copies(word)
+        for i, (start, stop) in enumerate(copy)
+    ]
+    return spans.splice(origin.source, [*quotes, *gaps])
+
+
+def _origin(document: Document) -> Origin:
+    if not isinstance(document.origin, Origin):
+        raise TypeError(f"not a document of {document.format}")
+    return document.origin
