@@ -276,10 +276,8 @@ def test_detection(text: str, name: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("[Script Info]\nTitle: x\n", "ASS"),
-        ('<?xml version="1.0"?>\n<tt xmlns="http://www.w3.org/ns/ttml"></tt>', "TTML"),
-        ('<?xml version="1.0"?><timedtext format="3"></timedtext>', "srv"),
-        ("<SAMI><BODY></BODY></SAMI>", "SAMI"),
+        ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "XML"),
+        ("Scenarist_SCC V1.0\n", "codes and no text"),
         ('File type = "ooTextFile"\n', "TextGrid"),
         ("[ar:Somebody]\n[00:12.34]la\n", "LRC"),
         ("[00:12.34]la la\n", "LRC"),
@@ -297,8 +295,10 @@ def test_known_kinds_that_are_not_supported_are_named(text: str, kind: str) -> N
 
 
 def test_a_name_refuses_what_its_content_does_not_deny() -> None:
-    with pytest.raises(UnknownFormat, match="ASS"):
-        formats.detect("hello there", "talk.ass")
+    with pytest.raises(UnknownFormat, match="MicroDVD"):
+        formats.detect("hello there", "talk.sub")
+    with pytest.raises(BadInput, match="Events"):
+        formats.read("hello there", "talk.ass")
     with pytest.raises(UnknownFormat, match="no format is called docx"):
         formats.read("hello", format="docx")
 

@@ -23,7 +23,8 @@ _TAG = r"<(?P<close>/?)(?P<name>[\w:][\w:.-]*+)(?P<attributes>(?:[^<>\"']++|\"[^
 _TOKEN = re.compile(rf"{_COMMENT}|{_CDATA}|{_INSTRUCTION}|(?P<doctype>{_DOCTYPE})|{_TAG}")
 _ATTRIBUTE = re.compile(r"(?:([\w.-]+):)?([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _MARKUP = re.compile(r"<[A-Za-z_:/!?]")
-_OUTSIDE = re.compile(r"<!ENTITY|\b(?:SYSTEM|PUBLIC)\b")
+_OUTSIDE = re.compile(r"<!ENTITY|\b(?:SYSTEM|PUBLIC)\b", re.IGNORECASE)
+_DEEPEST = 200
 
 # What a title or a description says is about the text, and no part of it.
 _ABOUT = r"<(?P<about>(?:[\w.-]+:)?(?:metadata|title|desc|copyright))\b[^<>]*(?<!/)>(?s:.)*?</(?P=about)\s*>"
@@ -71,8 +72,8 @@ def root(names: str) -> re.Pattern[str]:
 def elements(source: str) -> list[Element]:
     """All elements in the order in which they begin.
 
-    Raises BadInput where tags are broken or do not match, and for DOCTYPEs with entities
-    or other files in them.
+    Raises BadInput where tags are broken, do not match or nest too deeply, and for DOCTYPEs
+    with entities or other files in them.
     """
     result: list[Element] = []
     around: list[Element] = []
@@ -90,7 +91,8 @@ def elements(source: str) -> list[Element]:
         name = token["name"].rpartition(":")[2]
         if token["close"]:
             if not around or around[-1].name != name:
-                raise BadInput(f"</{token['name']}> closes nothing", line=line_of(source, token.start()))
+                open_now = f"where <{around[-1].name}> is open" if around else "closes nothing"
+                raise BadInput(f"</{token['name']}> {open_now}", line=line_of(source, token.start()))
             closed = around.pop()
             closed.content = (closed.content[0], token.start())
             continue
@@ -98,6 +100,8 @@ def elements(source: str) -> list[Element]:
         result.append(opened)
         if not token["attributes"].endswith("/"):
             around.append(opened)
+            if len(around) > _DEEPEST:
+                raise BadInput(f"more than {_DEEPEST} elements inside one another", line=line_of(source, at))
     if around:
         raise BadInput(f"<{around[-1].name}> is never closed", line=line_of(source, around[-1].start))
     return result
