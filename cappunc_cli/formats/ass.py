@@ -64,7 +64,7 @@ def read(text: str) -> Document:
     notices: list[Notice] = []
     cues = list(_cues(text, notices))
     document = captions.document("ass", text, cues, notices, _HIDDEN)
-    return retimed(document, [stretch for cue in cues for stretch in _sung(text, cue)])
+    return retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
 
 
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:

@@ -135,7 +135,8 @@ def _unescaped(entity: str) -> str:
     return shown if len(shown) == 1 else unescape(shown)
 
 
-def _units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
+def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
+    """The characters that a viewer reads at a copy, each with its place: an entity is one."""
     for start, stop in copy:
         if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
             shown = _unescaped(source[start:stop])
@@ -153,7 +154,7 @@ def shown(source: str, copy: Copy) -> str:
     """What a viewer reads at a copy of a word."""
     if len(copy) == 1 and source[copy[0][0]] != "&":
         return source[copy[0][0] : copy[0][1]]
-    return "".join([c for _, _, c in _units(source, copy)])
+    return "".join([c for _, _, c in units(source, copy)])
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
@@ -171,11 +172,11 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     if len(copy) == 1 and source[copy[0][0]] != "&":
         yield *copy[0], text
         return
-    units = list(_units(source, copy))
-    head, tail = len(was.before), len(units) - len(was.after)
-    yield from _replaced(units[:head], label.before, units[head][0])
-    yield from _recased(source, units[head:tail], _core(text, label))
-    yield from _replaced(units[tail:], label.after, units[tail - 1][1])
+    seen = list(units(source, copy))
+    head, tail = len(was.before), len(seen) - len(was.after)
+    yield from _replaced(seen[:head], label.before, seen[head][0])
+    yield from _recased(source, seen[head:tail], _core(text, label))
+    yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
 
 
 def _core(text: str, label: Label) -> str:

@@ -45,7 +45,7 @@ def read(text: str) -> Document:
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):
         raise BadInput("no <p t=…> and no <text start=…>: not YouTube's captions")
     document = captions.document("srv3", text, cues, notices, HIDDEN_IN_XML)
-    return retimed(document, list(_stretches(found, timed)))
+    return retimed(text, document, _stretches(found, timed))
 
 
 def _start(element: Element) -> int | None:

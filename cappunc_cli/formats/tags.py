@@ -38,14 +38,19 @@ PROLOG = rf"(?:(?:{_INSTRUCTION}|{_COMMENT}|{_DOCTYPE})\s*+)*+"
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element: its name without prefix, its attributes as written, where its content stands."""
+    """An element: its name as written, its attributes as written, where its content stands."""
 
-    name: str
+    full_name: str
     written: str
     parent: Element | None
     start: int
     content: Span
     _attributes: dict[str, str] | None = field(default=None)
+
+    @property
+    def name(self) -> str:
+        """The name without its prefix."""
+        return self.full_name.rpartition(":")[2]
 
     def get(self, name: str) -> str | None:
         """The value of an attribute, whatever its prefix; one without a prefix goes first."""
@@ -88,20 +93,19 @@ def elements(source: str) -> list[Element]:
             raise BadInput(message, line=line_of(source, token.start()))
         if token["name"] is None:
             continue
-        name = token["name"].rpartition(":")[2]
         if token["close"]:
-            if not around or around[-1].name != name:
-                open_now = f"where <{around[-1].name}> is open" if around else "closes nothing"
+            if not around or around[-1].full_name != token["name"]:
+                open_now = f"where <{around[-1].full_name}> is open" if around else "closes nothing"
                 raise BadInput(f"</{token['name']}> {open_now}", line=line_of(source, token.start()))
             closed = around.pop()
             closed.content = (closed.content[0], token.start())
             continue
-        opened = Element(name, token["attributes"], around[-1] if around else None, token.start(), (at, at))
+        opened = Element(token["name"], token["attributes"], around[-1] if around else None, token.start(), (at, at))
         result.append(opened)
         if not token["attributes"].endswith("/"):
             around.append(opened)
             if len(around) > _DEEPEST:
                 raise BadInput(f"more than {_DEEPEST} elements inside one another", line=line_of(source, at))
     if around:
-        raise BadInput(f"<{around[-1].name}> is never closed", line=line_of(source, around[-1].start))
+        raise BadInput(f"<{around[-1].full_name}> is never closed", line=line_of(source, around[-1].start))
     return result

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from cappunc_cli.words import Document, Word
 
 from .captions import latest_end
-from .spans import Span, copies
+from .spans import Span, copies, units
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Stretch:
     end: int | None
 
 
-def retimed(document: Document, stretches: Sequence[Stretch]) -> Document:
+def retimed(source: str, document: Document, stretches: Sequence[Stretch]) -> Document:
     """The document with the times of its stretches, which are in order and apart.
 
     The first word of a stretch has its start, the last one its end. Where no end is said,
@@ -30,8 +30,10 @@ def retimed(document: Document, stretches: Sequence[Stretch]) -> Document:
     if not stretches:
         return document
     starts = [stretch.place[0] for stretch in stretches]
-    firsts = [_at(stretches, starts, copies(word)[0][0][0]) for word in document.words]
-    lasts = [_at(stretches, starts, copies(word)[0][-1][0]) for word in document.words]
+    # Its letters say where a word stands: a mark between two stretches comes and goes.
+    letters = [[at for at, _, c in units(source, copies(word)[0]) if c.isalnum()] for word in document.words]
+    firsts = [_at(stretches, starts, places[0]) for places in letters]
+    lasts = [_at(stretches, starts, places[-1]) for places in letters]
     words: list[Word] = []
     for i, word in enumerate(document.words):
         first, last = firsts[i], lasts[i]

@@ -40,7 +40,7 @@ def read(text: str) -> Document:
                 notices.append(Notice(line_of(text, element.start), "a CDATA section is left alone"))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
     document = captions.document("ttml", text, cues, notices, HIDDEN_IN_XML)
-    return retimed(document, _stretches(found, times))
+    return retimed(text, document, _stretches(found, times))
 
 
 def _agent(element: Element) -> str | None:
