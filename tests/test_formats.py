@@ -278,14 +278,9 @@ def test_detection(text: str, name: str, found: str) -> None:
     [
         ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "XML"),
         ("Scenarist_SCC V1.0\n", "codes and no text"),
-        ('File type = "ooTextFile"\n', "TextGrid"),
-        ("[ar:Somebody]\n[00:12.34]la\n", "LRC"),
-        ("[00:12.34]la la\n", "LRC"),
+        ('"Praat chronological TextGrid text file"\n', "TextGrid"),
         ("{1}{25}hello\n", "MicroDVD"),
-        ("0:00:01.000,0:00:02.000\nhello\n", "SBV"),
-        ("start\tend\ttext\n0\t100\thi\n", "TSV"),
         ("SPEAKER file 1 0.0 3.5 <NA> <NA> bob <NA> <NA>\n", "RTTM"),
-        (";; c\nfile 1 bob 0.0 3.5 <o,f0,male> hello there\n", "STM"),
         ("{\\rtf1 hello}", "RTF"),
     ],
 )
