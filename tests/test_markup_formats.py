@@ -171,6 +171,12 @@ def test_sami_clears_end_captions() -> None:
     ]
 
 
+@pytest.mark.parametrize(("name", "what"), [("a.smi", "SYNC"), ("a.ttml", "element"), ("a.srv3", "element")])
+def test_files_without_a_tag_are_refused(name: str, what: str) -> None:
+    with pytest.raises(BadInput, match=what):
+        formats.read("hello", name)
+
+
 def test_sami_names_its_sources() -> None:
     document = fixture("sami/open-tags.smi")
     assert spoken(document) == "and now the machine it counts, and it writes so they say"
@@ -267,9 +273,11 @@ def test_cut_and_garbled_files_are_read_or_refused(path: Path) -> None:
         ("ass", "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,," + "{\\p1" * 20_000),
         ("ass", "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,," + "{\\p1}" * 5_000),
         ("sami", "<SAMI><BODY>" + "<SYNC Start=1><P>" * 5_000),
+        ("sami", "<SAMI><BODY>" + "<SYNC>\n" * 40_000),
+        ("ttml", "<tt>" + '<p begin="x">a</p>\n' * 10_000 + "</tt>"),
         ("sami", "<SAMI><BODY><SYNC Start=1><P>" + "<!--" * 20_000),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_hostile_files_take_no_time(name: str, text: str) -> None:
     begun = time.process_time()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .spans import Span
@@ -36,6 +38,12 @@ def split(source: str) -> list[Span]:
     if at < len(source):
         result.append((at, len(source)))
     return result
+
+
+def numbering(source: str) -> Callable[[int], int]:
+    """What gives the 1-based number of the line at an offset, for those who ask often."""
+    starts = [found.end() for found in BREAKS.finditer(source)]
+    return lambda offset: bisect_right(starts, offset) + 1
 
 
 def milliseconds(text: str) -> int | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Notice, Word
 
 from . import captions
 from .captions import Cue, Origin, skeleton, write
-from .spans import Span, line_of, visible
+from .lines import numbering
+from .spans import Span, visible
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -66,11 +68,12 @@ def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Ite
 
 
 def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
+    line_at = numbering(text)
     start: int | None = None
     speaker: str | None = None
     synced = False
     tags = list(_TAG.finditer(text))
-    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+    for tag, following in zip_longest(tags, tags[1:]):
         name, attributes = tag[1].upper(), _attributes(tag[2])
         place = (tag.end(), len(text) if following is None else following.start())
         if name == "SYNC":
@@ -78,7 +81,7 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
             number = _MILLISECONDS.match(attributes.get("start", ""))
             start = int(number[1]) if number else None
             if start is None:
-                notices.append(Notice(line_of(text, tag.start()), "a SYNC without a readable Start"))
+                notices.append(Notice(line_at(tag.start()), "a SYNC without a readable Start"))
             if text[slice(*place)].strip():
                 yield _Paragraph(start, "", place, None)
         elif name == "P" and synced:

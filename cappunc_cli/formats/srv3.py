@@ -10,7 +10,7 @@ from cappunc_cli.words import Document, Notice
 
 from . import captions
 from .captions import Cue, skeleton, write
-from .spans import line_of
+from .lines import numbering
 from .tags import HIDDEN_IN_XML, Element, elements, root
 from .timed import Stretch, retimed
 
@@ -34,12 +34,13 @@ def read(text: str) -> Document:
     cues: list[Cue] = []
     timed: dict[Element, int | None] = {}
     notices: list[Notice] = []
+    line_at = numbering(text)
     for element in found:
         if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
             continue
         start, length = _start(element), _length(element)
         if start is None:
-            notices.append(Notice(line_of(text, element.start), "a caption without a readable time"))
+            notices.append(Notice(line_at(element.start), "a caption without a readable time"))
         cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
         timed[element] = start
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):

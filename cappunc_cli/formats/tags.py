@@ -77,7 +77,7 @@ def root(names: str) -> re.Pattern[str]:
 def elements(source: str) -> list[Element]:
     """All elements in the order in which they begin.
 
-    Raises BadInput where tags are broken, do not match or nest too deeply, and for DOCTYPEs
+    Raises BadInput where there is none, where tags are broken, do not match or nest too deeply, and for DOCTYPEs
     with entities or other files in them.
     """
     result: list[Element] = []
@@ -108,4 +108,6 @@ def elements(source: str) -> list[Element]:
                 raise BadInput(f"more than {_DEEPEST} elements inside one another", line=line_of(source, at))
     if around:
         raise BadInput(f"<{around[-1].full_name}> is never closed", line=line_of(source, around[-1].start))
+    if not result:
+        raise BadInput("no XML element")
     return result

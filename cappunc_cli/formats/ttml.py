@@ -8,7 +8,7 @@ from cappunc_cli.words import Document, Notice
 
 from . import captions
 from .captions import Cue, skeleton, write
-from .spans import line_of
+from .lines import numbering
 from .tags import HIDDEN_IN_XML, Element, elements, root
 from .timed import Stretch, retimed
 from .ttml_times import Times, resolve
@@ -32,12 +32,13 @@ def read(text: str) -> Document:
     """
     found = elements(text)
     notices: list[Notice] = []
-    times = resolve(found, lambda element, what: notices.append(Notice(line_of(text, element.start), what)))
+    line_at = numbering(text)
+    times = resolve(found, lambda element, what: notices.append(Notice(line_at(element.start), what)))
     cues = []
     for element in found:
         if element.name == "p" and not any(outer.name in ("p", "head", "metadata") for outer in element.ancestors()):
             if "<![CDATA[" in text[slice(*element.content)]:
-                notices.append(Notice(line_of(text, element.start), "a CDATA section is left alone"))
+                notices.append(Notice(line_at(element.start), "a CDATA section is left alone"))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
     document = captions.document("ttml", text, cues, notices, HIDDEN_IN_XML)
     return retimed(text, document, _stretches(found, times))
