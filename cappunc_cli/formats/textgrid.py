@@ -70,17 +70,16 @@ def read(text: str) -> Document:
     tiers = _chosen([tier for tier in _Reader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
     regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
     number = {region: i for i, region in enumerate(regions)}
-    groups: list[list[Word]] = []
+    groups: dict[tuple[str, ...], list[Word]] = {}
     turns = Turns()
     for tier in tiers:
         turns.announce("")
         words = _words(text, tier, number, turns)
-        same = next((i for i, other in enumerate(groups) if _bare(other) == _bare(words)), None)
-        if words and same is not None:
-            groups[same] = [_merged(a, b) for a, b in zip(groups[same], words, strict=True)]
-        else:
-            groups.append(words)
-    return Document("textgrid", tuple(word for group in groups for word in group), Origin(text, tuple(regions)))
+        same = groups.get(_bare(words))
+        groups[_bare(words)] = [_merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
+    return Document(
+        "textgrid", tuple(word for group in groups.values() for word in group), Origin(text, tuple(regions))
+    )
 
 
 class _Reader:
@@ -175,8 +174,8 @@ def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> l
     return result
 
 
-def _bare(words: Sequence[Word]) -> list[str]:
-    return [strip_cached(word.text)[0] for word in words]
+def _bare(words: Sequence[Word]) -> tuple[str, ...]:
+    return tuple(strip_cached(word.text)[0] for word in words)
 
 
 def _merged(word: Word, again: Word) -> Word:
