@@ -17,7 +17,7 @@ from cappunc_cli.words import Document, Word, pauses
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 FOLDERS = sorted(path for path in (SHARED / "samples").glob("*") if path.is_dir())
 #: Folders whose files are in formats of ours, but for what is no transcript at all.
-MOSTLY_READ = {"srt": 0.95, "vtt": 0.99, "ctm": 1.0, "txt": 1.0}
+MOSTLY_READ = {"srt": 0.95, "vtt": 0.99, "ctm": 1.0, "txt": 1.0, "ttml": 0.95, "srv3": 1.0, "ass": 1.0, "smi": 1.0}
 
 
 def shouted(word: Word, number: int) -> str:
