@@ -243,6 +243,7 @@ SRT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
         ("london never sleeps", ["London:", "never", "sleeps."], "London, never sleeps."),
         ("mary ann: never", ["Mary", "Ann:", "Never."], "mary ann: Never."),
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], "(he left at last)"),
+        ("mary [sighs]: never", ["Mary", "Never."], "mary [sighs]: never"),
         ("so i said yes", ["So", "I", "said:", "Yes."], "So I said: Yes."),
     ],
 )

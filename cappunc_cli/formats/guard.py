@@ -36,7 +36,7 @@ def settle(
     result = list(texts)
     changed = {word.cue for word, text in zip(words, texts, strict=True) if text != word.text}
     colons = {word.cue for word, text in zip(words, texts, strict=True) if _has_colon(text)}
-    suspects = {i for i in changed if i in colons or _has_parenthesis(source, regions[i])}
+    suspects = {i for i in changed if i in colons or _has_bracket(source, regions[i])}
     if suspects:
         places = _places(regions, words)
         for region in sorted(suspects):
@@ -51,8 +51,9 @@ class _Region:
     hidden: re.Pattern[str]
 
 
-def _has_parenthesis(source: str, region: Span) -> bool:
-    return source.find("(", *region) >= 0 or source.find("（", *region) >= 0
+def _has_bracket(source: str, region: Span) -> bool:
+    # `mary [on the phone]: never` has its colon outside all words.
+    return any(source.find(bracket, *region) >= 0 for bracket in "(（[")
 
 
 def _places(regions: Sequence[Span], words: Sequence[Word]) -> Mapping[int, _Places]:
