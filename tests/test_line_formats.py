@@ -222,6 +222,8 @@ TEXTS = [
     "a\\;b <unk> she-, it",
     "“quoted,” 'word' —",
     "42. u.s. 0:00:01.000",
+    "0:00:01.000 0:00:02.000",
+    "mary [2]: hi",
     "one[br]two <00:01.5>three",
     "♪ la la",
     "étude İstanbul straße ŉ",

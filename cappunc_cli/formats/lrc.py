@@ -20,7 +20,7 @@ SUFFIXES = (".lrc",)
 
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
 _STAMP = re.compile(rf"[ \t]*\[{_TIME}\]")
-_LAST_STAMP = re.compile(rf".*<{_TIME}>[ \t]*\Z")
+_LAST_STAMP = re.compile(rf".*<{_TIME}>[^\w<>]*\Z")
 _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _BEGINS = re.compile(
     r"[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\])",
