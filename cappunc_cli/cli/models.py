@@ -37,7 +37,8 @@ def models(
     if as_json:
         sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     elif found:
-        _print(found)
+        for model in found:
+            _print(model)
     else:
         typer.echo("cappunc: no model is installed", err=True)
         raise typer.Exit(1)
@@ -96,28 +97,21 @@ def scores(directory: Path) -> dict[str, float]:
         return {}
 
 
-def _print(found: list[dict[str, object]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("model", "languages", "size", "sha256", "micro-F1 , . ?", "directory"):
-        table.add_column(title, overflow="fold")
-    for model in found:
-        table.add_row(*_cells(model))
-    Console(soft_wrap=not sys.stdout.isatty()).print(table, markup=False, highlight=False)
-
-
-def _cells(model: dict[str, object]) -> list[str]:
-    size = f"{int(str(model['bytes'])) / 1e6:.1f} MB"
+def _print(model: dict[str, object]) -> None:
+    lines = [("size", f"{int(str(model['bytes'])) / 1e6:.1f} MB"), ("directory", str(model["directory"]))]
     if "error" in model:
-        return [str(model["name"]), "unusable", size, "", str(model["error"]), str(model["directory"])]
-    languages, figures = model["languages"], model["scores"]
-    return [
-        str(model["name"]),
-        ", ".join(languages) if isinstance(languages, list) else "",
-        size,
-        str(model["sha256"])[:12],
-        "  ".join(f"{name} {value:.3f}" for name, value in figures.items()) if isinstance(figures, dict) else "",
-        str(model["directory"]),
-    ]
+        lines.append(("unusable", str(model["error"])))
+    else:
+        lines += [(name, _joined(model[name])) for name in ("languages", "marks", "licence", "sha256")]
+        figures = model["scores"]
+        if isinstance(figures, dict):
+            lines += [("micro-F1", f"{value:.3f}  {name}") for name, value in figures.items()]
+    typer.echo(model["name"])
+    shown = ""
+    for title, value in lines:
+        typer.echo(f"  {title if title != shown else '':10} {value}")
+        shown = title
+
+
+def _joined(value: object) -> str:
+    return " ".join(value) if isinstance(value, list) else str(value)
