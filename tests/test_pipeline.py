@@ -218,7 +218,8 @@ def english() -> pipeline.Model:
 
 
 SPEECH = (
-    "good morning everybody my name is anna and i live in london yesterday i met doctor peter smith who works for nasa "
+    "good morning everybody my name is anna and i live in london "
+    "it is a wonderful city yesterday i met doctor peter smith who works for nasa "
     "do you know what he said to me he said that nobody had ever asked him that question before so i asked him again"
 )
 

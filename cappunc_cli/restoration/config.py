@@ -35,7 +35,8 @@ class ModelConfig:
     `cases` and `marks` name the columns of the two outputs in their order. `window`,
     `overlap` and `min_words_cut` are words; `max_pieces` counts subword pieces with [CLS]
     and [SEP]. `pause_bins_ms` are ascending edges. `bias` is added to the log-probability of
-    a mark. `blend` averages what overlapping chunks say instead of cutting in the middle.
+    a mark. A text's last word ends a sentence if the model holds that at least as likely as
+    `end_share`. `blend` averages what overlapping chunks say instead of cutting in the middle.
     `files` maps file names to SHA-256.
     """
 
@@ -52,6 +53,7 @@ class ModelConfig:
     bias: Mapping[str, float] = field(default_factory=dict)
     crf: Transitions | None = None
     blend: bool = False
+    end_share: float = 0.15
     files: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
 
@@ -105,6 +107,7 @@ def _parse(values: dict[str, object]) -> ModelConfig:
         bias=bias,
         crf=_transitions(values.get("crf"), len(marks)),
         blend=_get(values, "blend", _boolean, False),
+        end_share=_get(values, "end_share", _number, 0.15),
         files=_get(values, "files", _strings_by_name, {}),
         version=_get(values, "version", _string, "1"),
     )

@@ -46,9 +46,6 @@ _CONTINUING = [MARK_COLUMNS.index(m) for m in ",:;"]
 _REACH = 6.0
 #: Nats against a mark between two numbers (`3` `14`): it takes 9 to 1.
 _NUMBER_COST = 2.2
-#: A text ends with a sentence end if the model holds one at least this likely. Nearly every file ends a
-#: sentence while one training window in fifteen does, so even one in a hundred speaks for it.
-_END_SHARE = 0.01
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
 
@@ -139,7 +136,7 @@ def _mark_scores(
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
     scores[-1, _CONTINUING] = -np.inf
-    if text.marks[-1, [*_ENDS, MARK_COLUMNS.index("…")]].sum() >= _END_SHARE:
+    if text.marks[-1, [*_ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
         scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in _ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf
