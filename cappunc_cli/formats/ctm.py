@@ -169,7 +169,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     safe = [
         _fitted(word, text) if text != word.text else text for word, text in zip(document.words, texts, strict=True)
     ]
-    return spans.write(_source(document), document.words, safe)
+    return spans.write(spans.source_of(document), document.words, safe)
 
 
 def _fitted(word: Word, text: str) -> str:
@@ -182,10 +182,4 @@ def _fitted(word: Word, text: str) -> str:
 
 def skeleton(document: Document) -> str:
     """All that is no word."""
-    return spans.skeleton(_source(document), document.words)
-
-
-def _source(document: Document) -> str:
-    if not isinstance(document.origin, str):
-        raise TypeError("not a CTM document")
-    return document.origin
+    return spans.skeleton(spans.source_of(document), document.words)

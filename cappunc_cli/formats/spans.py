@@ -15,7 +15,7 @@ from html import entities, unescape
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.labels import Label, strip
-from cappunc_cli.words import Word
+from cappunc_cli.words import Document, Word
 
 Span = tuple[int, int]
 Copy = tuple[Span, ...]
@@ -243,6 +243,13 @@ def write(source: str, words: Sequence[Word], texts: Sequence[str]) -> str:
             for copy in copies(word):
                 changes += edits(source, copy, text)
     return splice(source, changes)
+
+
+def source_of(document: Document) -> str:
+    """The source of a document whose format keeps nothing else; TypeError for another format's."""
+    if not isinstance(document.origin, str):
+        raise TypeError(f"{document.format} keeps more than the source")
+    return document.origin
 
 
 def skeleton(source: str, words: Sequence[Word]) -> str:

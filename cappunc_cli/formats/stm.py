@@ -127,15 +127,9 @@ def write(document: Document, texts: Sequence[str]) -> str:
 
     Raises ValueError for another number of texts than words, BadInput for another word.
     """
-    return spans.write(_source(document), document.words, [text.strip() for text in texts])
+    return spans.write(spans.source_of(document), document.words, [text.strip() for text in texts])
 
 
 def skeleton(document: Document) -> str:
     """All that is no word."""
-    return spans.skeleton(_source(document), document.words)
-
-
-def _source(document: Document) -> str:
-    if not isinstance(document.origin, str):
-        raise TypeError("not an STM document")
-    return document.origin
+    return spans.skeleton(spans.source_of(document), document.words)
