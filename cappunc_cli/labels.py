@@ -38,6 +38,26 @@ class Case(StrEnum):
     MIXED = "mixed"
 
 
+class Around(StrEnum):
+    """Marks that stand beside the one mark of MARKS, several to a word (AutoPunct's multi-label classes).
+
+    Each has a column of its own in a model that restores it: an opening question or
+    exclamation mark, a quotation that begins before or ends after the word, the dash of direct
+    speech before it.
+    """
+
+    OPEN_QUESTION = "¿"
+    OPEN_EXCLAMATION = "¡"
+    OPEN_QUOTE = "“"
+    CLOSE_QUOTE = "”"
+    OPEN_DASH = "–"
+
+
+_QUOTES_BEFORE = frozenset('"“”„‟«»‹›')
+_QUOTES_AFTER = frozenset('"“”‟«»‹›')
+_DASHES = frozenset("–—―")
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """Case and marks of one word.
@@ -57,6 +77,19 @@ class Label:
     def mark(self) -> str:
         """The one mark of MARKS that `after` amounts to, or ''."""
         return mark_of(self.after)
+
+    @property
+    def around(self) -> frozenset[Around]:
+        """The marks of `before` and `after` that are not the one mark, however they are spelled."""
+        before, after = set(self.before), set(self.after)
+        found = {mark for mark in (Around.OPEN_QUESTION, Around.OPEN_EXCLAMATION) if mark in before}
+        if before & _QUOTES_BEFORE:
+            found.add(Around.OPEN_QUOTE)
+        if after & _QUOTES_AFTER:
+            found.add(Around.CLOSE_QUOTE)
+        if before & _DASHES:
+            found.add(Around.OPEN_DASH)
+        return frozenset(found)
 
     def with_mark(self, mark: str) -> Label:
         """The same label with its mark replaced; quotes and brackets keep their place."""

@@ -11,12 +11,13 @@ class Language:
 
     `always_capital` are bare words that are never lower-case (`i'm`); `abbreviations` end in
     a period that ends no sentence when another word follows (`dr`, `vs`); `titles` among
-    them are always followed by a name.
+    them are always followed by a name. `quotes` open and close a quotation.
     """
 
     code: str
     name: str
     marks: str = ",.?!:;—…"
+    quotes: tuple[str, str] = ("“", "”")
     always_capital: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()

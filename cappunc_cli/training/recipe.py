@@ -18,7 +18,8 @@ class Recipe:
     windows, one drawn per batch; `batch` the pieces per step; `tokens` the pieces of the whole
     run; learning rates are peaks, held after a linear warm-up and let down to zero over the last
     `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
-    the most words in error there. `pauses` is the share of timed windows that show their pauses.
+    the most words in error there. `pauses` is the share of timed windows that show their pauses;
+    `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed corpora `clocks`.
     `decoding` goes into config.json as it is;
     `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     """
@@ -40,6 +41,8 @@ class Recipe:
     noise: float
     noise_rate: float
     pauses: float
+    synthetic: float
+    clocks: tuple[str, ...]
     turns: float
     edge: int
     edge_weight: float
@@ -60,6 +63,7 @@ class Recipe:
         # "" starts from the bare encoder.
         table["start"] = project / table["start"] if table["start"] else None
         table["pieces"] = tuple(table["pieces"])
+        table["clocks"] = tuple(table["clocks"])
         table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
         return cls(**table)
 

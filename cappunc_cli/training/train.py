@@ -25,6 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from cappunc_cli.training import stored
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.dataset import MARK_LABELS, Stream, Vocabulary
 from cappunc_cli.training.network import JointNetwork, start_from
@@ -127,6 +128,14 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
     )
 
 
+def begin(network: JointNetwork, start: Path | None) -> None:
+    """Load the weights a run starts from: a model.onnx, safetensors, or the bare pretrained encoder."""
+    if start is not None and start.suffix == ".onnx":
+        network.load_state_dict(stored.read(start))
+    else:
+        start_from(network, start or pretrained() / "model.safetensors")
+
+
 def train(recipe: Recipe, device: torch.device) -> None:
     """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
     torch.manual_seed(recipe.seed)
@@ -138,7 +147,7 @@ def train(recipe: Recipe, device: torch.device) -> None:
     if saved:
         network.load_state_dict(saved["network"])
     else:
-        start_from(network, recipe.start or pretrained() / "model.safetensors")
+        begin(network, recipe.start)
     network.to(device).train()
     optimiser = optimiser_of(network, recipe)
     if saved:

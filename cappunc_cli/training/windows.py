@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.training.dataset import CASES, COMMA, ELLIPSIS, STOP, UNKNOWN_PAUSE, Ints, Stream, Vocabulary
+from cappunc_cli.training.dataset import CASES, COMMA, ELLIPSIS, MARK_LABELS, STOP, UNKNOWN_PAUSE, Ints, Stream, Vocabulary
 from cappunc_cli.training.recipe import Recipe
 
 CLS, SEP = 101, 102  # of the BERT vocabulary
@@ -61,6 +61,11 @@ class Windows:
         self.shares = shares / shares.sum()
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
         self.bins = np.array(recipe.pause_bins_ms)
+        self.silences = [
+            _silence_by_mark(stream, vocabulary, self.train_stops[name])
+            for name, stream in streams.items()
+            if name in recipe.clocks
+        ]
 
     def batch(self, rng: np.random.Generator) -> Batch:
         """A batch of `recipe.batch` pieces in rows of one length."""
@@ -92,6 +97,8 @@ class Windows:
         sample = self._fit(sample, pieces)
         sample.weights[:edge] *= weight
         sample.weights[-edge:] *= weight
+        if self.silences and rng.random() < self.recipe.synthetic and (sample.pauses == UNKNOWN_PAUSE).all():
+            _add_pauses(sample, self.silences[rng.integers(len(self.silences))], rng)
         if rng.random() > self.recipe.turns:
             sample.turns[:] = False
         _show_pauses(sample, self.recipe.pauses, rng)
@@ -146,6 +153,21 @@ class Windows:
     def bin(self, pauses: Ints) -> NDArray[np.int64]:
         """Pause bins: 0 unknown, else 1 + the bin of the duration."""
         return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.bins, pauses, side="right"))
+
+
+def _silence_by_mark(stream: Stream, vocabulary: Vocabulary, stop: int) -> list[Ints]:
+    """The known pauses (ms) after the words of each mark in the training part of a timed corpus."""
+    pauses, marks = stream.pauses[:stop], vocabulary.marks[stream.types[:stop]]
+    known = pauses != UNKNOWN_PAUSE
+    pools = [pauses[known & (marks == mark)] for mark in range(len(MARK_LABELS))]
+    return [pool if len(pool) else pools[0] for pool in pools]
+
+
+def _add_pauses(sample: Sample, pools: list[Ints], rng: np.random.Generator) -> None:
+    """Give an untimed text the pauses that speakers of a timed corpus make at its marks."""
+    for mark in np.unique(sample.marks):
+        at = np.flatnonzero(sample.marks == mark)
+        sample.pauses[at] = pools[mark][rng.integers(0, len(pools[mark]), len(at))]
 
 
 def _show_pauses(sample: Sample, share: float, rng: np.random.Generator) -> None:

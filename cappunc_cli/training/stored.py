@@ -1,0 +1,70 @@
+"""The weights of a model file, back as the network's state: the start of an adaptation.
+
+Inverse of `graph.build` but for what 8 bits rounded off.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
+from torch import Tensor
+
+from cappunc_cli.errors import BadModel
+from cappunc_cli.training.graph import Arrays
+from cappunc_cli.training.network import Shape
+
+#: Names in the graph that differ from the network's.
+_TABLES = {"words": "words", "places": "places", "pauses.table": "pauses", "turns.table": "turns"}
+
+
+def read(path: Path) -> dict[str, Tensor]:
+    """State dict (float32) of a model.onnx in any of the graph's kinds of weights.
+
+    Raises BadModel for a file that `graph.build` did not write.
+    """
+    try:
+        graph = onnx.load(str(path)).graph
+    except Exception as error:  # protobuf has no base class that says "not this format"
+        raise BadModel("not an ONNX file", str(path)) from error
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    arrays: Arrays = {}
+    for name, value in stored.items():
+        stem, _, kind = name.rpartition(".")
+        if name in _TABLES:
+            scale = stored.get(f"{name}/scale")
+            arrays[f"{_TABLES[name]}.weight"] = value if scale is None else value * scale
+        elif name == "soft_case":
+            arrays["soft_case.weight"] = value.T
+        elif kind == "weight" and "norm" not in name:
+            arrays[name] = value.T
+        elif kind in ("weight", "bias"):
+            arrays[name] = value
+        elif kind == "int8":
+            arrays[f"{stem}.weight"] = (value * stored[f"{stem}.scale"]).T
+        elif kind == "bits":
+            whole = value.astype(np.float32) - 128
+            scales = stored[f"{stem}.scale"].reshape(*whole.shape[:2], 1)
+            arrays[f"{stem}.weight"] = (whole * scales).reshape(len(whole), -1)
+    if "words.weight" not in arrays or "mark_out.weight" not in arrays:
+        raise BadModel("not a joint model of this project", str(path))
+    return {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
+
+
+def shape_of(state: dict[str, Tensor], heads: int) -> Shape:
+    """Sizes of a network that has this state; the number of attention heads is in no weight."""
+    return Shape(
+        vocabulary=len(state["words.weight"]),
+        positions=len(state["places.weight"]),
+        width=state["words.weight"].shape[1],
+        heads=heads,
+        layers=1 + max(int(name.split(".")[1]) for name in state if name.startswith("blocks.")),
+        inner=len(state["blocks.0.up.bias"]),
+        pause_bins=len(state["pauses.weight"]) - 1,
+        case_width=len(state["soft_case.weight"]),
+        cases=len(state["case.bias"]),
+        marks=len(state["mark_out.bias"]),
+    )
