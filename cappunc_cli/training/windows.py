@@ -7,7 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.training.dataset import CASES, COMMA, ELLIPSIS, MARK_LABELS, STOP, UNKNOWN_PAUSE, Ints, Stream, Vocabulary
+from cappunc_cli.training.dataset import (
+    CASES,
+    COMMA,
+    ELLIPSIS,
+    MARK_LABELS,
+    STOP,
+    UNKNOWN_PAUSE,
+    Ints,
+    Stream,
+    Vocabulary,
+)
 from cappunc_cli.training.recipe import Recipe
 
 CLS, SEP = 101, 102  # of the BERT vocabulary
