@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.labels import Case
+from cappunc_cli.labels import Around, Case
 from cappunc_cli.restoration.models import ModelConfig, find, installed, read_lexicon, verify
 
 TINY = Path(__file__).parent / "tiny_model"
@@ -62,6 +62,9 @@ def test_config_is_read() -> None:
         ({"crf": {"transitions": [[0]], "start": [0], "end": [0]}}, "crf: every row"),
         ({"crf": {"start": [0], "end": [0]}}, "crf: must be a list"),
         ({"blend": 1}, "blend: must be true or false"),
+        ({"around": ["«"]}, "around: unknown '«'"),
+        ({"around": ["¿", "¿"]}, "around: a label twice"),
+        ({"around": ["“"]}, "around: a quotation opens and closes"),
     ],
 )
 def test_a_bad_config_is_named(model: Path, values: dict[str, object], message: str) -> None:
@@ -81,6 +84,14 @@ def test_a_missing_field_or_file_is_named(model: Path) -> None:
     (model / "config.json").unlink()
     with pytest.raises(BadModel, match=r"no readable config\.json"):
         ModelConfig.load(model)
+
+
+def test_marks_around_the_word_are_read(model: Path) -> None:
+    assert ModelConfig.load(model).around == ()
+    change(model, around=["–", "¿"], bias={"¿": 0.5})
+    config = ModelConfig.load(model)
+    assert config.around == (Around.OPEN_DASH, Around.OPEN_QUESTION)
+    assert config.bias == {"¿": 0.5}
 
 
 def test_a_chain_is_read(model: Path) -> None:

@@ -42,12 +42,12 @@ class Text:
 
 
 def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) -> Text:
-    """The probabilities [n, cases + marks] of a model in our columns; only marks of `wanted` remain."""
+    """The probabilities [n, cases + marks (+ around)] of a model in our columns; only marks of `wanted` remain."""
     size = len(config.cases)
     cases = np.zeros((len(fact), len(CASE_COLUMNS)), np.float32)
     cases[:, [CASE_COLUMNS.index(c) for c in config.cases]] = probabilities[:, :size]
     marks = np.zeros((len(fact), len(MARK_COLUMNS)), np.float32)
-    marks[:, [MARK_COLUMNS.index(m) for m in config.marks]] = probabilities[:, size:]
+    marks[:, [MARK_COLUMNS.index(m) for m in config.marks]] = probabilities[:, size : size + len(config.marks)]
     text = Text(cases, marks, fact)
     _restrict_cases(text)
     _restrict_marks(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.labels import MARKS, Around, Case
 from cappunc_cli.restoration.chunks import check
 
 T = TypeVar("T")
@@ -32,12 +32,14 @@ class Transitions:
 class ModelConfig:
     """config.json of a model directory.
 
-    `cases` and `marks` name the columns of the two outputs in their order. `window`,
-    `overlap` and `min_words_cut` are words; `max_pieces` counts subword pieces with [CLS]
-    and [SEP]. `pause_bins_ms` are ascending edges. `bias` is added to the log-probability of
-    a mark. A text's last word ends a sentence if the model holds that at least as likely as
-    `end_share`. `blend` averages what overlapping chunks say instead of cutting in the middle.
-    `files` maps file names to SHA-256.
+    `cases` and `marks` name the columns of the two outputs in their order, `around` those of
+    the third, which not every model has: marks that stand beside the one of `marks`, each
+    independent of the others. `window`, `overlap` and `min_words_cut` are words; `max_pieces`
+    counts subword pieces with [CLS] and [SEP]. `pause_bins_ms` are ascending edges. `bias` is
+    added to the log-probability of a mark, to the log-odds of one of `around`. A text's last
+    word ends a sentence if the model holds that at least as likely as `end_share`. `blend`
+    averages what overlapping chunks say instead of cutting in the middle. `files` maps file
+    names to SHA-256.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ModelConfig:
     crf: Transitions | None = None
     blend: bool = False
     end_share: float = 0.15
+    around: tuple[Around, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
 
@@ -82,7 +85,16 @@ def _parse(values: dict[str, object]) -> ModelConfig:
     marks = _get(values, "marks", _strings)
     if unknown := [m for m in marks if m and (len(m) != 1 or m not in MARKS)]:
         raise BadModel(f"marks: unknown {unknown[0]!r}")
-    for name, labels, needed in (("cases", cases, ("lower", "capital")), ("marks", marks, ("",))):
+    around = _get(values, "around", _strings, [])
+    if unknown := [m for m in around if m not in list(Around)]:
+        raise BadModel(f"around: unknown {unknown[0]!r}")
+    if (Around.OPEN_QUOTE in around) != (Around.CLOSE_QUOTE in around):
+        raise BadModel("around: a quotation opens and closes; both quotes or none")
+    for name, labels, needed in (
+        ("cases", cases, ("lower", "capital")),
+        ("marks", marks, ("",)),
+        ("around", around, ()),
+    ):
         if len(set(labels)) != len(labels):
             raise BadModel(f"{name}: a label twice")
         if missing := [label for label in needed if label not in labels]:
@@ -91,7 +103,7 @@ def _parse(values: dict[str, object]) -> ModelConfig:
     if list(bins) != sorted(set(bins)):
         raise BadModel("pause_bins_ms: the edges must ascend")
     bias = _get(values, "bias", _numbers_by_name, {})
-    if unknown := [m for m in bias if m not in marks]:
+    if unknown := [m for m in bias if m not in (*marks, *around)]:
         raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
     config = ModelConfig(
         name=_get(values, "name", _string),
@@ -108,6 +120,7 @@ def _parse(values: dict[str, object]) -> ModelConfig:
         crf=_transitions(values.get("crf"), len(marks)),
         blend=_get(values, "blend", _boolean, False),
         end_share=_get(values, "end_share", _number, 0.15),
+        around=tuple(Around(m) for m in around),
         files=_get(values, "files", _strings_by_name, {}),
         version=_get(values, "version", _string, "1"),
     )

@@ -126,8 +126,8 @@ def _mark_scores(
 ) -> Rows:
     """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
     scores = _log(text.marks)
-    for mark, nats in config.bias.items():
-        scores[:, MARK_COLUMNS.index(mark)] += nats
+    for mark in config.marks:
+        scores[:, MARK_COLUMNS.index(mark)] += config.bias.get(mark, 0)
     scores[:, NONE] -= _REACH * (2 * options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
     seen = np.flatnonzero(known.seen_marks >= 0)

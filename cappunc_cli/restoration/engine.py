@@ -37,6 +37,8 @@ _SHAPE_STEP = 8
 _MOST_CACHED = 200_000
 _INPUTS = ("input_ids", "attention_mask", "pauses", "turns")
 _OUTPUTS = ("case", "marks")
+#: The third output of a model whose config names marks around the word.
+_AROUND = "around"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,15 @@ class OnnxEngine:
         self._numbers: dict[str, int] = {}
         self._pieces: list[tuple[int, ...]] = []
         self._session, self.device, self.warning = _open_session(directory / "model.onnx", device)
+        self._outputs = (*_OUTPUTS, _AROUND) if self.config.around else _OUTPUTS
+        if self.config.around and _AROUND not in {output.name for output in self._session.get_outputs()}:
+            raise BadModel(f"config.json names marks around the word, but the graph lacks {_AROUND}", str(directory))
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[self.device.split(":")[0]]
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]:
-        """Each chunk, in order, with its probabilities [len(chunk), cases + marks].
+        """Each chunk, in order, with its probabilities [len(chunk), cases + marks + around].
 
         `words` are bare words; `pauses` are the milliseconds after each word (None: unknown)
         and `turns` whether the speaker changes after it. Chunks are worked off in batches of
@@ -141,12 +146,15 @@ class OnnxEngine:
             turns[row, last] = text.turns[chunk.start : chunk.stop]
             lasts.append(last)
         try:
-            case, marks = self._session.run(_OUTPUTS, dict(zip(_INPUTS, (ids, mask, pauses, turns), strict=True)))
+            case, marks, *around = self._session.run(
+                self._outputs, dict(zip(_INPUTS, (ids, mask, pauses, turns), strict=True))
+            )
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {_first_line(error)}") from error
         counts = list(map(len, batch))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
-        table = np.concatenate([softmax(case[rows, places]), softmax(marks[rows, places])], axis=1)
+        parts = [softmax(case[rows, places]), softmax(marks[rows, places])]
+        table = np.concatenate([*parts, *(sigmoid(logits[rows, places]) for logits in around)], axis=1)
         return np.split(table, np.cumsum(counts)[:-1])
 
     def _encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> _Pieces:
@@ -193,6 +201,12 @@ def softmax(logits: Rows) -> Rows:
     exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
     exponents /= exponents.sum(-1, keepdims=True)
     return exponents
+
+
+def sigmoid(logits: Rows) -> Rows:
+    """Probabilities of independent labels, safe for any finite logits."""
+    chances: Rows = (0.5 * (1 + np.tanh(0.5 * logits))).astype(np.float32, copy=False)
+    return chances
 
 
 def _padded(width: int) -> int:
