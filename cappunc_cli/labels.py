@@ -25,7 +25,7 @@ _OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
 # U.S. and a.m. end in a period that belongs to the word.
-_INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}")
+_INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
 _DOTS = re.compile(r"\.{2,}")
 
 

@@ -1,33 +1,71 @@
-"""What a language adds to decoding; one table entry per language, no code elsewhere."""
+"""What a language adds to reading and decoding; one table entry per language, no code elsewhere.
+
+To add a language: an entry in LANGUAGES. A model may also be trained for a code that has none;
+`language` then gives the plain conventions.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from unicodedata import is_normalized, normalize
+
+_ROMAN = re.compile(r"[ivxlcdm]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Conventions of one written language.
+    """Conventions of one written language; all words in it are bare (lower case, NFC, `'`).
 
-    `always_capital` are bare words that are never lower-case (`i'm`); `abbreviations` end in
-    a period that ends no sentence when another word follows (`dr`, `vs`); `titles` among
-    them are always followed by a name. `quotes` open and close a quotation.
+    `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
+    close a quotation. `always_capital` words are never lower-case (`i'm`); `abbreviations` end
+    in a period that ends no sentence when another word follows (`dr`, `vs`); `titles` among
+    them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
+    ends none either. `clitics` stay lower-case beside the hyphen of a capital word
+    (`Într-o`, not `Într-O`). `letters` are other codes of the language's letters.
+    `diacritics` are the letters that text typed without them lacks.
     """
 
     code: str
     name: str
     marks: str = ",.?!:;—…"
+    opening: str = ""
     quotes: tuple[str, str] = ("“", "”")
     always_capital: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
+    ordinals: bool = False
+    clitics: frozenset[str] = frozenset()
+    letters: Mapping[str, str] = field(default_factory=dict)
+    diacritics: str = ""
+
+    def spelled(self, word: str) -> str:
+        """A word as tables and models know it: NFC, one code per letter, the typewriter's apostrophe."""
+        if word.isascii():
+            return word
+        if not is_normalized("NFC", word):
+            word = normalize("NFC", word)
+        for other, letter in self.letters.items():
+            word = word.replace(other, letter)
+        return word.replace("’", "'")
+
+    def abbreviates(self, bare: str) -> bool:
+        """Whether a period after this word, spelled as above, ends no sentence."""
+        if bare in self.abbreviations:
+            return True
+        return self.ordinals and (bare.isdecimal() or _ROMAN.fullmatch(bare) is not None)
 
 
-_ENGLISH_I = "i i'm i've i'd i'll i'ma i’m i’ve i’d i’ll"
-_ENGLISH_TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
-_ENGLISH_ABBREVIATIONS = (
-    "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec"
-)
+def _set(*words: str) -> frozenset[str]:
+    return frozenset(" ".join(words).split())
+
+
+_EN_TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
+_ES_TITLES = "sr sra srta sres dr dra dres d dña prof profa lic ing arq gral cnel sgto fr mons"
+_EU_TITLES = "jn and dr prof"
+_RO_TITLES = "dl dna dra d-l d-na d-ra d-lui dr prof ing av arh acad col sf"
+_VI_TITLES = "ts gs pgs ths bs ks ls gs.ts pgs.ts"
 
 LANGUAGES: dict[str, Language] = {
     language.code: language
@@ -35,9 +73,61 @@ LANGUAGES: dict[str, Language] = {
         Language(
             "en",
             "English",
-            always_capital=frozenset(_ENGLISH_I.split()),
-            abbreviations=frozenset((_ENGLISH_TITLES + " " + _ENGLISH_ABBREVIATIONS).split()),
-            titles=frozenset(_ENGLISH_TITLES.split()),
+            always_capital=_set("i i'm i've i'd i'll i'ma"),
+            abbreviations=_set(
+                _EN_TITLES,
+                "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec",
+            ),
+            titles=_set(_EN_TITLES),
+        ),
+        Language(
+            "es",
+            "Spanish",
+            opening="¿¡",
+            quotes=("«", "»"),
+            abbreviations=_set(
+                _ES_TITLES,
+                "ud uds vd vds art arts av avda núm pág págs vol cap tel aprox dpto depto admón ej ee uu vs cía",
+            ),
+            titles=_set(_ES_TITLES),
+            diacritics="áéíóúüñ",
+        ),
+        Language(
+            "eu",
+            "Basque",
+            quotes=("«", "»"),
+            abbreviations=_set(_EU_TITLES, "adib orr zk ik art tel k.a k.o"),
+            titles=_set(_EU_TITLES),
+            ordinals=True,
+            # Case endings after an initialism or a foreign name: `NATO-ren`.
+            clitics=_set("a ak ek en ena i ko ra rako ren ri n tik z ekin rekin eko etako era erako"),
+        ),
+        Language(
+            "ro",
+            "Romanian",
+            quotes=("„", "”"),
+            abbreviations=_set(
+                _RO_TITLES, "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel î.hr d.hr"
+            ),
+            titles=_set(_RO_TITLES),
+            clitics=_set(
+                "o a i l m n s t v mi ți și ne vă vi le li lui îl îi îmi îți își am ai are au aș ar ați aveam avea",
+                "un una unul ul ului uri urile urilor ul le lor mă te se ce că de la pe e este ești era",
+            ),
+            # The cedillas of Turkish stood in for the commas below until fonts had them.
+            letters={"ş": "ș", "ţ": "ț", "Ş": "Ș", "Ţ": "Ț"},
+            diacritics="ăâîșț",
+        ),
+        Language(
+            "vi",
+            "Vietnamese",
+            abbreviations=_set(_VI_TITLES, "tp tx tt q p kts"),
+            titles=_set(_VI_TITLES),
         ),
     )
 }
+
+
+def language(code: str) -> Language:
+    """The conventions of a language by its code; the plain ones for a language without an entry."""
+    return LANGUAGES.get(code) or Language(code, code)

@@ -36,7 +36,8 @@ _ADDRESS = re.compile(
 )
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 
-_NAME_PART = re.compile(r"[#\w][\w'’&/-]*|[\w'’-]{1,4}\.|(?:\w\.){2,3}")
+# A combining mark is no \w, but files from a Mac write `Íñigo` with two.
+_NAME_PART = re.compile(r"[#\w][\w\u0300-\u036f'’&/-]*|[\w\u0300-\u036f'’-]{1,4}\.|(?:\w[\u0300-\u036f]*\.){2,3}")
 _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5

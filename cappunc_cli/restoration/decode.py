@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import TERMINAL, Label
-from cappunc_cli.languages import LANGUAGES, Language
+from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.columns import (
     CASE_COLUMNS,
     LOWER,
@@ -74,9 +74,9 @@ def decode(
         return []
     forms = lexicon or {}
     known = evidence or nothing(len(words))
-    language = LANGUAGES.get(config.languages[0], Language(config.languages[0], ""))
-    allowed = language.marks if options.marks is None else options.marks
-    text = columns(probabilities, facts(words, language, forms), config, allowed)
+    conventions = language(options.language or config.languages[0])
+    allowed = conventions.marks if options.marks is None else options.marks
+    text = columns(probabilities, facts(words, conventions, forms), config, allowed)
     ends = _chance_of_end(text)
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)
@@ -84,7 +84,7 @@ def decode(
     scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
     marks = _best_marks(scores, config)
     cases = _best_cases(text, marks, known, capital, own)
-    return _labels(text, words, marks, cases, known, forms)
+    return _labels(text, words, marks, cases, known, forms, conventions)
 
 
 def _chance_of_end(text: Text) -> Chances:
@@ -203,7 +203,13 @@ def _best_cases(
 
 
 def _labels(
-    text: Text, words: Sequence[str], marks: Indices, cases: Indices, known: Evidence, forms: Mapping[str, str]
+    text: Text,
+    words: Sequence[str],
+    marks: Indices,
+    cases: Indices,
+    known: Evidence,
+    forms: Mapping[str, str],
+    conventions: Language,
 ) -> list[Label]:
     rows = np.arange(len(words))
     # What was there before is no guess.
@@ -212,7 +218,11 @@ def _labels(
     scores = np.clip(sure_case * sure_mark, 0, 1).tolist()
     return [
         Label(
-            CASE_COLUMNS[case], "", MARK_COLUMNS[mark], (mixed_form(word, forms) or "") if case == MIXED else "", score
+            CASE_COLUMNS[case],
+            "",
+            MARK_COLUMNS[mark],
+            (mixed_form(word, forms, conventions) or "") if case == MIXED else "",
+            score,
         )
         for word, case, mark, score in zip(words, cases.tolist(), marks.tolist(), scores, strict=True)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -49,14 +50,14 @@ def facts(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) 
 def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
     found = Fact(0)
     first, top = capital(word), upper(word)
-    plain = word.replace("’", "'")
+    plain = language.spelled(word)
     for fact, holds in (
         (Fact.NO_CASE, top == word),
         (Fact.NO_CAPITAL, first == word),
         (Fact.ONE_LETTER, first == top),
-        (Fact.HAS_FORM, mixed_form(word, lexicon) is not None),
+        (Fact.HAS_FORM, mixed_form(word, lexicon, language) is not None),
         (Fact.ALWAYS_CAPITAL, plain in language.always_capital),
-        (Fact.ABBREVIATION, word in language.abbreviations),
+        (Fact.ABBREVIATION, language.abbreviates(plain)),
         (Fact.FRAGMENT, word.endswith("-")),
         (Fact.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
         (Fact.DIGIT_FIRST, word[:1].isdigit()),
@@ -68,14 +69,20 @@ def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
     return found
 
 
-def mixed_form(word: str, lexicon: Mapping[str, str]) -> str | None:
+def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
     """How to write a word that the model calls mixed: by the lexicon, else by its build; None if neither knows."""
     form = lexicon.get(word)
+    if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
+        form = known if is_normalized("NFC", word) else normalize("NFD", known)
     if form is None:
         if "-" in word.strip("-"):
-            form = "-".join([capital(part) for part in word.split("-")])
+            form = "-".join([_part(part, language) for part in word.split("-")])
         elif word[:2] in ("o'", "o’", "d'", "d’") and len(word) > 3:
             form = word[0].upper() + word[1] + capital(word[2:])
         elif word.startswith("mc") and len(word) > 4:
             form = "Mc" + capital(word[2:])
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def _part(part: str, language: Language) -> str:
+    return part if language.spelled(part) in language.clitics else capital(part)

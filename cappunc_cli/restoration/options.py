@@ -17,7 +17,8 @@ class Options:
     """`marks` are the only ones to add (None: all of the model's); `sensitivity` goes from 0
     (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
-    model's own; without `pauses` the times are not looked at. Raises CappuncError.
+    model's own; without `pauses` the times are not looked at. `language` is the code of the
+    text's language where the model has several (None: the model's first). Raises CappuncError.
     """
 
     marks: str | None = None
@@ -27,6 +28,7 @@ class Options:
     overlap: int | None = None
     min_words_cut: int | None = None
     pauses: bool = True
+    language: str | None = None
 
     def __post_init__(self) -> None:
         if self.marks is not None and (unknown := [m for m in self.marks if m not in MARKS]):
