@@ -91,13 +91,16 @@ class Label:
             found.add(Around.OPEN_DASH)
         return frozenset(found)
 
-    def with_mark(self, mark: str) -> Label:
-        """The same label with its mark replaced; quotes and brackets keep their place."""
+    def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
+        """The same label with its mark replaced; quotes and brackets keep their place.
+
+        A mark where none was goes before a closing quote, or, if it is not `quoted`, behind it.
+        """
         if mark == self.mark:
             return self
         if not mark and any(c in _APOSTROPHES for c in self.after):
             return self  # without its mark the quote of `hello,'` would become part of the word
-        return replace(self, after=_set_mark(self.after, mark))
+        return replace(self, after=_set_mark(self.after, mark, ")]}" if quoted else ")]}" + "".join(_QUOTES_AFTER)))
 
 
 def fold(text: str) -> str:
@@ -136,7 +139,7 @@ def mark_of(after: str) -> str:
     return found[0] if found else ""
 
 
-def _set_mark(after: str, mark: str) -> str:
+def _set_mark(after: str, mark: str, outside_of: str) -> str:
     kept: list[str] = []
     place: int | None = None
     i = 0
@@ -152,9 +155,8 @@ def _set_mark(after: str, mark: str) -> str:
             kept.append(c)
         i += 1
     if place is None:
-        # No mark so far: commas and stops go inside a closing quote, outside a bracket.
         place = 0
-        while place < len(kept) and (kept[place] in ")]}" or kept[place].isspace()):
+        while place < len(kept) and (kept[place] in outside_of or kept[place].isspace()):
             place += 1
         while place and kept[place - 1].isspace():
             place -= 1
@@ -170,7 +172,8 @@ def _core(text: str) -> tuple[int, int]:
         start = dots.end()
     elif start < stop and text[start] == "…":
         start += 1
-    while start < stop and text[start].isspace():
+    # `...¿y qué?`, `… «dijo`
+    while start < stop and (text[start] in _OPENING or text[start].isspace()):
         start += 1
     while stop > start:
         c = text[stop - 1]

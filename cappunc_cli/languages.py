@@ -19,8 +19,10 @@ class Language:
     """Conventions of one written language; all words in it are bare (lower case, NFC, `'`).
 
     `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
-    close a quotation. `always_capital` words are never lower-case (`i'm`); `abbreviations` end
-    in a period that ends no sentence when another word follows (`dr`, `vs`); `titles` among
+    close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
+    English has it (question and exclamation marks go by what they ask). `always_capital` words
+    are never lower-case (`i'm`); `abbreviations` end in a period that ends no sentence when
+    another word follows (`dr`, `vs`); `titles` among
     them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
     (`Într-o`, not `Într-O`). `letters` are other codes of the language's letters.
@@ -32,6 +34,7 @@ class Language:
     marks: str = ",.?!:;—…"
     opening: str = ""
     quotes: tuple[str, str] = ("“", "”")
+    quoted_stops: bool = False
     always_capital: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
@@ -73,6 +76,7 @@ LANGUAGES: dict[str, Language] = {
         Language(
             "en",
             "English",
+            quoted_stops=True,
             always_capital=_set("i i'm i've i'd i'll i'ma"),
             abbreviations=_set(
                 _EN_TITLES,

@@ -43,6 +43,7 @@ def test_a_new_mark_leaves_the_word_and_the_quotes(text: str, mark: str) -> None
         ("word --", "word", Label(Case.LOWER, "", " --")),
         ("Bonjour !", "bonjour", Label(Case.CAPITAL, "", " !")),
         ("...and", "and", Label(Case.LOWER, "...", "")),
+        ("...¿y", "y", Label(Case.LOWER, "...¿", "")),
         ("3.14,", "3.14", Label(Case.LOWER, "", ",")),
         ("1st", "1st", Label()),
         ("—", "—", Label()),
@@ -75,6 +76,14 @@ def test_marks_are_replaced_in_place(text: str, mark: str, expected: str) -> Non
 )
 def test_spellings_of_marks(after: str, mark: str) -> None:
     assert mark_of(after) == mark
+
+
+@pytest.mark.parametrize(
+    ("after", "mark", "expected"),
+    [("»", ".", "»."), ('")', ",", '"),'), (".»", ",", ",»"), ("", "?", "?"), (")", ".", ").")],
+)
+def test_a_new_mark_outside_of_a_quotation(after: str, mark: str, expected: str) -> None:
+    assert Label(after=after).with_mark(mark, quoted=False).after == expected
 
 
 def test_a_foreign_form_is_not_written() -> None:

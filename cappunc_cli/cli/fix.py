@@ -11,7 +11,7 @@ import typer
 from cappunc_cli.cli.files import PIPE
 from cappunc_cli.cli.plan import Job, inputs, plan
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.labels import MARKS
+from cappunc_cli.labels import MARKS, Around
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.batch import Mode
@@ -43,7 +43,10 @@ def fix(
     model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
     marks: Annotated[
-        str | None, typer.Option(metavar="MARKS", help=f"Use only these marks of {MARKS} (others become the nearest).")
+        str | None,
+        typer.Option(
+            metavar="MARKS", help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named."
+        ),
     ] = None,
     sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")] = 0.5,
     existing: Annotated[
@@ -104,8 +107,8 @@ def fix(
 def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) -> None:
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
-    if marks is not None and (unknown := set(marks) - set(MARKS)):
-        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}", param_hint="--marks")
+    if marks is not None and (unknown := set(marks) - {*MARKS, *Around}):
+        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(Around)}", param_hint="--marks")
 
 
 def _suffixes(format_name: str | None) -> frozenset[str]:

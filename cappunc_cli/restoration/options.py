@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.labels import MARKS
+from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.config import ModelConfig
 
 EXISTING = ("auto", "keep", "replace")
 
+QUOTES = frozenset((Around.OPEN_QUOTE, Around.CLOSE_QUOTE))
+_EDITORS_CHOICE = QUOTES | {Around.OPEN_DASH}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`marks` are the only ones to add (None: all of the model's); `sensitivity` goes from 0
+    """`marks` are the only ones to add (None: all of the model's but quotation marks and dashes
+    of direct speech, which are an editor's choice and must be named); `sensitivity` goes from 0
     (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
@@ -31,12 +35,24 @@ class Options:
     language: str | None = None
 
     def __post_init__(self) -> None:
-        if self.marks is not None and (unknown := [m for m in self.marks if m not in MARKS]):
-            raise CappuncError(f"unknown mark {unknown[0]!r}; the marks are {MARKS}")
+        if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *Around)]):
+            raise CappuncError(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(Around)}")
         if not 0 <= self.sensitivity <= 1:
             raise CappuncError(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
         if self.existing not in EXISTING:
             raise CappuncError(f"existing marks: use {', '.join(EXISTING)}, not {self.existing!r}")
+
+    def around(self, config: ModelConfig) -> frozenset[Around]:
+        """The quotation marks and dashes that are asked for; one quote asks for both, `?` for its `¿`.
+
+        Raises CappuncError where the model does not restore them.
+        """
+        asked = {mark for mark in _EDITORS_CHOICE if mark in (self.marks or "")}
+        if asked & QUOTES:
+            asked |= QUOTES
+        if missing := sorted(asked - set(config.around)):
+            raise CappuncError(f"the model {config.name} does not restore {missing[0]!r}")
+        return frozenset(asked)
 
     def windows(self, config: ModelConfig) -> tuple[int, int, int]:
         """(window, overlap, min_words_cut); what is not asked for follows from what is. Raises CappuncError."""
