@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.labels import MARKS, Case, strip
+from cappunc_cli.labels import MARKS, Around, Case, strip
 from cappunc_cli.training.corpora import Corpus, Turn
 
 Ints = NDArray[np.int32]
 
 CASES = tuple(Case)
 MARK_LABELS = ("", *MARKS)
+AROUND_LABELS = tuple(Around)
 COMMA, STOP, ELLIPSIS = MARK_LABELS.index(","), MARK_LABELS.index("."), MARK_LABELS.index("…")
 #: A word with more pieces than this is noise (a URL, a key): the first ones say enough.
 MAX_WORD_PIECES = 12
@@ -29,7 +30,7 @@ UNKNOWN_PAUSE = -1
 
 # A mark that stands alone belongs to the word before it: `it was — well`.
 _DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
-_GLUE = "\ue000"
+GLUE = "\ue000"
 
 
 class Types(dict[str, int]):
@@ -60,20 +61,25 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Per type: case, mark, and its pieces as `pieces[starts[t]:starts[t + 1]]`."""
+    """Per type: case, mark, a bit for each of AROUND_LABELS, and its pieces `pieces[starts[t]:starts[t + 1]]`.
+
+    `frame` are the pieces that open and close a window ([CLS], [SEP]).
+    """
 
     cases: NDArray[np.int8]
     marks: NDArray[np.int8]
+    around: NDArray[np.uint8]
     starts: Ints
     pieces: Ints
+    frame: Ints
 
     def save(self, path: Path) -> None:
-        np.savez(path, cases=self.cases, marks=self.marks, starts=self.starts, pieces=self.pieces)
+        np.savez(path, **{name: getattr(self, name) for name in self.__slots__})
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
         with np.load(path) as arrays:
-            return cls(arrays["cases"], arrays["marks"], arrays["starts"], arrays["pieces"])
+            return cls(**{name: arrays[name] for name in cls.__slots__})
 
 
 def read_stream(corpus: Corpus, root: Path, types: Types) -> Stream:
@@ -84,7 +90,7 @@ def read_stream(corpus: Corpus, root: Path, types: Types) -> Stream:
     documents: list[int] = []
     for document in corpus.read(root / corpus.path):
         for turn in document:
-            tokens = _DETACHED.sub(_GLUE, turn.text.replace(" & ", " and ")).split()
+            tokens = _DETACHED.sub(GLUE, corpus.tidy(turn.text)).split()
             numbers.extend([types[token] for token in tokens])
             silences.extend(_pauses_of(turn, tokens))
             turns.append(len(numbers) - 1)
@@ -102,7 +108,7 @@ def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
         return [UNKNOWN_PAUSE] * len(tokens)
     result, i = [], -1
     for token in tokens:
-        i += 1 + token.count(_GLUE)
+        i += 1 + token.count(GLUE)
         pause = turn.pauses[i]
         result.append(UNKNOWN_PAUSE if pause is None else pause)
     return result
@@ -111,25 +117,31 @@ def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
 def build_vocabulary(types: Types, tokenizer: Any) -> tuple[Vocabulary, list[str]]:
     """Labels and pieces of every type; also the bare words, '' for what is no word."""
     bares, cases, marks = [], np.zeros(len(types), np.int8), np.zeros(len(types), np.int8)
+    around = np.zeros(len(types), np.uint8)
     case_number = {case: i for i, case in enumerate(CASES)}
     for number, token in enumerate(types):
-        bare, label = strip(token.replace(_GLUE, " "))
+        bare, label = strip(token.replace(GLUE, " "))
         bares.append(bare.replace("’", "'") if any(c.isalnum() for c in bare) else "")
         cases[number] = case_number[label.case]
         marks[number] = MARK_LABELS.index(label.mark)
+        around[number] = sum(1 << AROUND_LABELS.index(mark) for mark in label.around)
+    frame = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]")]
     starts, pieces = [0], []
     for start in range(0, len(bares), 50_000):
         for encoding in tokenizer.encode_batch(bares[start : start + 50_000], add_special_tokens=False):
             pieces.extend(encoding.ids[:MAX_WORD_PIECES])
             starts.append(len(pieces))
-    return Vocabulary(cases, marks, np.array(starts, np.int32), np.array(pieces, np.int32)), bares
+    vocabulary = Vocabulary(
+        cases, marks, around, np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
+    )
+    return vocabulary, bares
 
 
 def mixed_case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3) -> list[str]:
     """Written forms of mixed-case words (McDonald, iPhone) seen at least `least` times."""
     forms: dict[str, dict[str, int]] = {}
     for number, token in enumerate(types):
-        bare, label = strip(token.replace(_GLUE, " "))
+        bare, label = strip(token.replace(GLUE, " "))
         if label.case is Case.MIXED and bare.replace("'", "").replace("-", "").isalnum():
             seen = forms.setdefault(bare.replace("’", "'"), {})
             form = label.form.replace("’", "'")

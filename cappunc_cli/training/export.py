@@ -20,6 +20,7 @@ from cappunc_cli.labels import MARKS, Case
 from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.train import shape_of
 
 #: float32 must agree with the network to rounding; the stored weights to about their step.
 TOLERANCES: dict[Weights, float] = {"float32": 1e-3, "blocks": 0.5}
@@ -33,13 +34,14 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
     worst = 0.0
     for _ in range(6):
         shape = (int(rng.integers(1, 5)), int(rng.integers(3, 97)))
-        ids = rng.integers(1000, network.shape.vocabulary, shape)
+        ids = rng.integers(network.shape.vocabulary // 30, network.shape.vocabulary, shape)
         attention = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1, (shape[0], 1))).astype(np.int64)
         pauses, turns = rng.integers(0, network.shape.pause_bins, shape), rng.integers(0, 2, shape)
         with torch.no_grad():
             expected = network(*map(torch.from_numpy, (ids, attention, pauses, turns)))
         names = ("input_ids", "attention_mask", "pauses", "turns")
-        found = session.run(["case", "marks"], dict(zip(names, (ids, attention, pauses, turns), strict=True)))
+        inputs = dict(zip(names, (ids, attention, pauses, turns), strict=True))
+        found = session.run(["case", "marks", "around"][: len(expected)], inputs)
         for ours, theirs in zip(found, expected, strict=True):
             worst = max(worst, float(np.abs(ours - theirs.numpy())[attention == 1].max()))
     if worst > tolerance:
@@ -50,7 +52,7 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
 def export(recipe: Recipe, directory: Path) -> None:
     """Write model.onnx, tokenizer.json, lexicon.txt and config.json into `directory`."""
     saved = torch.load(recipe.runs / "checkpoint.pt", map_location="cpu")
-    network = JointNetwork().eval()
+    network = JointNetwork(shape_of(recipe)).eval()
     network.load_state_dict(saved["network"])
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     metadata = {"type": "cappunc joint case and marks", "name": recipe.name, "tokens": str(saved["tokens"])}
@@ -71,6 +73,7 @@ def export(recipe: Recipe, directory: Path) -> None:
         **recipe.decoding,
         "cases": [case.value for case in Case],
         "marks": ["", *MARKS],
+        **({"around": list(recipe.around)} if recipe.around else {}),
         "max_pieces": network.shape.positions,
         "pause_bins_ms": list(recipe.pause_bins_ms),
         "version": "1",

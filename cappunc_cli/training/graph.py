@@ -103,6 +103,8 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
     """State dict (as float32 arrays) -> ONNX model; inputs and outputs as `restoration.engine` says."""
     g = _Graph(weights)
     x = g.embedding("words", arrays["words.weight"], "input_ids")
+    if shape.embedding != shape.width:
+        x = g.linear("widen", x, arrays)
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
     places = g.constant("places", arrays["places.weight"])
@@ -122,7 +124,12 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
     joined = g.node("Concat", [x, embedded], "joined", axis=-1)
     hidden = g.product("mark_in", joined, arrays["mark_in.weight"])
     bias = g.constant("mark_in.bias", arrays["mark_in.bias"])
-    g.linear("mark_out", g.node("BiasGelu", [hidden, bias], "mark_in/gelu", MICROSOFT), arrays, "marks")
+    hidden = g.node("BiasGelu", [hidden, bias], "mark_in/gelu", MICROSOFT)
+    g.linear("mark_out", hidden, arrays, "marks")
+    outputs = {"case": shape.cases, "marks": shape.marks}
+    if shape.around:
+        g.linear("around", hidden, arrays, "around")
+        outputs["around"] = shape.around
     inputs = ("input_ids", "attention_mask", "pauses", "turns")
     graph = helper.make_graph(
         g.nodes,
@@ -130,7 +137,7 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
         [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "pieces"]) for name in inputs],
         [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "pieces", size])
-            for name, size in (("case", shape.cases), ("marks", shape.marks))
+            for name, size in outputs.items()
         ],
         g.tensors,
     )

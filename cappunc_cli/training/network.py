@@ -1,9 +1,10 @@
-"""The joint network on one page: encoder -> case head -> soft case -> mark head.
+"""The joint network on one page: encoder -> case head -> soft case -> mark heads.
 
-A BERT-like encoder (MiniLM-L6: 6 layers, 384 wide) reads sub-word pieces; the pause and the
+A BERT-like encoder (for English MiniLM-L6: 6 layers, 384 wide) reads sub-word pieces; the pause and the
 speaker change after a word enter with the word's last piece (AutoPunct's silence embeddings,
 fused early). The case head's soft output is embedded and joined to the word's vector for the
-mark head (JointCapPunc: soft capitalisation feeds punctuation).
+mark head (JointCapPunc: soft capitalisation feeds punctuation). Marks that stand beside that one,
+several to a word (opening marks, quotes), have a head of independent sigmoids.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of the network; saved with every checkpoint."""
+    """Sizes of the network; saved with every checkpoint.
+
+    `embedding` is the width of the piece vectors; where it is not `width` they are projected (ALBERT,
+    section 3.1: most of a small model is its vocabulary). `around` counts the marks beside the one mark.
+    """
 
     vocabulary: int = 30522
     positions: int = 512
+    embedding: int = 384
     width: int = 384
     heads: int = 12
     layers: int = 6
@@ -32,6 +38,7 @@ class Shape:
     case_width: int = 32
     cases: int = 4
     marks: int = 9
+    around: int = 0
 
 
 class Block(nn.Module):
@@ -66,7 +73,8 @@ class JointNetwork(nn.Module):
     def __init__(self, shape: Shape = Shape()) -> None:
         super().__init__()
         self.shape = shape
-        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.words = nn.Embedding(shape.vocabulary, shape.embedding)
+        self.widen = nn.Linear(shape.embedding, shape.width) if shape.embedding != shape.width else None
         self.places = nn.Embedding(shape.positions, shape.width)
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
@@ -76,12 +84,14 @@ class JointNetwork(nn.Module):
         self.soft_case = nn.Linear(shape.cases, shape.case_width, bias=False)
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
         self.mark_out = nn.Linear(shape.width, shape.marks)
+        self.around = nn.Linear(shape.width, shape.around) if shape.around else None
         for table in (self.pauses, self.turns):
             nn.init.zeros_(table.weight)
 
     def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
         """ids, attention, pauses, turns: (B, T) -> (B, T, width)."""
-        x = self.words(ids) + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
+        pieces = self.words(ids) if self.widen is None else self.widen(self.words(ids))
+        x = pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
         x = self.norm(x)
         # Most training batches have no padding: no mask to add and to carry through.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
@@ -89,14 +99,24 @@ class JointNetwork(nn.Module):
             x = block(x, mask)
         return x
 
-    def heads(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(…, width) -> case logits (…, cases), mark logits (…, marks)."""
+    def heads(self, x: Tensor) -> tuple[Tensor, ...]:
+        """(…, width) -> logits of case (…, cases), mark (…, marks) and, if any, of the marks around (…, around)."""
         case = self.case(x)
         soft = self.soft_case(torch.softmax(case.float(), -1).to(x.dtype))
-        return case, self.mark_out(F.gelu(self.mark_in(torch.cat((x, soft), -1))))
+        hidden = F.gelu(self.mark_in(torch.cat((x, soft), -1)))
+        return (
+            (case, self.mark_out(hidden)) if self.around is None else (case, self.mark_out(hidden), self.around(hidden))
+        )
 
-    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
         return self.heads(self.encode(ids, attention, pauses, turns))
+
+
+def initialise(network: JointNetwork) -> None:
+    """Small random weights for a network without a pretrained encoder (BERT: normal, 0.02)."""
+    for name, parameter in network.named_parameters():
+        if parameter.ndim > 1 and not name.startswith(("pauses", "turns")):
+            nn.init.normal_(parameter, std=0.02)
 
 
 def start_from(network: JointNetwork, path: Path) -> None:

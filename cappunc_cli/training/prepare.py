@@ -7,14 +7,45 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from cappunc_cli.labels import strip
 from cappunc_cli.training.corpora import CORPORA
-from cappunc_cli.training.dataset import Stream, Types, build_vocabulary, mixed_case_lexicon, read_stream
+from cappunc_cli.training.dataset import GLUE, Stream, Types, build_vocabulary, mixed_case_lexicon, read_stream
 from cappunc_cli.training.recipe import Recipe
+
+
+def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
+    """A WordPiece vocabulary of the bare words: lower case, accents kept, NFC.
+
+    Corpora count by their share of the windows; `most` words in all are read.
+    """
+    written = list(types)
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=recipe.vocabulary,
+        special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        limit_alphabet=300,
+        show_progress=False,
+    )
+    total = sum(recipe.corpora.values())
+
+    def texts() -> Iterator[str]:
+        for name, share in recipe.corpora.items():
+            stop = min(len(streams[name].types), int(most * share / total))
+            for start in range(0, stop, 10_000):
+                some = streams[name].types[start : min(stop, start + 10_000)].tolist()
+                yield " ".join(strip(written[number].replace(GLUE, " "))[0] for number in some)
+
+    tokenizer.train_from_iterator(texts(), trainer)
+    return tokenizer
 
 
 def prepare(recipe: Recipe) -> None:
@@ -23,10 +54,13 @@ def prepare(recipe: Recipe) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     types = Types()
     streams: dict[str, Stream] = {}
-    for name in recipe.corpora:
+    for name in recipe.texts():
         began = time.monotonic()
         streams[name] = read_stream(CORPORA[name], recipe.data, types)
         print(f"{name}: {len(streams[name].types):,} words in {time.monotonic() - began:.0f} s", flush=True)
+    if not recipe.tokenizer.exists():
+        recipe.tokenizer.parent.mkdir(parents=True, exist_ok=True)
+        learn(types, streams, recipe).save(str(recipe.tokenizer))
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -36,8 +70,10 @@ def prepare(recipe: Recipe) -> None:
     for name, stream in streams.items():
         keep = is_word[stream.types]
         kept = Stream(stream.types[keep], stream.pauses[keep], stream.turn_ends[keep], stream.document_ends[keep])
+        (folder / name).parent.mkdir(exist_ok=True)
         kept.save(folder / f"{name}.npz")
-        counts += np.bincount(kept.types, minlength=len(types))
+        if name in recipe.corpora:
+            counts += np.bincount(kept.types, minlength=len(types))
     vocabulary.save(folder / "vocabulary.npz")
     (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
     print(f"{len(types):,} written words, {counts.sum():,} in all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ class Recipe:
     `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
     the most words in error there. `pauses` is the share of timed windows that show their pauses;
     `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed corpora `clocks`.
+    `network` gives the sizes of one that starts from nothing (fields of `network.Shape`), with a vocabulary of
+    `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
     `decoding` goes into config.json as it is;
     `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     """
@@ -41,8 +43,6 @@ class Recipe:
     noise: float
     noise_rate: float
     pauses: float
-    synthetic: float
-    clocks: tuple[str, ...]
     turns: float
     edge: int
     edge_weight: float
@@ -51,6 +51,15 @@ class Recipe:
     seed: int
     decoding: dict[str, Any]
     evaluation: dict[str, list[str]]
+    synthetic: float = 0.0
+    clocks: tuple[str, ...] = ()
+    network: dict[str, int] = field(default_factory=dict)
+    vocabulary: int = 0
+    around: tuple[str, ...] = ()
+
+    def texts(self) -> list[str]:
+        """The corpora that windows or pauses are drawn from."""
+        return [*self.corpora, *(name for name in self.clocks if name not in self.corpora)]
 
     @classmethod
     def load(cls, path: Path) -> Recipe:
@@ -63,7 +72,8 @@ class Recipe:
         # "" starts from the bare encoder.
         table["start"] = project / table["start"] if table["start"] else None
         table["pieces"] = tuple(table["pieces"])
-        table["clocks"] = tuple(table["clocks"])
+        table["clocks"] = tuple(table.get("clocks", ()))
+        table["around"] = tuple(table.get("around", ()))
         table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
         return cls(**table)
 

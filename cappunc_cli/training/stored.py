@@ -21,8 +21,8 @@ from cappunc_cli.training.network import Shape
 _TABLES = {"words": "words", "places": "places", "pauses.table": "pauses", "turns.table": "turns"}
 
 
-def read(path: Path) -> dict[str, Tensor]:
-    """State dict (float32) of a model.onnx in any of the graph's kinds of weights.
+def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
+    """Sizes and state dict (float32) of a model.onnx in any of the graph's kinds of weights.
 
     Raises BadModel for a file that `graph.build` did not write.
     """
@@ -51,15 +51,19 @@ def read(path: Path) -> dict[str, Tensor]:
             arrays[f"{stem}.weight"] = (whole * scales).reshape(len(whole), -1)
     if "words.weight" not in arrays or "mark_out.weight" not in arrays:
         raise BadModel("not a joint model of this project", str(path))
-    return {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
+    state = {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
+    # The number of attention heads is in no weight.
+    attention = next(node for node in graph.node if node.op_type == "MultiHeadAttention")
+    heads = next(attribute.i for attribute in attention.attribute if attribute.name == "num_heads")
+    return _shape(state, heads), state
 
 
-def shape_of(state: dict[str, Tensor], heads: int) -> Shape:
-    """Sizes of a network that has this state; the number of attention heads is in no weight."""
+def _shape(state: dict[str, Tensor], heads: int) -> Shape:
     return Shape(
         vocabulary=len(state["words.weight"]),
         positions=len(state["places.weight"]),
-        width=state["words.weight"].shape[1],
+        embedding=state["words.weight"].shape[1],
+        width=state["places.weight"].shape[1],
         heads=heads,
         layers=1 + max(int(name.split(".")[1]) for name in state if name.startswith("blocks.")),
         inner=len(state["blocks.0.up.bias"]),
@@ -67,4 +71,5 @@ def shape_of(state: dict[str, Tensor], heads: int) -> Shape:
         case_width=len(state["soft_case.weight"]),
         cases=len(state["case.bias"]),
         marks=len(state["mark_out.bias"]),
+        around=len(state["around.bias"]) if "around.bias" in state else 0,
     )

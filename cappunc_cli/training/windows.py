@@ -20,7 +20,6 @@ from cappunc_cli.training.dataset import (
 )
 from cappunc_cli.training.recipe import Recipe
 
-CLS, SEP = 101, 102  # of the BERT vocabulary
 LOWER, CAPITAL = CASES.index("lower"), CASES.index("capital")
 IGNORED = -100
 _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
@@ -34,6 +33,7 @@ class Sample:
     types: Ints
     cases: NDArray[np.int64]
     marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
     pauses: Ints
     turns: NDArray[np.bool_]
     weights: NDArray[np.float32]
@@ -52,6 +52,7 @@ class Batch:
     turns: NDArray[np.int64]
     cases: NDArray[np.int64]
     marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
     weights: NDArray[np.float32]
 
 
@@ -125,6 +126,7 @@ class Windows:
             types,
             cases,
             marks,
+            self.vocabulary.around[types],
             stream.pauses[start:stop].copy(),
             stream.turn_ends[start:stop].copy(),
             np.ones(len(types), np.float32),
@@ -140,16 +142,18 @@ class Windows:
         shape = (len(samples), pieces)
         ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
-        batch = Batch(ids, attention, pauses, turns, cases, marks, np.zeros(shape, np.float32))
+        around, weights = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
+        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights)
+        opening, closing = self.vocabulary.frame
         for row, sample in enumerate(samples):
             lengths = self.lengths[sample.types]
             ends = np.cumsum(lengths)
             count = min(int(ends[-1]), pieces - 2)
             starts = self.vocabulary.starts[sample.types]
             where = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1])
-            batch.ids[row, 0] = CLS
+            batch.ids[row, 0] = opening
             batch.ids[row, 1 : count + 1] = self.vocabulary.pieces[where[:count]]
-            batch.ids[row, count + 1] = SEP
+            batch.ids[row, count + 1] = closing
             batch.attention[row, : count + 2] = 1
             inside = ends <= count
             last = ends[inside]  # shifted by [CLS]: the last piece of word i stands at ends[i]
@@ -157,6 +161,7 @@ class Windows:
             batch.turns[row, last] = sample.turns[inside]
             batch.cases[row, last] = sample.cases[inside]
             batch.marks[row, last] = sample.marks[inside]
+            batch.around[row, last] = sample.around[inside]
             batch.weights[row, last] = sample.weights[inside]
         return batch
 
@@ -236,6 +241,7 @@ def _with_errors(sample: Sample, rate: float, unigrams: Ints, rng: np.random.Gen
     first_of_two = np.append(index[1:] == index[:-1], False)
     second_of_two = np.append(False, index[1:] == index[:-1])
     result.marks[first_of_two] = 0
+    result.around[first_of_two | second_of_two] = 0
     result.pauses[first_of_two] = np.minimum(result.pauses[first_of_two], 0)
     result.turns[first_of_two] = False
     result.cases[second_of_two & (result.cases == CAPITAL)] = LOWER
