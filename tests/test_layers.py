@@ -28,12 +28,15 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
         NOUNS | {"restoration", "evaluation", "formats"},
         {"numpy", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime"},
     ),
-    "cli": (NOUNS | {"formats", "layout", "evaluation", "restoration"}, {"typer", "rich", "charset_normalizer"}),
+    "cli": (
+        NOUNS | {"formats", "layout", "evaluation", "restoration", "training"},
+        {"typer", "rich", "charset_normalizer", "torch"},
+    ),
     "__main__": ({"cli"}, set()),
     "__init__": (NOUNS | {"formats", "restoration"}, set()),
 }
 #: The only file that may know these packages.
-SOLE = {"onnxruntime": "restoration/engine.py"}
+SOLE = {"onnxruntime": "restoration/engine.py", "torch": "cli/train.py"}
 HEAVY = (
     "numpy",
     "onnxruntime",

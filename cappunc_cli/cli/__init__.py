@@ -12,6 +12,7 @@ from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.cli.train import train
 from cappunc_cli.errors import CappuncError
 
 # Plain help: boxes cost a third of the start-up time and break the examples' lines.
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(fix)
 app.command("eval")(eval_)
+app.command()(train)
 app.add_typer(models, name="models")
 
 

@@ -10,7 +10,7 @@ import json
 import lzma
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,8 @@ def romanian(text: str) -> str:
 def paragraphs(path: Path) -> Iterator[list[Turn]]:
     """Text files: one paragraph or turn a line, documents separated by a blank line."""
     document: list[Turn] = []
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             if text := line.strip():
                 document.append(Turn(text))
@@ -106,14 +107,16 @@ def timed(path: Path) -> Iterator[list[Turn]]:
                 Word(text, _milliseconds(start), _milliseconds(end), turn=numbers[speaker])
                 for (text, start, end), speaker in zip(entry["words"], speakers, strict=True)
             ]
-            yield list(_turns(words))
+            yield turns_of(words)
 
 
 def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
 
 
-def _turns(words: list[Word]) -> Iterator[Turn]:
+def turns_of(words: Sequence[Word]) -> list[Turn]:
+    """Timed words as turns with the pause after each token."""
+    found: list[Turn] = []
     start = 0
     silence = pauses(words)
     ends = turn_ends(words)
@@ -126,8 +129,9 @@ def _turns(words: list[Word]) -> Iterator[Turn]:
                 pieces = word.text.split()
                 tokens += pieces
                 gaps += [0] * (len(pieces) - 1) + [gap] if pieces else []
-            yield Turn(" ".join(tokens), gaps)
+            found.append(Turn(" ".join(tokens), gaps))
             start = i + 1
+    return found
 
 
 _ENGLISH: dict[str, Corpus] = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +22,8 @@ from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.train import shape_of
+
+logger = logging.getLogger(__name__)
 
 #: float32 must agree with the network to rounding; the stored weights to about their step.
 TOLERANCES: dict[Weights, float] = {"float32": 1e-3, "blocks": 0.5}
@@ -51,7 +54,8 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
 
 def export(recipe: Recipe, directory: Path) -> None:
     """Write model.onnx, tokenizer.json, lexicon.txt and config.json into `directory`."""
-    saved = torch.load(recipe.runs / "checkpoint.pt", map_location="cpu")
+    best = recipe.runs / "best.pt"
+    saved = torch.load(best if best.exists() else recipe.runs / "checkpoint.pt", map_location="cpu")
     network = JointNetwork(shape_of(recipe)).eval()
     network.load_state_dict(saved["network"])
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
@@ -59,10 +63,10 @@ def export(recipe: Recipe, directory: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         exact = Path(folder) / "float32.onnx"
         exact.write_bytes(build(arrays, network.shape, "float32", metadata).SerializeToString())
-        print(f"float32: logits differ by at most {parity(network, exact, TOLERANCES['float32']):.2g}")
+        logger.info("float32: logits differ by at most %.2g", parity(network, exact, TOLERANCES["float32"]))
     model = directory / "model.onnx"
     model.write_bytes(build(arrays, network.shape, STORED, metadata).SerializeToString())
-    print(f"{STORED}: logits differ by at most {parity(network, model, TOLERANCES[STORED]):.2g}")
+    logger.info("%s: logits differ by at most %.2g", STORED, parity(network, model, TOLERANCES[STORED]))
     (directory / "lexicon.txt").write_bytes((recipe.runs / "data" / "lexicon.txt").read_bytes())
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     tokenizer.no_padding()
@@ -86,5 +90,6 @@ def export(recipe: Recipe, directory: Path) -> None:
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     toml = Path(sys.argv[1])
     export(Recipe.load(toml), Path(sys.argv[2]) if len(sys.argv) > 2 else toml.parent)

@@ -5,18 +5,21 @@ python -m cappunc_cli.training.prepare models/en/train.toml
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from cappunc_cli.labels import strip
-from cappunc_cli.training.corpora import CORPORA
+from cappunc_cli.training.corpora import CORPORA, Corpus
 from cappunc_cli.training.dataset import GLUE, Stream, Types, build_vocabulary, mixed_case_lexicon, read_stream
 from cappunc_cli.training.recipe import Recipe
+
+logger = logging.getLogger(__name__)
 
 
 def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
@@ -48,7 +51,7 @@ def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 
     return tokenizer
 
 
-def prepare(recipe: Recipe) -> None:
+def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
     """Write one stream per corpus, the vocabulary and the mixed-case lexicon."""
     folder = recipe.runs / "data"
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,8 +59,8 @@ def prepare(recipe: Recipe) -> None:
     streams: dict[str, Stream] = {}
     for name in recipe.texts():
         began = time.monotonic()
-        streams[name] = read_stream(CORPORA[name], recipe.data, types)
-        print(f"{name}: {len(streams[name].types):,} words in {time.monotonic() - began:.0f} s", flush=True)
+        streams[name] = read_stream(corpora[name], recipe.data, types)
+        logger.info("%s: %s words in %.0f s", name, f"{len(streams[name].types):,}", time.monotonic() - began)
     if not recipe.tokenizer.exists():
         recipe.tokenizer.parent.mkdir(parents=True, exist_ok=True)
         learn(types, streams, recipe).save(str(recipe.tokenizer))
@@ -76,8 +79,9 @@ def prepare(recipe: Recipe) -> None:
             counts += np.bincount(kept.types, minlength=len(types))
     vocabulary.save(folder / "vocabulary.npz")
     (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
-    print(f"{len(types):,} written words, {counts.sum():,} in all")
+    logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     prepare(Recipe.load(Path(sys.argv[1])))

@@ -24,6 +24,7 @@ class Recipe:
     `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
     `decoding` goes into config.json as it is;
     `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
+    `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures).
     """
 
     name: str
@@ -56,6 +57,7 @@ class Recipe:
     network: dict[str, int] = field(default_factory=dict)
     vocabulary: int = 0
     around: tuple[str, ...] = ()
+    card: dict[str, Any] = field(default_factory=dict)
 
     def texts(self) -> list[str]:
         """The corpora that windows or pauses are drawn from."""

@@ -9,6 +9,7 @@ anyone can run it again.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -20,6 +21,8 @@ from typing import Any
 from cappunc_cli import __version__
 from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.training.recipe import Recipe
+
+logger = logging.getLogger(__name__)
 
 #: Figures of the report that the card shows; the report's own names.
 KEPT = ("micro", "macro", "comma", "period", "question", "all.micro", "case", "boundary")
@@ -39,7 +42,7 @@ def score(recipe: Recipe, directory: Path) -> None:
         shown[shown.index("--model") + 1] = str(directory)
         done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
         sets[name] = {"command": " ".join(command), **_figures(json.loads(done.stdout))}
-        print(f"{name}: {sets[name]['micro']:.4f}", flush=True)
+        logger.info("%s: %.4f", name, sets[name]["micro"])
         report = {
             "version": __version__,
             "date": date.today().isoformat(),
@@ -64,5 +67,6 @@ def _hardware() -> str:
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     toml = Path(sys.argv[1])
     score(Recipe.load(toml), toml.parent)

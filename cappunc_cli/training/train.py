@@ -17,6 +17,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from torch import Tensor
 
 from cappunc_cli.labels import Around
 from cappunc_cli.training import stored
-from cappunc_cli.training.corpora import CORPORA
+from cappunc_cli.training.corpora import CORPORA, Corpus
 from cappunc_cli.training.dataset import AROUND_LABELS, MARK_LABELS, UNKNOWN_PAUSE, Stream, Vocabulary
 from cappunc_cli.training.network import JointNetwork, Shape, initialise, start_from
 from cappunc_cli.training.recipe import Recipe, pretrained
@@ -37,16 +39,27 @@ from cappunc_cli.training.windows import IGNORED, Batch, Windows
 #: Columns of `! ; … : —` folded into the three marks of the benchmarks, as they report them.
 FOLDED = {"!": ".", ";": ".", "…": ".", ":": ",", "—": ","}
 SAVE_EVERY = 240.0  # seconds
+LOG_EVERY = 20  # steps
 #: So many corpora with the largest shares are watched by their held-out ends.
 DEVELOPMENT = 6
 
 
-def load_windows(recipe: Recipe) -> Windows:
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands: pieces `done` of `total`, and F1 per held-out corpus where it was just measured."""
+
+    done: int
+    total: int
+    loss: float
+    development: dict[str, float]
+
+
+def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Windows:
     """The prepared arrays of a recipe."""
     folder = recipe.runs / "data"
     names = recipe.texts()
     streams = {name: Stream.load(folder / f"{name}.npz") for name in names}
-    ellipsis = {name: CORPORA[name].ellipsis for name in names}
+    ellipsis = {name: corpora[name].ellipsis for name in names}
     return Windows(recipe, streams, ellipsis, Vocabulary.load(folder / "vocabulary.npz"))
 
 
@@ -150,10 +163,21 @@ def begin(network: JointNetwork, start: Path | None) -> None:
         start_from(network, start or pretrained() / "model.safetensors")
 
 
-def train(recipe: Recipe, device: torch.device) -> None:
-    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
+def train(
+    recipe: Recipe,
+    device: torch.device,
+    corpora: Mapping[str, Corpus] = CORPORA,
+    report: Callable[[Progress], None] | None = None,
+    look_every: int = 1000,
+    patience: int = 0,
+) -> None:
+    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl.
+
+    Every `look_every` steps the held-out ends are scored. With `patience` the run stops when so many looks
+    in a row brought no better mean, and the checkpoint is the best one seen.
+    """
     torch.manual_seed(recipe.seed)
-    windows = load_windows(recipe)
+    windows = load_windows(recipe, corpora)
     network = JointNetwork(shape_of(recipe))
     recipe.runs.mkdir(parents=True, exist_ok=True)
     checkpoint = recipe.runs / "checkpoint.pt"
@@ -167,16 +191,18 @@ def train(recipe: Recipe, device: torch.device) -> None:
     if saved:
         optimiser.load_state_dict(saved["optimiser"])
     step, done = saved.get("step", 0), saved.get("tokens", 0)
+    best, worse = saved.get("best", 0.0), saved.get("worse", 0)
 
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
+        state |= {"best": best, "worse": worse}
         torch.save(state, partial := checkpoint.with_suffix(".partial"))
         partial.replace(checkpoint)
 
     began = saved_at = time.monotonic()
     first, losses = done, [0.0, 0.0]
     try:
-        while done < recipe.tokens:
+        while done < recipe.tokens and not (patience and worse >= patience):
             # A generator per step, so that a resumed run sees new windows, and the same ones again.
             batch = windows.batch(np.random.default_rng((recipe.seed, step)))
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)
@@ -189,7 +215,7 @@ def train(recipe: Recipe, device: torch.device) -> None:
             optimiser.zero_grad(set_to_none=True)
             step, done = step + 1, done + batch.ids.size
             losses = [0.98 * old + 0.02 * new.item() for old, new in zip(losses, (marks, case), strict=True)]
-            if step % 100 == 0:
+            if step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {
                     "step": step,
                     "tokens": done,
@@ -197,8 +223,15 @@ def train(recipe: Recipe, device: torch.device) -> None:
                     "rate": round(rate, 3),
                     "tokens/s": round((done - first) / (time.monotonic() - began)),
                 }
-                if step % 1000 == 0:
+                if step % look_every == 0:
                     entry["development"] = develop(network, windows, device)
+                    mean = sum(entry["development"].values()) / len(entry["development"])
+                    # A network that puts no mark yet has not stopped learning: it has not begun.
+                    best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
+                    if patience and not worse:
+                        torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")
+                if report is not None:
+                    report(Progress(done, recipe.tokens, sum(losses), entry.get("development", {})))
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
             if time.monotonic() - saved_at > SAVE_EVERY:

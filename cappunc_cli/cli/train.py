@@ -1,0 +1,91 @@
+"""`cappunc train`: a model for another language or another domain, from the user's own text."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cappunc_cli.errors import CappuncError
+
+if TYPE_CHECKING:
+    from cappunc_cli.training.train import Progress
+
+
+def train(
+    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the text (fr, es, …).")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the model goes.")],
+    texts: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[TEXT]...", help="Punctuated text: .txt, .txt.xz, or any transcript."),
+    ] = None,
+    timed: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--timed", metavar="FILE", help="A punctuated transcript whose times may teach pauses; repeat it."
+        ),
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="MODEL", help="Adapt this model (name or directory).")
+    ] = None,
+    pieces: Annotated[
+        int | None, typer.Option("--pieces", min=1, help="Length of the run in sub-word pieces. Default: by the text.")
+    ] = None,
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the text, for the model's config.")] = "",
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+) -> None:
+    """Train a model on punctuated text, or adapt one to a domain.
+
+    Needs the extra: pip install 'cappunc[train]'. Ctrl-C keeps what was learnt; the same command goes on from
+    there. The end of the text is held out: it stops the run in time and gives the scores in eval.json.
+
+    \b
+    cappunc train --lang fr novels/*.txt -o my-fr           from nothing, minutes on a small text
+    cappunc train --lang en --from en minutes/*.vtt -o board  adapt the English model
+    cappunc fix --model my-fr film.srt                      use it
+    """
+    if not texts and not timed:
+        raise typer.BadParameter("name some text to learn from")
+    missing = [name for name in ("torch", "onnx", "safetensors") if find_spec(name) is None]
+    if missing:
+        raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
+    if output.exists() and not output.is_dir():
+        raise CappuncError(f"{output} is no directory")
+    if (output / "config.json").exists() and not (output / "training").exists():
+        raise CappuncError(f"{output} holds a model already")
+    for path in [*(texts or []), *(timed or [])]:
+        if not path.is_file():
+            raise CappuncError(f"{path}: no such file")
+
+    import torch
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    from cappunc_cli.training.own import Order, build
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    elif device.startswith("cuda") and not torch.cuda.is_available():
+        raise CappuncError("CUDA cannot be used here")
+    order = Order(lang, tuple(texts or ()), tuple(timed or ()), start, output, pieces, licence, device)
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("training", total=None)
+
+        def report(progress: Progress) -> None:
+            bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
+            if progress.development:
+                shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
+                bar.console.print(f"cappunc: {progress.done:,} pieces: {shown}", highlight=False)
+
+        config = build(order, lambda line: bar.console.print(f"cappunc: {line}", highlight=False), report)
+    console.print(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE", highlight=False)

@@ -1,0 +1,221 @@
+"""A model of one's own: from punctuated files to a model directory, in one call.
+
+The files become two corpora, `text` and `timed`; the rest is what the shipped models go through:
+prepare, train, export, score.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cappunc_cli import formats
+from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.labels import Around, strip
+from cappunc_cli.restoration.models import ModelConfig, find
+from cappunc_cli.training import score
+from cappunc_cli.training.corpora import Corpus, Turn, composed, paragraphs, turns_of
+from cappunc_cli.training.export import export
+from cappunc_cli.training.prepare import prepare
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.train import LOG_EVERY, Progress, train
+
+#: Fewer words than this teach nothing that a rule of thumb would not.
+FEWEST_WORDS = 3000
+#: A network that two cores train in minutes: 3.2 million parameters beside its vocabulary.
+NETWORK = {"embedding": 128, "width": 256, "heads": 8, "layers": 4, "inner": 1024, "positions": 256}
+#: How often a run reads its text: small ones need it, large ones have seen it all after once or twice.
+_MOST_PASSES, _MOST_PIECES = 12, 30_000_000
+_BATCH = 4096
+_LOOKS = 24
+_PATIENCE = 5
+_PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1700, 2200, 3000, 4000, 6000, 10000)
+#: A word in so many has a capital or a mark in any text worth learning from.
+_RARE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to train: the language, files to read without and with their times, a model to start from.
+
+    `pieces` is the length of the run in sub-word pieces, None for a length that suits the text.
+    """
+
+    language: str
+    texts: tuple[Path, ...]
+    timed: tuple[Path, ...]
+    start: str | None
+    output: Path
+    pieces: int | None = None
+    licence: str = ""
+    device: str = "cpu"
+
+
+def build(order: Order, said: Callable[[str], None], report: Callable[[Progress], None]) -> ModelConfig:
+    """Train the model of an order into its directory and return its config; resumes what was begun.
+
+    `said` hears one line per stage, `report` the progress of the training. Raises CappuncError.
+    """
+    work = order.output / "training"
+    corpora = _corpora(order)
+    words, marked = _count(corpora)
+    if words < FEWEST_WORDS:
+        raise CappuncError(f"{words:,} words are too few to learn from; {FEWEST_WORDS:,} are the least")
+    if marked * _RARE < words:
+        raise CappuncError("the text has hardly any marks: it takes punctuated text to learn punctuation")
+    work.mkdir(parents=True, exist_ok=True)
+    recipe = _recipe(order, work, words, list(corpora))
+    if not (work / "data" / "vocabulary.npz").exists():
+        said(f"{words:,} words")
+        prepare(recipe, corpora)
+    steps = max(recipe.tokens // recipe.batch, 1)
+    look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
+    train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
+    said("exporting")
+    export(recipe, order.output)
+    said("scoring the held-out end")
+    _write_heldout(recipe, corpora)
+    score.score(recipe, order.output)
+    shutil.rmtree(work)
+    return ModelConfig.load(order.output)
+
+
+def _corpora(order: Order) -> dict[str, Corpus]:
+    found = {}
+    for name, paths, with_times in (("text", order.texts, False), ("timed", order.timed, True)):
+        if paths:
+            found[name] = Corpus(".", order.licence, _reader(paths, with_times), dialogue=with_times, tidy=composed)
+    return found
+
+
+def _reader(paths: Sequence[Path], with_times: bool) -> Callable[[Path], Iterator[list[Turn]]]:
+    def documents(_: Path) -> Iterator[list[Turn]]:
+        for path in paths:
+            if path.name.endswith((".txt", ".txt.xz")):
+                yield from paragraphs(path)
+            else:
+                yield _transcript(path, with_times)
+
+    return documents
+
+
+def _transcript(path: Path, with_times: bool) -> list[Turn]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput("not UTF-8", str(path)) from error
+    except OSError as error:
+        raise CappuncError(f"{path}: {error.strerror}") from error
+    try:
+        words = formats.read(text, path.name).words
+    except CappuncError as error:
+        raise BadInput(error.message, str(path)) from error
+    return [turn if with_times else Turn(turn.text) for turn in turns_of(words)]
+
+
+def _count(corpora: dict[str, Corpus]) -> tuple[int, int]:
+    """Words in all, and how many have a mark."""
+    words = marked = 0
+    for corpus in corpora.values():
+        try:
+            for document in corpus.read(Path()):
+                for turn in document:
+                    tokens = turn.text.split()
+                    words += len(tokens)
+                    marked += len(re.findall(r"[,.?!:;…](?=\s|$)", turn.text))
+        except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
+            raise CappuncError(f"the text cannot be read: {error}") from error
+    return words, marked
+
+
+def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
+    values: dict[str, Any] = {
+        "name": order.output.name,
+        "data": work,
+        "runs": work,
+        "tokenizer": work / "tokenizer.json",
+        "start": None,
+        # Times are rare and worth more than their share of the words.
+        "corpora": dict.fromkeys(corpora, 1.0),
+        "pieces": (32, 64, 96, 128),
+        "batch": _BATCH,
+        "encoder_rate": 1e-3,
+        "head_rate": 1e-3,
+        "warmup": 0.05,
+        "decay": 0.6,
+        "case_weight": 0.5,
+        "noise": 0.25,
+        "noise_rate": 0.12,
+        "pauses": 0.75,
+        "turns": 0.3,
+        "edge": 4,
+        "edge_weight": 0.3,
+        "heldout": min(max(FEWEST_WORDS / words, 0.01), 0.1),
+        "pause_bins_ms": _PAUSE_BINS,
+        "seed": 1,
+        "network": NETWORK,
+        "vocabulary": min(max(words // 40, 1000), 16_000),
+        "around": tuple(Around),
+        "tokens": order.pieces or min(int(words * 1.4) * _MOST_PASSES, _MOST_PIECES),
+        "evaluation": {"held-out end": ["heldout.txt"]},
+        "decoding": {
+            "languages": [order.language],
+            "licence": order.licence,
+            "window": 100,
+            "overlap": 40,
+            "min_words_cut": 10,
+            "end_share": 0.01,
+        },
+    }
+    if order.start is not None:
+        values |= _adapted(order.start, order.pieces or min(int(words * 1.4) * 3, _MOST_PIECES))
+        values["decoding"] |= {"languages": [order.language]}
+    return Recipe(**values)
+
+
+def _adapted(start: str, pieces: int) -> dict[str, Any]:
+    """What differs when a run goes on from a model: its own tokenizer and labels, and a gentle rate."""
+    directory = find(start)
+    config = ModelConfig.load(directory)
+    return {
+        "start": directory / "model.onnx",
+        "tokenizer": directory / "tokenizer.json",
+        "pause_bins_ms": config.pause_bins_ms,
+        "around": config.around,
+        "network": {},
+        "encoder_rate": 1e-4,
+        "head_rate": 3e-4,
+        "tokens": pieces,
+        "decoding": {
+            "licence": config.licence,
+            "window": config.window,
+            "overlap": config.overlap,
+            "min_words_cut": config.min_words_cut,
+            "end_share": config.end_share,
+            "bias": dict(config.bias),
+        },
+    }
+
+
+def _write_heldout(recipe: Recipe, corpora: dict[str, Corpus]) -> None:
+    """The last words of each corpus, which no window of the training had, as text with its paragraphs."""
+    parts = []
+    for corpus in corpora.values():
+        turns = [turn.text for document in corpus.read(Path()) for turn in document]
+        total = sum(sum(bool(strip(token)[0]) for token in text.split()) for text in turns)
+        left, kept = int(total * recipe.heldout), []
+        for text in reversed(turns):
+            left -= len(text.split())
+            if left < 0:
+                break
+            kept.append(text)
+        # One long paragraph: its end is the best there is.
+        parts += kept[::-1] or [" ".join(turns[-1].split()[-int(total * recipe.heldout) :])]
+    (recipe.data / "heldout.txt").write_text("\n".join(parts) + "\n", "utf-8")
