@@ -303,7 +303,14 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     bare, labels = zip(*(strip(w.text) for w in words), strict=True)
     known = evidence(words, bare, labels, existing)
     new = decode(
-        np.array(rows, np.float32), bare, [False] * len(bare), CONFIG, Options(), lexicon=LEXICON, evidence=known
+        np.array(rows, np.float32),
+        bare,
+        [False] * len(bare),
+        CONFIG,
+        Options(existing=existing),
+        lexicon=LEXICON,
+        evidence=known,
+        written=labels,
     )
     fixed = (known.cases >= 0).tolist()
     return " ".join(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Chunk, Rows
-    from cappunc_cli.restoration.engine import OnnxEngine
+    from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.pipeline import Model, Options
     from cappunc_cli.words import Word
 
@@ -58,32 +57,12 @@ class Restorer:
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
         from cappunc_cli.evaluation.calibration import fold_columns
-        from cappunc_cli.restoration.chunks import merge
-        from cappunc_cli.restoration.pipeline import restore
+        from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
         config = self.model.config
-        recorder = _Recorder(self.model.engine)
-        # The pipeline asks an engine for one thing, predict.
-        texts = restore(words, replace(self.model, engine=cast("OnnxEngine", recorder)), self.options)
-        chunks = [chunk for chunk, _ in recorder.rows]
-        cut = self.options.windows(config)[2]
-        rows = merge(chunks, recorder.rows, cut, len(words), blend=config.blend)
+        rows = probabilities(words, self.model, self.options)
+        texts = rewrite(words, rows, self.model, self.options)
         return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
-
-
-class _Recorder:
-    """An engine that remembers what it said."""
-
-    def __init__(self, engine: OnnxEngine) -> None:
-        self._engine = engine
-        self.rows: list[tuple[Chunk, Rows]] = []
-
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]:
-        for chunk, values in self._engine.predict(words, pauses, turns, chunks):
-            self.rows.append((chunk, values))
-            yield chunk, values
 
 
 def load(name: str, device: str, options: Options, fold: Mapping[str, str]) -> Restorer:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.labels import MARKS, Around, Case
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.facts import Fact, Facts
 
@@ -26,15 +27,21 @@ _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 _SOFT = "…;"
 
 Flags = npt.NDArray[np.bool_]
+#: One probability a word, [n].
+Chances = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry."""
+    """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry.
+
+    `around` has the probabilities [n] of the other marks that the model knows.
+    """
 
     cases: Rows
     marks: Rows
     facts: Facts
+    around: Mapping[Around, Chances] = field(default_factory=dict)
 
     def has(self, fact: Fact) -> Flags:
         flags: Flags = (self.facts & fact) != 0
@@ -43,12 +50,12 @@ class Text:
 
 def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) -> Text:
     """The probabilities [n, cases + marks (+ around)] of a model in our columns; only marks of `wanted` remain."""
-    size = len(config.cases)
+    size, full = len(config.cases), len(config.cases) + len(config.marks)
     cases = np.zeros((len(fact), len(CASE_COLUMNS)), np.float32)
     cases[:, [CASE_COLUMNS.index(c) for c in config.cases]] = probabilities[:, :size]
     marks = np.zeros((len(fact), len(MARK_COLUMNS)), np.float32)
-    marks[:, [MARK_COLUMNS.index(m) for m in config.marks]] = probabilities[:, size : size + len(config.marks)]
-    text = Text(cases, marks, fact)
+    marks[:, [MARK_COLUMNS.index(m) for m in config.marks]] = probabilities[:, size:full]
+    text = Text(cases, marks, fact, {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)})
     _restrict_cases(text)
     _restrict_marks(text)
     _fold_marks(text, wanted)

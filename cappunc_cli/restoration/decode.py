@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from cappunc_cli.labels import TERMINAL, Label
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.around import Scene, Signs, answer, forget, sentence_ends, surround
 from cappunc_cli.restoration.columns import (
     CASE_COLUMNS,
     LOWER,
@@ -24,6 +25,7 @@ from cappunc_cli.restoration.columns import (
     NONE,
     PERIOD,
     UPPER,
+    Chances,
     Text,
     columns,
 )
@@ -49,8 +51,6 @@ _NUMBER_COST = 2.2
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
 
-#: One probability a word, [n].
-Chances = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
@@ -64,11 +64,13 @@ def decode(
     *,
     lexicon: Mapping[str, str] | None = None,
     evidence: Evidence | None = None,
+    written: Sequence[Label] | None = None,
 ) -> list[Label]:
-    """A label for each bare word: case, form and one mark (or none) in `after`.
+    """A label for each bare word: its case and form, and all that stands before and after it.
 
-    `probabilities` is [n, cases + marks] in the config's order; `turn_ends` says where the
-    speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the text had before.
+    `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where
+    the speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the marks and case
+    of `written`, the labels that the text had before, are worth.
     """
     if not words:
         return []
@@ -82,9 +84,26 @@ def decode(
     own = _own_capital(text, ends, capital)
     scores = _mark_scores(text, turn_ends, config, options, known, capital)
     scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
-    marks = _best_marks(scores, config)
-    cases = _best_cases(text, marks, known, capital, own)
-    return _labels(text, words, marks, cases, known, forms, conventions)
+    scene = _scene(text, written, turn_ends, conventions, config, options, allowed)
+    marks = answer(scene, _best_marks(scores, config), scores, known.marks < 0)
+    signs = surround(scene, marks)
+    cases = _best_cases(text, marks, known, capital, own, signs.closed)
+    return _labels(text, words, marks, cases, signs, known, forms, conventions)
+
+
+def _scene(
+    text: Text,
+    written: Sequence[Label] | None,
+    turn_ends: Sequence[bool],
+    conventions: Language,
+    config: ModelConfig,
+    options: Options,
+    allowed: str,
+) -> Scene:
+    labels = [Label()] * len(turn_ends) if written is None else written
+    if options.existing == "replace" and conventions.opening:
+        labels = forget(labels, conventions.opening)
+    return Scene(text, labels, turn_ends, conventions, config, options, allowed)
 
 
 def _chance_of_end(text: Text) -> Chances:
@@ -193,10 +212,13 @@ def _best_cases(
     known: Evidence,
     capital: Chances,
     own: Chances,
+    quoted: Flags,
 ) -> Indices:
-    ended = np.isin(marks, _ENDS) & ~(text.has(Fact.ABBREVIATION) & (marks == PERIOD))
-    starts = np.append(True, ended[:-1]) & _must_not_start_lower(text, known)
-    after_open = np.append(False, np.isin(marks[:-1], _OPEN))
+    ended = sentence_ends(text, marks)
+    # `«¿Qué?» dijo`: the sentence goes on, or another begins.
+    open_end = np.isin(marks, _OPEN) | (quoted & ended & (marks != PERIOD))
+    starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
+    after_open = np.append(False, open_end[:-1])
     written_big = starts | (np.where(after_open, capital, own) > 0.5)
     cases: Indices = np.where(written_big, 1 + text.cases[:, 1:].argmax(1), LOWER)
     return np.where(known.cases >= 0, known.cases, cases)
@@ -207,6 +229,7 @@ def _labels(
     words: Sequence[str],
     marks: Indices,
     cases: Indices,
+    signs: Signs,
     known: Evidence,
     forms: Mapping[str, str],
     conventions: Language,
@@ -219,10 +242,12 @@ def _labels(
     return [
         Label(
             CASE_COLUMNS[case],
-            "",
-            MARK_COLUMNS[mark],
+            before,
+            after,
             (mixed_form(word, forms, conventions) or "") if case == MIXED else "",
             score,
         )
-        for word, case, mark, score in zip(words, cases.tolist(), marks.tolist(), scores, strict=True)
+        for word, case, before, after, score in zip(
+            words, cases.tolist(), signs.before, signs.after, scores, strict=True
+        )
     ]

@@ -174,8 +174,5 @@ def _dense(there: Flags) -> Flags:
 
 
 def combine(old: Label, new: Label, *, case_is_fixed: bool) -> Label:
-    """The decided label around which the old quotes and brackets stay."""
-    marked = old.with_mark(new.mark)
-    if case_is_fixed:
-        return replace(marked, score=new.score)
-    return replace(marked, case=new.case, form=new.form, score=new.score)
+    """The decided label, but a fixed case as it was written."""
+    return replace(new, case=old.case, form=old.form) if case_is_fixed else new

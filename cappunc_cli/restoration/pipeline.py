@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
 
-__all__ = ["Model", "Options", "load_model", "restore"]
+__all__ = ["Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +57,42 @@ def restore(
     `progress` hears, now and then, how many words the model has read. Raises CappuncError.
     """
     options = options or Options()
+    return rewrite(words, probabilities(words, model, options, progress), model, options)
+
+
+def probabilities(
+    words: Sequence[Word],
+    model: Model,
+    options: Options | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Rows:
+    """What the model says of each word, [n, cases + marks + around]; marks and case of `words` are not looked at.
+
+    `progress` as in `restore`. Raises CappuncError.
+    """
+    options = options or Options()
     window, overlap, min_words_cut = options.windows(model.config)
+    bare = [strip(word.text)[0] for word in words]
+    chunks = split(len(bare), window, overlap)
+    silence = pauses(words) if options.pauses else [None] * len(words)
+    rows = _reported(model.engine.predict(bare, silence, turn_ends(words), chunks), progress)
+    return merge(chunks, rows, min_words_cut, len(bare), blend=model.config.blend)
+
+
+def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
+    """The new text of each word, given the model's `probabilities` of them."""
     if not words:
         return []
     stripped = lru_cache(maxsize=1 << 16)(strip)
     texts = [word.text for word in words]
     bare, labels = zip(*map(stripped, texts), strict=True)
-
-    chunks = split(len(bare), window, overlap)
-    silence = pauses(words) if options.pauses else [None] * len(words)
     turns = turn_ends(words)
-    rows = _reported(model.engine.predict(bare, silence, turns, chunks), progress)
-    probabilities = merge(chunks, rows, min_words_cut, len(bare), blend=model.config.blend)
-
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
         known = evidence(words, bare, labels, options.existing)
-        decided = decode(probabilities, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known)
+        decided = decode(
+            rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=labels
+        )
         written = map(_written, texts, bare, labels, decided, (known.cases >= 0).tolist())
         # Whatever a label says, it is the same word or it stays as it was.
         new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
@@ -85,11 +104,10 @@ def restore(
 
 
 def _written(text: str, bare: str, old: Label, new: Label, case_is_fixed: bool) -> str:
-    if old.after == new.after and (case_is_fixed or (old.case is new.case and old.form == new.form)):
+    same_marks = old.after == new.after and old.before == new.before
+    if same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
-    if old.before or old.after or case_is_fixed:
-        new = combine(old, new, case_is_fixed=case_is_fixed)
-    return dress(bare, new)
+    return dress(bare, combine(old, new, case_is_fixed=case_is_fixed))
 
 
 def _reported(

@@ -1,0 +1,308 @@
+"""Marks that stand around a word beside its one mark: ¿ ¡, quotation marks, the dash of direct speech.
+
+What opens is closed by construction: each `?` brings its one `¿`, at the word of its sentence
+where the model sees it best (Spanish opens the clause, not the sentence: `Pero ¿qué dices?`),
+and quotations are the best path through two states, outside and inside. What a text already
+has is kept and never doubled, and pairs do not cross.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import TERMINAL, Around, Label, mark_of
+from cappunc_cli.languages import Language
+from cappunc_cli.restoration.columns import MARK_COLUMNS, Text
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.crf import viterbi
+from cappunc_cli.restoration.facts import Fact
+from cappunc_cli.restoration.options import QUOTES, Options
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: What the opening marks of a language open, in their order.
+CLOSING = "?!"
+_QUOTES = frozenset('"“”„‟«»‹›')
+_OPENERS = _QUOTES | frozenset("([{")
+_CLOSERS = _QUOTES - {"„"} | frozenset(")]}")
+_APOSTROPHES = frozenset("'’")
+#: `¿...y qué?`: dots before a word belong to it.
+_DOTS = re.compile(r"(?:\.{2,}|…)\s*$")
+_FIRST_MARK = re.compile(r"\s*[^\s\w*_♪]")
+#: Spelled so whatever a text used: the raya.
+_DASH = "—"
+
+#: Nats at either end of the sensitivity, as for other marks.
+_REACH = 6.0
+_SURE = 20.0
+
+#: States of a word in the text: outside, inside, opening, closing a quotation, or one of its own.
+_OUT, _IN, _OPEN, _CLOSE, _ONE = range(5)
+_NEVER = -np.inf
+_AFTER_OUT = [0, _NEVER, 0, _NEVER, 0]
+_AFTER_IN = [_NEVER, 0, _NEVER, 0, _NEVER]
+_STEPS = np.array([_AFTER_OUT, _AFTER_IN, _AFTER_IN, _AFTER_OUT, _AFTER_OUT])
+_START = np.array(_AFTER_OUT)
+_END = np.array([0, _NEVER, _NEVER, 0, 0])
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A text, what stands around its words already (`written`, one label a word), and what is asked for."""
+
+    text: Text
+    written: Sequence[Label]
+    turn_ends: Sequence[bool]
+    language: Language
+    config: ModelConfig
+    options: Options
+    marks: str
+
+    def odds(self, mark: Around) -> Floats:
+        """Log-odds [n] of a mark; all alike where the model does not know it."""
+        chances = self.text.around.get(mark)
+        if chances is None:
+            return np.zeros(len(self.written))
+        with np.errstate(divide="ignore"):
+            odds = np.log(chances.astype(np.float64)) - np.log1p(-chances.astype(np.float64))
+        weighed: Floats = np.clip(odds, -_SURE, _SURE) + self.config.bias.get(mark, 0)
+        return weighed
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(`?`, `¿`), (`!`, `¡`): those of the language whose closing mark is wanted."""
+        return [pair for pair in zip(CLOSING, self.language.opening, strict=False) if pair[0] in self.marks]
+
+
+def forget(labels: Sequence[Label], opening: str) -> list[Label]:
+    """The labels without the opening marks before their words."""
+    return [
+        replace(label, before="".join(c for c in label.before if c not in opening)) if label.before else label
+        for label in labels
+    ]
+
+
+def sentence_ends(text: Text, marks: Indices) -> Flags:
+    """Which words end a sentence; an abbreviation's period ends none."""
+    own = text.has(Fact.ABBREVIATION) & (marks == MARK_COLUMNS.index("."))
+    ended: Flags = np.isin(marks, [MARK_COLUMNS.index(mark) for mark in TERMINAL]) & ~own
+    return ended
+
+
+def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
+    """The marks, with a `?` for each `¿` that a text has and nothing closes before the next sentence.
+
+    A period there becomes the `?` (unless what exists is kept); without a sentence end, the
+    `?` goes where `scores` [n, 9] like it best, among words whose mark is `free`.
+    """
+    wanted = {opener: MARK_COLUMNS.index(mark) for mark, opener in scene.pairs()}
+    opened = [i for i, label in enumerate(scene.written) if label.before and wanted.keys() & set(label.before)]
+    if not opened:
+        return marks
+    marks, ended = marks.copy(), sentence_ends(scene.text, marks)
+    limits = [*opened[1:], len(marks)]
+    for start, limit in zip(opened, limits, strict=True):
+        column = next(wanted[c] for c in scene.written[start].before if c in wanted)
+        stop = next((i + 1 for i in range(start, limit) if scene.turn_ends[i]), limit)
+        close = next((i for i in range(start, stop) if ended[i] or set(CLOSING) & set(scene.written[i].after)), None)
+        if close is None:
+            close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
+            if not free[close] or scores[close, column] == _NEVER:
+                continue
+        elif marks[close] != MARK_COLUMNS.index(".") or (scene.options.existing == "keep" and not free[close]):
+            continue
+        marks[close] = column
+    return marks
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """All that stands `before` and `after` each word; `closed` are words that end a new quotation."""
+
+    before: list[str]
+    after: list[str]
+    closed: Flags
+
+
+def surround(scene: Scene, marks: Indices) -> Signs:
+    """Everything around the words, given their marks (columns)."""
+    asked = scene.options.around(scene.config)
+    names = [MARK_COLUMNS[mark] for mark in marks.tolist()]
+    ended = sentence_ends(scene.text, marks)
+    before = [label.before for label in scene.written]
+    opens = closes = np.zeros(len(names), np.bool_)
+    if asked & QUOTES:
+        opens, closes = _quotations(scene, ended)
+        for i in np.flatnonzero(opens).tolist():
+            before[i] = _inserted(before[i], scene.language.quotes[0])
+    after = [
+        mark if not label.after else label.with_mark(mark, quoted=_enclosed(mark, scene.language)).after
+        for label, mark in zip(scene.written, names, strict=True)
+    ]
+    for i in np.flatnonzero(closes).tolist():
+        after[i] = _quoted(scene, i, names[i], _enclosed(names[i], scene.language))
+    _open(scene, names, ended, closes, before, after)
+    if Around.OPEN_DASH in asked:
+        for i in np.flatnonzero(_dashes(scene, after)).tolist():
+            before[i] = _DASH + before[i]
+    return Signs(before, after, closes)
+
+
+def _enclosed(mark: str, language: Language) -> bool:
+    """Whether a mark beside a closing quote stands inside it, as far as the mark alone can tell."""
+    return language.quoted_stops if mark in (",", ".") else mark not in (";", ":")
+
+
+def _inserted(before: str, mark: str) -> str:
+    """What stands before a word, with a mark nearest to it."""
+    place = _nearest(before)
+    return before[:place] + mark + before[place:]
+
+
+def _nearest(before: str) -> int:
+    dots = _DOTS.search(before)
+    return dots.start() if dots else len(before)
+
+
+def _quoted(scene: Scene, i: int, mark: str, enclosed: bool) -> str:
+    """What stands after word i when its mark is inside (`enclosed`) or outside of its closing quote, new or old."""
+    after = scene.written[i].with_mark(mark, quoted=enclosed).after
+    if _QUOTES & set(after):
+        return after
+    found = None if enclosed else _FIRST_MARK.search(after)
+    place = found.start() if found else len(after)
+    return after[:place] + scene.language.quotes[1] + after[place:]
+
+
+def _quotations(scene: Scene, ended: Flags) -> tuple[Flags, Flags]:
+    """Which words open and close a quotation: none in another, none across a turn, a bracket or the end."""
+    shift = _REACH * (2 * scene.options.sensitivity - 1)
+    opening, closing = (scene.odds(mark) + shift for mark in (Around.OPEN_QUOTE, Around.CLOSE_QUOTE))
+    silent = scene.text.has(Fact.NO_WORD)
+    opening[silent] = closing[silent] = _NEVER
+    scores = np.zeros((len(ended), len(_STEPS)))
+    scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
+    scores[np.asarray(scene.turn_ends, np.bool_)[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
+    scores[_taken(scene, ended), 1:] = _NEVER
+    path = viterbi(scores, _STEPS, _START, _END)
+    return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
+
+
+def _taken(scene: Scene, ended: Flags) -> Flags:
+    """Words of existing quotations, and those beside a bracket."""
+    taken = np.zeros(len(ended), np.bool_)
+    start: int | None = None
+
+    def unclosed(first: int, last: int) -> None:
+        # Nobody knows how far it goes: its sentence.
+        stop = next((i for i in range(first, last) if ended[i]), last)
+        taken[first : stop + 1] = True
+
+    for i, label in enumerate(scene.written):
+        if label.before and _OPENERS & set(label.before):
+            taken[i] = True
+            if _QUOTES & set(label.before):
+                if start is not None:
+                    unclosed(start, i - 1)
+                start = i
+        if label.after and (_CLOSERS | _APOSTROPHES) & set(label.after):
+            taken[i] = True
+            if start is not None and _QUOTES & set(label.after):
+                taken[start : i + 1] = True
+                start = None
+        if start is not None and (scene.turn_ends[i] or i + 1 == len(ended)):
+            unclosed(start, i)
+            start = None
+    return taken
+
+
+def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, before: list[str], after: list[str]) -> None:
+    """Put one opening mark into `before` for each closing one, and settle on which side of a quote that stands."""
+    pairs = dict(scene.pairs())
+    if not pairs:
+        return
+    opening = set(scene.language.opening)
+    odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
+    silent = scene.text.has(Fact.NO_WORD)
+    start = 0
+    for i, text in enumerate(after):
+        # `¿Y si…?` ends in an ellipsis, but it asks.
+        mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in text), "")
+        kept = scene.options.existing == "keep" and mark in scene.written[i].after
+        if mark and not kept and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):
+            _open_one(scene, i, start, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
+        if ended[i] or mark or scene.turn_ends[i]:
+            start = i + 1
+
+
+def _open_one(
+    scene: Scene,
+    i: int,
+    start: int,
+    opener: str,
+    odds: Floats,
+    silent: Flags,
+    closes: bool,
+    before: list[str],
+    after: list[str],
+) -> None:
+    old, mark = scene.written[i], CLOSING[scene.language.opening.index(opener)]
+    forms = [after[i]]
+    if closes or (mark not in old.after and _QUOTES & set(old.after)):
+        # `«¿Qué?»` or `¿Dijo «qué»?`: what is asked decides.
+        forms = [_quoted(scene, i, mark, enclosed) for enclosed in (True, False)]
+    best: tuple[float, int, int, str] | None = None
+    for form in forms:
+        for k, place in _places(before, after, i, start, form):
+            # Of equals the first word: without a model's advice a question opens with its sentence.
+            if not silent[k] and (best is None or (odds[k], -k) > (best[0], -best[1])):
+                best = float(odds[k]), k, place, form
+    if best is None:  # `«Eso. ¿Qué»?`: what is there already crosses
+        k = max((k for k in range(start, i + 1) if not silent[k]), key=lambda k: float(odds[k]))
+        best = 0.0, k, _nearest(before[k]), forms[0]
+    _, k, place, after[i] = best
+    before[k] = before[k][:place] + opener + before[k][place:]
+
+
+def _places(before: Sequence[str], after: Sequence[str], i: int, start: int, form: str) -> Iterator[tuple[int, int]]:
+    """(word, offset in what stands before it) where word i's mark can be opened without crossing a pair.
+
+    From word i, with `form` after it, back to `start`.
+    """
+    tail = form[: next((at for at, c in enumerate(form) if mark_of(c)), len(form))]
+    depth = _closers(tail)
+    for k in range(i, start - 1, -1):
+        if k < i:
+            depth += _closers(after[k])
+        if not depth:
+            yield k, _nearest(before[k])
+        for place in range(len(before[k]) - 1, -1, -1):
+            if before[k][place] in _OPENERS:
+                if not depth:
+                    return
+                depth -= 1
+                if not depth:
+                    yield k, place
+
+
+def _closers(after: str) -> int:
+    return sum(c in _CLOSERS for c in after)
+
+
+def _dashes(scene: Scene, after: Sequence[str]) -> Flags:
+    """Words that direct speech begins with; where something stands already nothing is added."""
+    odds = scene.odds(Around.OPEN_DASH) + _REACH * (2 * scene.options.sensitivity - 1)
+    bare = np.fromiter((not label.before for label in scene.written), np.bool_, len(scene.written))
+    follows = np.fromiter((mark_of(text) == "—" for text in ["", *after[:-1]]), np.bool_, len(after))
+    found: Flags = (odds > 0) & bare & ~follows & ~scene.text.has(Fact.NO_WORD)
+    return found
