@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+#: What a sound amid speech is at least (ms): `thank you [applause] now`.
+SOUND = 1_000
 #: Longest pause (ms) that still says something; beyond it an hour of silence and three
 #: seconds of it mean the same.
 LONGEST_PAUSE = 10_000
@@ -19,6 +21,7 @@ class Word:
     tags, labels or sounds. `start` and `end` are milliseconds, None where the file does not
     say: inside an SRT cue only the first word has a start and only the last one an end.
     `cue` and `turn` are running numbers of the caption and of the speaker's turn.
+    `sound` says that a sound is heard right before it: laughter, a door.
     `where` is private to the format that read the word.
     """
 
@@ -28,6 +31,7 @@ class Word:
     cue: int = 0
     turn: int = 0
     where: object = None
+    sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +57,16 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
 
     Overlap and words that start before their predecessor ended (cross-talk, two channels,
     clocks that disagree by a frame) are no silence: 0. A word without its own times, and
-    the last word, have None.
+    the last word, have None. A sound takes its time, whatever the times of the cue say.
     """
     result: list[int | None] = []
     for word, following in pairwise(words):
         if word.end is None or following.start is None:
-            result.append(None)
+            result.append(SOUND if following.sound else None)
         else:
             # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
             end = word.end if word.start is None else max(word.start, word.end)
-            result.append(min(max(following.start - end, 0), LONGEST_PAUSE))
+            result.append(min(max(following.start - end, SOUND if following.sound else 0), LONGEST_PAUSE))
     if words:
         result.append(None)
     return result

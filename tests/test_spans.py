@@ -59,11 +59,18 @@ def test_splice_keeps_all_that_no_edit_covers(source: str, drafts: list[tuple[in
         ("\u200ehi\u202c there", ["hi", "there"]),
         ("two\u2028words\x0bmore\x85yet", ["two", "words", "more", "yet"]),
         ("Bonjour ! oui — « non » .", ["Bonjour !", "oui —", "non » ."]),
-        ("said\n... and", ["said", "and"]),  # a mark on another line is nobody's
+        ("said\n, and", ["said", "and"]),  # a mark on another line is nobody's
+        ("said\n... and then\n… so", ["said", "... and", "then", "… so"]),  # but these go on
+        ("... [sighs] and", ["and"]),
         ("so [Music] we [ __ ] go [speaking\nFrench] on", ["so", "we", "go", "on"]),
         ("hi [laughs], there", ["hi", "there"]),
         ("(laughs) ok (DOOR SLAMS TWICE) ok (soft music) ok", ["ok", "ok", "ok"]),
         ("we (and this matters) go", ["we", "(and", "this", "matters)", "go"]),
+        ("we ( man scolding in background ) go", ["we", "go"]),
+        ("(man and woman scolding loudly)", []),
+        ("(man scolding\nsomewhere in background)\nstop it", ["stop", "it"]),
+        ("stop it (man scolding in background)", ["stop", "it", "(man", "scolding", "in", "background)"]),
+        ("(you know what this means)", ["(you", "know", "what", "this", "means)"]),
         ("♪ la la ♪ hi", ["hi"]),
         ("♪ la la\nla la ♪\nhi", ["hi"]),
         ("♪ la la\nla\nla ♪", []),
@@ -77,6 +84,21 @@ def test_splice_keeps_all_that_no_edit_covers(source: str, drafts: list[tuple[in
 )
 def test_what_is_spoken(text: str, words: list[str]) -> None:
     assert spoken(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("thank you [applause] now", [False, False, True, False]),
+        ("(laughs) hi (laughs)\nyou (door slams) [music]", [True, True, True]),
+        ("what the [ __ ] is [inaudible] that", [False] * 5),
+        ("JOHN: hi [MARY] hello", [False, True, False]),
+        ("hello [applause]", [False, True]),
+    ],
+)
+def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
+    speech = scan(text, 0, len(text))
+    assert [*(word.sound for word in speech.words), speech.sound] == heard
 
 
 @pytest.mark.parametrize(

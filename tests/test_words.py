@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cappunc_cli.words import LONGEST_PAUSE, Word, pauses, turn_ends
+from cappunc_cli.words import LONGEST_PAUSE, SOUND, Word, pauses, turn_ends
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,8 @@ def test_nothing_has_no_pauses() -> None:
 
 def test_a_turn_ends_where_the_speaker_changes() -> None:
     assert turn_ends([Word("a"), Word("b", turn=1), Word("c", turn=1)]) == [True, False, False]
+
+
+@pytest.mark.parametrize(("end", "start", "pause"), [(None, None, SOUND), (500, 500, SOUND), (500, 9_500, 9_000)])
+def test_a_sound_takes_its_time(end: int | None, start: int | None, pause: int) -> None:
+    assert pauses([Word("a", 0, end), Word("b", start, sound=True)]) == [pause, None]

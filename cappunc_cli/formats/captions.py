@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from cappunc_cli.words import Document, Notice, Word
 
@@ -74,9 +75,10 @@ class _Draft:
     start: int | None
     end: int | None
     copies: list[Copy]
+    sound: bool
 
     def word(self) -> Word:
-        return Word(self.spoken.text, self.start, self.end, self.cue, self.turn, tuple(self.copies))
+        return Word(self.spoken.text, self.start, self.end, self.cue, self.turn, tuple(self.copies), self.sound)
 
 
 def document(
@@ -96,12 +98,14 @@ def document(
             drafts += _timed(cue, _drafts(i, speech.words, turns), rolling=False)
             turns.announce(speech.trailing)
     _end_stamped(drafts)
+    for before, draft in pairwise(drafts):
+        draft.sound |= any(speech.sound for speech in speeches[before.cue : draft.cue])
     origin = Origin(source, tuple(cue.text for cue in cues), hidden)
     return Document(name, tuple(draft.word() for draft in drafts), origin, tuple(notices))
 
 
 def _drafts(cue: int, words: Sequence[Spoken], turns: Turns) -> list[_Draft]:
-    return [_Draft(word, cue, turns.next(word.speaker), word.stamp, None, [word.copy]) for word in words]
+    return [_Draft(word, cue, turns.next(word.speaker), word.stamp, None, [word.copy], word.sound) for word in words]
 
 
 def _timed(cue: Cue, drafts: list[_Draft], rolling: bool) -> list[_Draft]:

@@ -8,6 +8,7 @@ guard.py looks after them when a file is written.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from cappunc_cli.labels import MARKS, fold
 
 from .lines import BREAKS, milliseconds
 from .spans import HIDDEN, Copy, Span, Visible, strip_cached, visible
-from .vocabulary import ASIDES, GENERIC_LABEL, NO_NAMES, PARTICLES, SOUNDS
+from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOUNDS, UNHEARD
 
 # Most lines have none of these and are words from end to end.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
@@ -27,6 +28,7 @@ _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
 _HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\])")
+_ELLIPSIS = re.compile(r"\.{2,}|…")
 _BLANK = re.compile(r"[^\S\r\n]*")
 _ADDRESS = re.compile(
     r"[\"'(<“‘]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
@@ -48,7 +50,8 @@ class Spoken:
     """A word: its text, its place, its line in the region that was scanned (from 0).
 
     `speaker` is None where nobody new begins to speak with it, the name of who does, or ''
-    where that is not said. `stamp` is its inline time in milliseconds.
+    where that is not said. `stamp` is its inline time in milliseconds. `sound` says that a sound is
+    heard between the word before and this one.
     """
 
     text: str
@@ -56,31 +59,33 @@ class Spoken:
     line: int
     speaker: str | None = None
     stamp: int | None = None
+    sound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """The words of a region; `trailing` is the speaker announced after the last of them."""
+    """The words of a region; after the last of them come the speaker `trailing` and perhaps a `sound`."""
 
     words: tuple[Spoken, ...]
     trailing: str | None
     visible: Visible
+    sound: bool = False
 
 
 def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
     """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it."""
     seen = visible(source, start, stop, hidden)
-    masks, speakers = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [])
+    masks, speakers, sounds = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [], [])
     speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
-    return _cast(seen, list(_words(seen, masks)), speakers)
+    return _cast(seen, list(_words(seen, masks)), speakers, sounds)
 
 
-def _cast(seen: Visible, words: list[tuple[int, int]], speakers: list[tuple[int, str]]) -> Speech:
+def _cast(seen: Visible, words: list[Span], speakers: list[tuple[int, str]], sounds: list[int]) -> Speech:
     """Give words their lines, speakers and stamps, each list walked once."""
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
     result: list[Spoken] = []
-    line = s = t = 0
+    line = s = t = n = 0
     end = -1
     for a, b in words:
         while line < len(breaks) and breaks[line] < a:
@@ -94,12 +99,14 @@ def _cast(seen: Visible, words: list[tuple[int, int]], speakers: list[tuple[int,
             if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
                 stamp = milliseconds(stamps[t][1])
             t += 1
-        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp))
+        sound = n < len(sounds) and sounds[n] <= a
+        n = bisect_right(sounds, a, n)
+        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound))
         end = b
     trailing = None
     for _, name in speakers[s:]:
         trailing = name or trailing or ""
-    return Speech(tuple(result), trailing, seen)
+    return Speech(tuple(result), trailing, seen, n < len(sounds))
 
 
 def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
@@ -107,6 +114,7 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
     text = seen.text
     last: Span | None = None
     end = 0  # of the marks behind the last word
+    dots: Span | None = None  # `... and so on`, where no word is before them
     for a, b in _runs(text, masks):
         run = text[a:b]
         if last is not None and _attaches(run, text[end:a]):
@@ -115,6 +123,9 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
         if last is not None:
             yield _with_marks(text, last, end)
         is_word = (run.isalnum() or any(map(str.isalnum, run))) and not _opaque(run)
+        if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
+            a = dots[0]
+        dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
         yield _with_marks(text, last, end)
@@ -157,12 +168,11 @@ def _opaque(run: str) -> bool:
     return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
 
 
-def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
-    """Spans of the text that are not spoken, in order and apart, and who begins to speak where."""
+def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
+    """Spans of the text that are not spoken, in order and apart; who begins to speak where; where sounds end."""
     masks = [found.span() for found in _BRACKETED.finditer(text)]
-    masks += [
-        found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found.group(1) or found.group(2) or "")
-    ]
+    masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
+    sounds = sorted(stop for start, stop in masks if not UNHEARD.match(fold(text[start + 1 : stop - 1])))
     if _NOTE.search(text):
         masks += _lyrics(text)
     masks += [found.span(1) for found in _HASHED.finditer(text)]
@@ -172,7 +182,7 @@ def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
             masks.append((a, b))
             if name is not None:
                 speakers.append((b, name))
-    return _merged(masks), speakers
+    return _merged(masks), speakers, sounds
 
 
 def _merged(masks: list[Span]) -> list[Span]:
@@ -193,14 +203,27 @@ def _lines(text: str) -> Iterator[Span]:
     yield start, len(text)
 
 
-def _is_sound(inside: str) -> bool:
+def _is_sound(found: re.Match[str]) -> bool:
     """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) and is no aside."""
+    inside = found.group(1) or found.group(2) or ""
     words = fold(inside).split()
     if len(words) < 2 or inside.isupper():
         return True
+    # Broadcasters set sounds off: `( man scolding in background )`.
+    if inside[0] == inside[-1] == " ":
+        return True
     if any(SOUNDS.match(word) for word in words):
         return True
+    if _alone(found.string, *found.span()):
+        return JOINING.issuperset(ASIDES.intersection(words))
     return len(words) < 4 and ASIDES.isdisjoint(words)
+
+
+def _alone(text: str, start: int, stop: int) -> bool:
+    """Whether nothing is said on the lines that text[start:stop] stands on."""
+    before = BREAKS.split(text[:start])[-1]
+    after = BREAKS.split(text[stop:], maxsplit=1)[0]
+    return not any(map(str.isalnum, before + after))
 
 
 def _lyrics(text: str) -> Iterator[Span]:

@@ -45,14 +45,19 @@ def read(text: str) -> Document:
         raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
     words: list[Word] = []
     regions: list[Span] = []
-    turns = Turns()
+    turns, sound = Turns(), False
     for number, (start, stop) in enumerate(split(text)):
         skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
         turns.announce(speaker)
         regions.append((start + skipped, stop))
         speech = scan(text, start + skipped, stop)
-        words += [Word(word.text, None, None, number, turns.next(word.speaker), (word.copy,)) for word in speech.words]
+        for word in speech.words:
+            words.append(
+                Word(word.text, None, None, number, turns.next(word.speaker), (word.copy,), word.sound or sound)
+            )
+            sound = False
         turns.announce(speech.trailing)
+        sound |= speech.sound
     notices: tuple[Notice, ...] = ()
     return Document("txt", tuple(words), Origin(text, tuple(regions)), notices)
 

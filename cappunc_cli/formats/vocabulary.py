@@ -13,6 +13,9 @@ SOUNDS = re.compile(
     r"|(?:speak|sing|hum|ring|bell|door|engine|phone)s?\b"
 )
 
+#: In a bracket: words that nobody is to read or could hear, which is speech all the same; and `[br]`.
+UNHEARD = re.compile(r"(?:[\W_]*|br)\Z|.*(?:inaudibl|unintelligibl|indistinct|crosstalk|redacted|bleep|censored|foreign|\?)")
+
 _ASIDES = """
 i i'm i've you you're he he's she she's we we're they it it's is are was were be been am has have had do does did
 don't didn't not no and but or so if because which that this these those what who when where how why my your our
@@ -20,6 +23,8 @@ can could will would should may might must just also
 """
 #: Words of which captions of sounds have few and asides have many.
 ASIDES = frozenset(_ASIDES.split())
+#: Those of them that a description of a sound may have: `(man and woman scolding)`.
+JOINING = frozenset(("and", "or", "not", "but"))
 
 _NO_NAMES = """
 so well and but or yes no ok okay note notice remember question answer example first second third fourth finally
