@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: What the opening marks of a language open, in their order.
 CLOSING = "?!"
+_ASKING = frozenset(CLOSING)
 _QUOTES = frozenset('"“”„‟«»‹›')
 _OPENERS = _QUOTES | frozenset("([{")
 _CLOSERS = _QUOTES - {"„"} | frozenset(")]}")
@@ -114,7 +115,7 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
     for start, limit in zip(opened, limits, strict=True):
         column = next(wanted[c] for c in scene.written[start].before if c in wanted)
         stop = next((i + 1 for i in range(start, limit) if scene.turn_ends[i]), limit)
-        close = next((i for i in range(start, stop) if ended[i] or set(CLOSING) & set(scene.written[i].after)), None)
+        close = next((i for i in range(start, stop) if ended[i] or _asks(scene.written[i], marks[i])), None)
         if close is None:
             close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
             if not free[close] or scores[close, column] == _NEVER:
@@ -123,6 +124,11 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
             continue
         marks[close] = column
     return marks
+
+
+def _asks(label: Label, mark: int) -> bool:
+    """Whether a question mark beside another mark stays: `¿Y si…?` is an ellipsis among the marks."""
+    return label.after != "" and label.mark == MARK_COLUMNS[mark] and not _ASKING.isdisjoint(label.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +205,12 @@ def _quotations(scene: Scene, ended: Flags) -> tuple[Flags, Flags]:
 
 
 def _taken(scene: Scene, ended: Flags) -> Flags:
-    """Words of existing quotations, and those beside a bracket."""
+    """Words of existing quotations, and those beside a bracket; what is half a quotation takes its sentence."""
     taken = np.zeros(len(ended), np.bool_)
+    borders = ended | np.asarray(scene.turn_ends, np.bool_)
     start: int | None = None
 
     def unclosed(first: int, last: int) -> None:
-        # Nobody knows how far it goes: its sentence.
         stop = next((i for i in range(first, last) if ended[i]), last)
         taken[first : stop + 1] = True
 
@@ -217,8 +223,9 @@ def _taken(scene: Scene, ended: Flags) -> Flags:
                 start = i
         if label.after and (_CLOSERS | _APOSTROPHES) & set(label.after):
             taken[i] = True
-            if start is not None and _QUOTES & set(label.after):
-                taken[start : i + 1] = True
+            if _QUOTES & set(label.after):
+                first = next((k + 1 for k in range(i - 1, -1, -1) if borders[k]), 0) if start is None else start
+                taken[first : i + 1] = True
                 start = None
         if start is not None and (scene.turn_ends[i] or i + 1 == len(ended)):
             unclosed(start, i)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.glossary import Glossary
 
 EXISTING = ("auto", "keep", "replace")
 
@@ -22,7 +23,8 @@ class Options:
     (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
-    text's language where the model has several (None: the model's first). Raises CappuncError.
+    text's language where the model has several (None: the model's first); the terms of
+    `glossary` are written as they are in it. Raises CappuncError.
     """
 
     marks: str | None = None
@@ -33,6 +35,7 @@ class Options:
     min_words_cut: int | None = None
     pauses: bool = True
     language: str | None = None
+    glossary: Glossary = field(default_factory=Glossary)
 
     def __post_init__(self) -> None:
         if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *Around)]):
@@ -51,7 +54,7 @@ class Options:
         if asked & QUOTES:
             asked |= QUOTES
         if missing := sorted(asked - set(config.around)):
-            raise CappuncError(f"the model {config.name} does not restore {missing[0]!r}")
+            raise CappuncError(f"the model {config.name} does not restore {str(missing[0])!r}")
         return frozenset(asked)
 
     def windows(self, config: ModelConfig) -> tuple[int, int, int]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.restoration.certain import certain
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig
 from cappunc_cli.restoration.decode import decode
 from cappunc_cli.restoration.engine import OnnxEngine
+from cappunc_cli.restoration.engine_ngram import NgramEngine
 from cappunc_cli.restoration.existing import combine, evidence
-from cappunc_cli.restoration.models import find, read_lexicon
+from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.words import Word, pauses, turn_ends
 
@@ -23,7 +27,21 @@ if TYPE_CHECKING:
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
 
-__all__ = ["Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
+__all__ = ["ENGINES", "Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
+
+
+class Engine(Protocol):
+    """What runs a model; the ONNX engine says what each member means."""
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def warning(self) -> str | None: ...
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +49,37 @@ class Model:
     """An opened model: what it says about itself, what runs it, and its mixed-case words."""
 
     config: ModelConfig
-    engine: OnnxEngine
+    engine: Engine
     lexicon: Mapping[str, str]
 
 
-def load_model(name: str = "en", device: str = "auto") -> Model:
-    """Open a model by name or directory for `device` (auto, cpu, cuda, cuda:N).
+def _onnx(directory: Path, device: str) -> Model:
+    engine = OnnxEngine(directory, device)
+    return Model(engine.config, engine, read_lexicon(directory))
+
+
+def _ngram(directory: Path, _: str) -> Model:
+    engine = NgramEngine(directory)
+    return Model(engine.config, engine, engine.forms.mixed)
+
+
+#: Name of an engine -> the config that its models have, and how one is opened for a device.
+ENGINES: Mapping[str, tuple[str, Callable[[Path, str], Model]]] = {
+    "onnx": (CONFIG, _onnx),
+    "ngram": (NGRAM_CONFIG, _ngram),
+}
+
+
+def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = "onnx") -> Model:
+    """Open a model, by name or directory or else the one for a language, for `device` (auto, cpu, cuda, cuda:N).
 
     Raises BadModel or, for a named device that cannot be used, CappuncError.
     `model.engine.warning` says if `auto` had to do without a GPU that is there.
     """
-    directory = find(name)
-    engine = OnnxEngine(directory, device)
-    return Model(engine.config, engine, read_lexicon(directory))
+    if engine not in ENGINES:
+        raise CappuncError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
+    config, opened = ENGINES[engine]
+    return opened(find_for(language, config) if name is None else find(name, config), device)
 
 
 def restore(
@@ -72,7 +108,8 @@ def probabilities(
     """
     options = options or Options()
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [strip(word.text)[0] for word in words]
+    stripped = lru_cache(maxsize=1 << 16)(strip)
+    bare = [stripped(word.text)[0] for word in words]
     chunks = split(len(bare), window, overlap)
     silence = pauses(words) if options.pauses else [None] * len(words)
     rows = _reported(model.engine.predict(bare, silence, turn_ends(words), chunks), progress)
@@ -89,11 +126,12 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     turns = turn_ends(words)
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
-        known = evidence(words, bare, labels, options.existing)
+        sure = certain(bare, labels, turns, options.glossary)
+        known = sure.hold(evidence(words, bare, labels, options.existing))
         decided = decode(
-            rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=labels
+            rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=sure.labels
         )
-        written = map(_written, texts, bare, labels, decided, (known.cases >= 0).tolist())
+        written = map(_written, texts, bare, labels, sure.labels, decided, (known.cases >= 0).tolist())
         # Whatever a label says, it is the same word or it stays as it was.
         new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
         if new == texts:
@@ -103,11 +141,11 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     return texts
 
 
-def _written(text: str, bare: str, old: Label, new: Label, case_is_fixed: bool) -> str:
+def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool) -> str:
     same_marks = old.after == new.after and old.before == new.before
-    if same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
+    if sure is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
-    return dress(bare, combine(old, new, case_is_fixed=case_is_fixed))
+    return dress(bare, combine(sure, new, case_is_fixed=case_is_fixed))
 
 
 def _reported(
