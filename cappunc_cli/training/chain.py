@@ -1,0 +1,150 @@
+"""Fit the linear chain over the marks: JointCapPunc's CRF on top of a trained network.
+
+    python -m cappunc_cli.training.chain models/en/train.toml
+
+The network stays as it is; only the transitions are learnt, by the likelihood of the held-out ends of the
+training corpora, half of which is kept to see whether they help. The figures go to chain.json beside the recipe;
+transitions that help are taken up by `crf` in the recipe's [decoding] table.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cappunc_cli import __version__
+from cappunc_cli.labels import strip
+from cappunc_cli.restoration.crf import viterbi
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities
+from cappunc_cli.training.corpora import CORPORA
+from cappunc_cli.training.dataset import MARK_LABELS
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.train import FOLDED
+from cappunc_cli.words import Word
+
+logger = logging.getLogger(__name__)
+
+#: Words of each corpus's held-out end; the sequences of the likelihood, in words.
+_WORDS, _SEQUENCE = 8000, 50
+_STEPS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Log-probabilities [n, marks] of a held-out end beside the marks [n] that are written there."""
+
+    scores: NDArray[np.float32]
+    gold: NDArray[np.int64]
+
+
+def heldout(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
+    """The last `most` words of a corpus (never more than its held-out share) with their pauses and turns."""
+    corpus = CORPORA[name]
+    tail: deque[Word] = deque(maxlen=most)
+    count = clock = 0
+    for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
+        tokens = corpus.tidy(turn.text).split()
+        gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)
+        for token, gap in zip(tokens, gaps, strict=True):
+            timed = gap is not None
+            tail.append(Word(token, clock if timed else None, clock + 1 if timed else None, turn=count))
+            clock += 1 + (gap or 0)
+        count += corpus.dialogue
+    return [word for word in tail if any(c.isalnum() for c in word.text)]
+
+
+def texts_of(recipe: Recipe, model: Model) -> Iterator[Text]:
+    """What the model says of each corpus's held-out end, and what is written there."""
+    cases = len(model.config.cases)
+    for name in recipe.corpora:
+        words = heldout(recipe, name)
+        gold = np.array([model.config.marks.index(strip(word.text)[1].mark) for word in words])
+        rows = probabilities(words, model)[:, cases : cases + len(model.config.marks)]
+        scores = np.log(np.maximum(rows, 1e-12))
+        for mark, nats in model.config.bias.items():
+            scores[:, model.config.marks.index(mark)] += nats
+        logger.info("%s: %s words", name, f"{len(words):,}")
+        yield Text(scores, gold)
+
+
+def fit(texts: list[Text]) -> NDArray[np.float32]:
+    """Transitions [from, to] that make the written marks likeliest (Lafferty et al. 2001); the network stays."""
+    scores, gold = [], []
+    for text in texts:
+        whole = len(text.gold) // _SEQUENCE * _SEQUENCE
+        scores.append(text.scores[:whole].reshape(-1, _SEQUENCE, text.scores.shape[1]))
+        gold.append(text.gold[:whole].reshape(-1, _SEQUENCE))
+    emissions, labels = torch.from_numpy(np.concatenate(scores)), torch.from_numpy(np.concatenate(gold))
+    transitions = torch.zeros(emissions.shape[2], emissions.shape[2], requires_grad=True)
+    optimiser = torch.optim.Adam([transitions], lr=0.05)
+    for _ in range(_STEPS):
+        optimiser.zero_grad()
+        loss = _surprise(emissions, labels, transitions) + 1e-4 * transitions.square().sum()
+        loss.backward()
+        optimiser.step()
+    return transitions.detach().numpy()
+
+
+def _surprise(emissions: Tensor, labels: Tensor, transitions: Tensor) -> Tensor:
+    """Mean negative log-likelihood per word of `labels` [B, T] under `emissions` [B, T, marks]."""
+    path = emissions.gather(2, labels[..., None]).sum((1, 2)) + transitions[labels[:, :-1], labels[:, 1:]].sum(1)
+    alpha = emissions[:, 0]
+    for t in range(1, emissions.shape[1]):
+        alpha = torch.logsumexp(alpha[:, :, None] + transitions, 1) + emissions[:, t]
+    return (torch.logsumexp(alpha, 1) - path).mean() / emissions.shape[1]
+
+
+def f1(texts: list[Text], transitions: NDArray[np.float32] | None) -> float:
+    """Micro-F1 over , . ? of the likeliest marks, with the chain or without."""
+    fold = np.array([MARK_LABELS.index(FOLDED.get(mark, mark)) for mark in MARK_LABELS])
+    hit = guessed = wanted = 0
+    for text in texts:
+        if transitions is None:
+            best = text.scores.argmax(1)
+        else:
+            free = np.zeros(len(transitions))
+            best = viterbi(text.scores, transitions, free, free)
+        guess, gold = fold[best], fold[text.gold]
+        hit += int(((guess == gold) & (gold > 0)).sum())
+        guessed, wanted = guessed + int((guess > 0).sum()), wanted + int((gold > 0).sum())
+    return 2 * hit / (guessed + wanted)
+
+
+def main(toml: Path) -> None:
+    """Fit on one half of the held-out ends, score on the other, and write chain.json beside the recipe."""
+    recipe = Recipe.load(toml)
+    model = load_model(str(toml.parent))
+    texts = list(texts_of(recipe, model))
+    halves: tuple[list[Text], list[Text]] = [], []
+    for text in texts:
+        middle = len(text.gold) // 2
+        halves[0].append(Text(text.scores[:middle], text.gold[:middle]))
+        halves[1].append(Text(text.scores[middle:], text.gold[middle:]))
+    transitions = fit(halves[0])
+    report = {
+        "command": f"python -m cappunc_cli.training.chain models/{toml.parent.name}/train.toml",
+        "version": __version__,
+        "model": model.config.files["model.onnx"],
+        "words": sum(len(text.gold) for text in halves[1]),
+        "micro without": round(f1(halves[1], None), 5),
+        "micro with": round(f1(halves[1], transitions), 5),
+        "marks": list(model.config.marks),
+        "transitions": [[round(float(x), 3) for x in row] for row in transitions],
+    }
+    (toml.parent / "chain.json").write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    logger.info("micro-F1 %.4f without, %.4f with", report["micro without"], report["micro with"])
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    main(Path(sys.argv[1]))
