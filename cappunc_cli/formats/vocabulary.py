@@ -14,7 +14,9 @@ SOUNDS = re.compile(
 )
 
 #: In a bracket: words that nobody is to read or could hear, which is speech all the same; and `[br]`.
-UNHEARD = re.compile(r"(?:[\W_]*|br)\Z|.*(?:inaudibl|unintelligibl|indistinct|crosstalk|redacted|bleep|censored|foreign|\?)")
+UNHEARD = re.compile(
+    r"(?:[\W_]*|br)\Z|.*(?:inaudibl|unintelligibl|indistinct|crosstalk|redacted|bleep|censored|foreign|\?)"
+)
 
 _ASIDES = """
 i i'm i've you you're he he's she she's we we're they it it's is are was were be been am has have had do does did

@@ -16,7 +16,7 @@ from cappunc_cli.languages import Language
 class Fact(IntFlag):
     """Properties of a bare word."""
 
-    #: No letter with two cases: `42`, `&`, Arabic.
+    #: No letter with two cases: `42`, `&`, Arabic; and hash tags, whose case is their author's.
     NO_CASE = 1
     #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
     NO_CAPITAL = 2
@@ -49,7 +49,7 @@ def facts(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) 
 
 def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
     found = Fact(0)
-    first, top = capital(word), upper(word)
+    first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
     plain = language.spelled(word)
     for fact, holds in (
         (Fact.NO_CASE, top == word),

@@ -1,0 +1,115 @@
+"""What is certain about single words before any model speaks.
+
+The user's terms; spelled letters (`c i a`); numbers in groups (`10 000`), which no mark cuts;
+an ellipsis that begins a word, before which no sentence has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.labels import MARKS, Case, Label, strip
+from cappunc_cli.restoration.existing import Evidence
+from cappunc_cli.restoration.glossary import Glossary
+
+#: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
+_FEWEST_LETTERS = 3
+#: Letters that stand for themselves, as in `x y z`.
+_VARIABLES = (frozenset("xyz"), frozenset("ijk"))
+#: Nats against a mark before a word that begins with an ellipsis.
+_CONTINUED = 8.0
+_NONE = 0
+_CASE_NUMBER = {case: i for i, case in enumerate(Case)}
+_MARK_NUMBER = {mark: i for i, mark in enumerate(("", *MARKS))}
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """The labels of a text with the case that is certain, and where; all arrays [n].
+
+    `cased` words have their case; `joined` words get no mark; the word after a `continued`
+    one goes on with its sentence; `terms` are words that the user has spelled.
+    """
+
+    labels: tuple[Label, ...]
+    cased: Flags
+    joined: Flags
+    continued: Flags
+    terms: Flags
+
+    def hold(self, known: Evidence) -> Evidence:
+        """The evidence, with what is certain in it."""
+        count = len(self.labels)
+        cases = np.fromiter((_CASE_NUMBER[label.case] for label in self.labels), np.int8, count)
+        marks = np.fromiter(
+            (_MARK_NUMBER[label.mark] if label.after else _NONE for label in self.labels), np.int8, count
+        )
+        return replace(
+            known,
+            cases=np.where(self.cased, cases, known.cases).astype(np.int8),
+            # What is there, and fixed, stays.
+            marks=np.where(self.joined & (known.marks < 0), np.where(_bound(self.labels), marks, _NONE), known.marks),
+            capitals=known.capitals & ~self.cased,
+            gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
+            free_start=known.free_start | self.terms | np.append(False, self.continued[:-1]),
+        )
+
+
+def _bound(labels: Sequence[Label]) -> Flags:
+    # `hello,'`: without its mark the quote would become part of the word.
+    return np.fromiter(
+        (bool(label.after) and bool(set("'’") & set(label.after)) for label in labels), np.bool_, len(labels)
+    )
+
+
+def certain(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool], glossary: Glossary) -> Certain:
+    """What is certain about bare words that have `labels` so far."""
+    count = len(bare)
+    new = list(labels)
+    cased, joined, terms = (np.zeros(count, np.bool_) for _ in range(3))
+    for start, stop in _spelled(bare, labels, turn_ends):
+        for i in range(start, stop):
+            new[i] = replace(new[i], case=Case.CAPITAL, form="")
+        cased[start:stop] = joined[start : stop - 1] = True
+    for i in _groups(bare, turn_ends):
+        joined[i] = True
+    for at, written in glossary.matches(bare, labels):
+        for i, text in enumerate(written, at):
+            word, label = strip(text)
+            if word == bare[i]:
+                new[i] = replace(new[i], case=label.case, form=label.form)
+                cased[i] = terms[i] = True
+        joined[at : at + len(written) - 1] = True
+    begins = (".." in label.before or "…" in label.before for label in labels[1:])
+    continued = np.append(np.fromiter((b and not t for b, t in zip(begins, turn_ends, strict=False)), np.bool_), False)
+    return Certain(tuple(new), cased, joined, continued[:count], terms)
+
+
+def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Runs of single letters: [start, stop)."""
+    start = 0
+    while start < len(bare):
+        stop = start
+        while stop < len(bare) and len(bare[stop]) == 1 and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
+            stop += 1
+            if labels[stop - 1].after or turn_ends[stop - 1]:
+                break
+        # `a b b c man`, `the c i a a year later`: an article is no part of it.
+        first = start + (stop - start > _FEWEST_LETTERS and bare[start] == "a")
+        last = stop - (stop - first > _FEWEST_LETTERS and bare[stop - 1] == "a")
+        if last - first >= _FEWEST_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
+            yield first, last
+        start = max(stop, start + 1)
+
+
+def _groups(bare: Sequence[str], turn_ends: Sequence[bool]) -> Iterator[int]:
+    """Words that the next one goes on with: `10` in `10 000`."""
+    for i in range(len(bare) - 1):
+        if bare[i + 1] == "000" and bare[i][-1:].isdigit() and not turn_ends[i]:
+            yield i
