@@ -15,6 +15,8 @@ from cappunc_cli.restoration.chunks import check
 
 T = TypeVar("T")
 
+#: Names of the two configs that a model directory may have: the network's and the trigram model's.
+CONFIG, NGRAM_CONFIG = "config.json", "ngram.json"
 #: The encoder must at least hold one capped word between its two special pieces.
 _FEWEST_PIECES = 32
 
@@ -61,17 +63,17 @@ class ModelConfig:
     version: str = "1"
 
     @staticmethod
-    def load(directory: Path) -> ModelConfig:
-        """Read and check `directory`/config.json; raises BadModel."""
-        path = directory / "config.json"
+    def load(directory: Path, name: str = CONFIG) -> ModelConfig:
+        """Read and check the config `name` of a model directory; raises BadModel."""
+        path = directory / name
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
-            raise BadModel(f"no readable config.json ({error.strerror})", str(directory)) from error
+            raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
         except ValueError as error:
             raise BadModel(f"not JSON: {error}", str(path)) from error
         if not isinstance(values, dict):
-            raise BadModel("config.json must hold an object", str(path))
+            raise BadModel(f"{name} must hold an object", str(path))
         try:
             return _parse(values)
         except BadModel as error:

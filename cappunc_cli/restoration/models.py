@@ -8,9 +8,10 @@ from pathlib import Path
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.labels import Case, strip
-from cappunc_cli.restoration.config import ModelConfig, Transitions
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig, Transitions
 
-__all__ = ["ModelConfig", "Transitions", "find", "installed", "read_lexicon", "roots", "verify"]
+__all__ = ["ModelConfig", "Transitions", "find", "find_for", "installed", "read_lexicon", "roots", "verify"]
 
 
 def roots() -> list[Path]:
@@ -20,33 +21,54 @@ def roots() -> list[Path]:
     return [*named, package / "_models", package.parent / "models"]
 
 
-def installed() -> list[Path]:
-    """Every model directory that has a config.json; of two with one name, the first found."""
+def installed(config: str = CONFIG) -> list[Path]:
+    """Every model directory that has such a config; of two with one name, the first found."""
     found: dict[str, Path] = {}
     for root in roots():
-        for path in sorted(root.glob("*/config.json")):
+        for path in sorted(root.glob(f"*/{config}")):
             found.setdefault(path.parent.name, path.parent)
     return list(found.values())
 
 
-def find(name_or_dir: str) -> Path:
+def find(name_or_dir: str, config: str = CONFIG) -> Path:
     """The directory of a model, by its name or by its path; raises BadModel."""
-    for path in installed():
+    for path in installed(config):
         if path.name == name_or_dir:
             return path
     path = Path(name_or_dir)
-    if (path / "config.json").is_file():
+    if (path / config).is_file():
         return path
-    names = ", ".join(path.name for path in installed()) or "none"
+    names = ", ".join(path.name for path in installed(config)) or "none"
     raise BadModel(f"no model {name_or_dir!r} (installed: {names})")
 
 
+def find_for(code: str, config: str = CONFIG) -> Path:
+    """The directory of the model for a language: its own, else a shared one; raises BadModel."""
+    found: dict[Path, tuple[str, ...]] = {}
+    for path in installed(config):
+        try:
+            found[path] = ModelConfig.load(path, config).languages
+        except BadModel:
+            continue  # it is no model for anybody; `cappunc models` says why
+    fitting = [path for path, languages in found.items() if code in languages]
+    if not fitting:
+        codes = ", ".join(sorted({known for languages in found.values() for known in languages})) or "none"
+        raise BadModel(f"no model for {language(code).name} (languages: {codes}); see --model and cappunc models")
+    return min(fitting, key=lambda path: (len(found[path]), path.name != code))
+
+
 def verify(directory: Path) -> None:
-    """Compare the SHA-256 of every file that config.json names; raises BadModel."""
-    config = ModelConfig.load(directory)
-    if not config.files:
-        raise BadModel("config.json names no files to check", str(directory))
-    for name, expected in config.files.items():
+    """Compare the SHA-256 of every file that config.json and ngram.json name; raises BadModel."""
+    configs = [name for name in (CONFIG, NGRAM_CONFIG) if (directory / name).is_file()]
+    for config in configs or [CONFIG]:
+        _verify(directory, config)
+
+
+def _verify(directory: Path, config: str) -> None:
+    files = ModelConfig.load(directory, config).files
+    if not files:
+        raise BadModel(f"{config} names no files to check", str(directory))
+    for name, expected in files.items():
         path = directory / name
         try:
             with path.open("rb") as stream:
@@ -54,7 +76,7 @@ def verify(directory: Path) -> None:
         except OSError as error:
             raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
         if actual != expected:
-            raise BadModel(f"is not the file that config.json describes (SHA-256 {actual})", str(path))
+            raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))
 
 
 def read_lexicon(directory: Path) -> dict[str, str]:

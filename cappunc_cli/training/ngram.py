@@ -15,42 +15,44 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, TERMINAL, Case, dress, strip
+from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.labels import MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.config import NGRAM_CONFIG
 from cappunc_cli.restoration.ngram import (
     BEGIN,
     CLASS_SIGNS,
     END,
     FIRST_MARK,
-    FIRST_WORD,
-    LONGEST_ENDING,
     Counts,
-    Floats,
     Integers,
     Trigrams,
+    endings,
     mapped,
     save,
 )
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.dataset import GLUE, Stream, Types, read_stream
+from cappunc_cli.words import Word
 
-#: Trained and not shipped: licences that forbid it, or text that a language model should not learn from.
-_LEFT_OUT: frozenset[str] = frozenset()
-_TOKENS_OF_END = np.array([END, BEGIN])
+_CASES = tuple(Case)
+LOWER, CAPITAL, UPPER, MIXED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is kept: words seen at least `least` times and the `words` most frequent, so many n-grams."""
+    """How much is kept: forms seen at least `least` times, the most frequent as tokens, `members` more in classes."""
 
-    least: int = 4
-    words: int = 40_000
+    words: int
+    least: int = 3
+    members: int = 40_000
     pairs: int = 200_000
     triples: int = 250_000
 
@@ -67,12 +69,8 @@ class Written:
 
 
 def corpora_of(code: str) -> list[str]:
-    """The names of a language's texts in CORPORA; timed ones hold the same texts again, or transcripts of none."""
-    return [
-        name
-        for name, corpus in CORPORA.items()
-        if corpus.path.startswith(f"{code}/") and name not in _LEFT_OUT
-    ]
+    """The names of a language's written texts in CORPORA."""
+    return [name for name, corpus in CORPORA.items() if corpus.path.startswith(f"{code}/")]
 
 
 def analyse(types: Iterable[str], conventions: Language) -> Written:
@@ -101,9 +99,6 @@ class Running:
     ends: npt.NDArray[np.bool_]
 
 
-LOWER, CAPITAL, UPPER, MIXED = range(4)
-
-
 def running(streams: Sequence[Stream], written: Written) -> Running:
     """All streams as one. A capital that only begins a sentence is taken back."""
     types = np.concatenate([s.types for s in streams])
@@ -124,30 +119,47 @@ def running(streams: Sequence[Stream], written: Written) -> Running:
     return Running(bare, cases, marks, kept_ends)
 
 
-def vocabulary(text: Running, written: Written, size: Size) -> tuple[list[str], Integers]:
-    """The words of the model, and the token [bare, case] of every bare word."""
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of a model as in Trigrams, and the token [bare, case] of every form in the text."""
+
+    words: list[str]
+    members: list[str]
+    shares: npt.NDArray[np.float64]
+    tokens: Integers
+
+
+def vocabulary(text: Running, written: Written, size: Size) -> Lexicon:
+    """Frequent words become tokens; the others share classes, whose members are listed."""
     many = len(written.spellings)
     counts = np.bincount(text.bare * 4 + text.cases, minlength=4 * many).reshape(many, 4)
     total = counts.sum(1)
     # A form that is one in a hundred of its word is a slip or a headline.
     kept = (counts >= size.least) & (counts * 100 >= total[:, None])
-    best = _mixed_forms(text, written)
-    kept[:, MIXED] &= np.array([spelling in best for spelling in written.spellings])
+    mixed = _mixed_forms(text, written)
+    kept[:, MIXED] &= np.array([spelling in mixed for spelling in written.spellings])
     where = np.argwhere(kept)
-    where = where[np.argsort(-counts[kept], kind="stable")][: size.words]
-    words = ["<s>", "</s>", *MARKS]
-    tokens = np.full((many, 4), -1, np.int64)
-    order = tuple(Case)
-    from cappunc_cli.labels import Label
+    where = where[np.argsort(-counts[kept], kind="stable")][: size.words + size.members]
 
-    for bare, case in where.tolist():
-        spelling = written.spellings[bare]
-        form = best.get(spelling, "") if case == MIXED else ""
+    def spelled(bare: int, case: int) -> str:
+        form = mixed.get(written.spellings[bare], "") if case == MIXED else ""
+        return dress(written.spellings[bare], Label(_CASES[case], form=form))
+
+    tokens = np.full((many, 4), -1, np.int64)
+    words = ["<s>", "</s>", *MARKS]
+    for bare, case in where[: size.words].tolist():
         tokens[bare, case] = len(words)
-        words.append(dress(spelling, Label(order[case], form=form)))
-    rare = tokens < 0
-    _add_classes(words, tokens, rare, counts, written.spellings)
-    return words, tokens
+        words.append(spelled(bare, case))
+    first_class = len(words)
+    _add_classes(words, tokens, counts, written.spellings)
+    members = where[size.words :]
+    sums = np.bincount(np.maximum(tokens, 0).ravel(), np.where(tokens >= 0, counts, 0).ravel(), len(words))
+    # A new word is as likely as one seen once.
+    unseen = -np.log(np.maximum(sums, 1))
+    unseen[:first_class] = 0
+    a, b = members.T
+    shares = np.concatenate([unseen, np.log(counts[a, b] / sums[tokens[a, b]])])
+    return Lexicon(words, [spelled(*pair) for pair in members.tolist()], shares, tokens)
 
 
 def _mixed_forms(text: Running, written: Written) -> dict[str, str]:
@@ -161,37 +173,26 @@ def _mixed_forms(text: Running, written: Written) -> dict[str, str]:
     return {word: forms.most_common(1)[0][0] for word, forms in seen.items()}
 
 
-def _add_classes(
-    words: list[str], tokens: Integers, rare: npt.NDArray[np.bool_], counts: Integers, spellings: Sequence[str]
-) -> None:
-    """Give every rare form the class of its ending; endings too rare themselves share a shorter one's."""
+def _add_classes(words: list[str], tokens: Integers, counts: Integers, spellings: Sequence[str]) -> None:
+    """Give every form without a token the class of its ending; rare endings share a shorter one's."""
     least = max(20, int(counts.sum()) // 100_000)
-    for case, kind in enumerate(Case):
-        sign = CLASS_SIGNS.get(kind)
-        # A rare mixed form is one of a rare name.
-        sources = [c for c in (case, MIXED) if sign == CLASS_SIGNS[Case.CAPITAL] or c == case]
-        if sign is None:
-            continue
-        waiting = [(b, c) for c in sources for b in np.flatnonzero(rare[:, c] & (counts[:, c] > 0)).tolist()]
-        for length in range(LONGEST_ENDING if sign != "=" else 0, -1, -1):
-            sums: Counter[str] = Counter()
-            for b, c in waiting:
-                sums[spellings[b][-length:] if length else ""] += int(counts[b, c])
-            numbers = {}
-            for ending, count in sums.most_common():
-                if count >= least or not length:
-                    numbers[ending] = len(words)
-                    words.append(sign + ending)
-            still = []
-            for b, c in waiting:
-                number = numbers.get(spellings[b][-length:] if length else "")
-                if number is None:
-                    still.append((b, c))
-                else:
-                    tokens[b, c] = number
-            waiting = still
-        if sign + "" not in words[-len(numbers) - 1 :] and not waiting:
-            words.append(sign)
+    waiting: dict[str, list[tuple[int, int]]] = {sign: [] for sign in CLASS_SIGNS.values()}
+    for bare, case in np.argwhere((tokens < 0) & (counts > 0)).tolist():
+        waiting[CLASS_SIGNS.get(_CASES[case], CLASS_SIGNS[Case.CAPITAL])].append((bare, case))
+    for sign, forms in waiting.items():
+        sums: Counter[str] = Counter()
+        for bare, case in forms:
+            for name in endings(sign, spellings[bare]):
+                sums[name] += int(counts[bare, case])
+        numbers = {sign: len(words)}
+        words.append(sign)
+        if sign != CLASS_SIGNS[Case.UPPER]:
+            for name, count in sums.most_common():
+                if count >= least and name != sign:
+                    numbers[name] = len(words)
+                    words.append(name)
+        for bare, case in forms:
+            tokens[bare, case] = next(numbers[n] for n in endings(sign, spellings[bare]) if n in numbers)
 
 
 def sequence(text: Running, tokens: Integers) -> Integers:
@@ -210,9 +211,9 @@ def sequence(text: Running, tokens: Integers) -> Integers:
     return result
 
 
-def estimate(line: Integers, words: Sequence[str], size: Size) -> Trigrams:
+def estimate(line: Integers, lexicon: Lexicon, size: Size) -> Trigrams:
     """The pruned model of a token sequence."""
-    v = len(words)
+    v = len(lexicon.words)
     # Nothing goes across the beginning of a turn, and nothing is asked about it.
     counts = np.bincount(line, minlength=v)
     counts[BEGIN] = 0
@@ -249,7 +250,9 @@ def estimate(line: Integers, words: Sequence[str], size: Size) -> Trigrams:
     short3 = np.where(stored, chances2[tail], weights1[middle] + chances[triples[keep3] % v])
     weights2 = _weights(keys3 // v, p3[keep3], short3, len(keys2))
     return Trigrams(
-        tuple(words),
+        tuple(lexicon.words),
+        tuple(lexicon.members),
+        lexicon.shares.astype(np.float32),
         chances.astype(np.float32),
         weights1.astype(np.float32),
         Counts(keys2, chances2.astype(np.float32), weights2.astype(np.float32)),
@@ -289,38 +292,39 @@ def _weights(
     return np.log(np.maximum(1 - kept, 1e-4) / np.maximum(1 - covered, 1e-4))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Estimate a trigram model.")
-    parser.add_argument("language")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    arguments = parser.parse_args()
-    train(arguments.language, arguments.data, arguments.output)
+def _heldout(stream: Stream) -> tuple[Stream, Stream]:
+    """All but the end of a corpus, and its end: one word in fifty, at most 20 000."""
+    cut = len(stream.types) - min(len(stream.types) // 50, 20_000)
+    parts = (slice(None, cut), slice(cut, None))
+    first, second = (
+        Stream(stream.types[p], stream.pauses[p], stream.turn_ends[p], stream.document_ends[p]) for p in parts
+    )
+    return first, second
 
 
 def train(code: str, data: Path, output: Path, size: Size | None = None) -> None:
-    """Write ngram.xz and ngram.json to `output`."""
+    """Write ngram.xz and ngram.json to `output`; without `size`, more words become tokens the more text there is."""
     began = time.monotonic()
+
+    def tell(text: str) -> None:
+        print(f"{time.monotonic() - began:4.0f} s  {text}", flush=True)
+
     types = Types()
-    streams = [read_stream(CORPORA[name], data, types) for name in corpora_of(code)]
-    print(f"{sum(len(s.types) for s in streams):,} words read in {time.monotonic() - began:.0f} s", flush=True)
+    names = corpora_of(code)
+    streams = [_heldout(read_stream(CORPORA[name], data, types)) for name in names]
     written = analyse(types, language(code))
-    text = running(streams, written)
-    words, tokens = vocabulary(text, written, size or Size())
-    print(f"{len(words):,} tokens, {time.monotonic() - began:.0f} s", flush=True)
-    model = estimate(sequence(text, tokens), words, size or Size())
+    text = running([first for first, _ in streams], written)
+    size = size or Size(words=int(1.5 * len(text.bare) ** 0.5))
+    tell(f"{len(text.bare):,} words read, of {len(written.spellings):,} spellings")
+    lexicon = vocabulary(text, written, size)
+    model = estimate(sequence(text, lexicon.tokens), lexicon, size)
     output.mkdir(parents=True, exist_ok=True)
     path = output / "ngram.xz"
     save(model, path)
-    print(
-        f"{len(model.pairs.keys):,} pairs, {len(model.triples.keys):,} triples, {path.stat().st_size:,} bytes, "
-        f"{time.monotonic() - began:.0f} s",
-        flush=True,
-    )
     config = {
         "name": f"{code}-ngram",
         "languages": [code],
-        "licence": "",
+        "licence": "; ".join(sorted({CORPORA[name].licence for name in names})),
         "window": 120,
         "overlap": 40,
         "min_words_cut": 10,
@@ -328,9 +332,56 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
         "marks": ["", *MARKS],
         "max_pieces": 512,
         "pause_bins_ms": [],
+        "bias": {},
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
-    (output / "ngram.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    _write(config, output)
+    tell(
+        f"{len(lexicon.words):,} tokens, {len(lexicon.members):,} members, {len(model.pairs.keys):,} pairs, "
+        f"{len(model.triples.keys):,} triples: {path.stat().st_size:,} bytes"
+    )
+    spelled = list(types)
+    texts = [[spelled[t].replace(GLUE, " ") for t in second.types if written.bare[t] >= 0] for _, second in streams]
+    config["bias"], best = tune(load_model(str(output), engine="ngram"), texts)
+    _write(config, output)
+    tell(f"micro F1 {best:.3f} on the held-out ends with bias {config['bias']}")
+
+
+def _write(config: dict[str, object], output: Path) -> None:
+    (output / NGRAM_CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float], float]:
+    """The bias of no mark and of the period that restores the written texts best, and its micro F1."""
+    options = Options(existing="replace")
+    stripped = [[Word(strip(word)[0]) for word in text] for text in texts]
+    rows = [probabilities(words, model, options) for words in stripped]
+
+    def score(bias: dict[str, float]) -> float:
+        tried = replace(model, config=replace(model.config, bias=bias))
+        new = [rewrite(words, table, tried, options) for words, table in zip(stripped, rows, strict=True)]
+        samples = [Sample(str(i), *pair) for i, pair in enumerate(zip(texts, new, strict=True))]
+        return float(evaluate(samples).scores["micro"].f1)
+
+    tries = {}
+    best: dict[str, float] = {"": 0.0, ".": 0.0}
+    for mark in best:
+        for nats in (-1.25, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75):
+            if (mark == "") == (nats <= 0) or not nats:
+                bias = {**best, mark: nats}
+                tries[tuple(bias.items())] = score(bias)
+        best = dict(max(tries, key=lambda bias: tries[bias]))
+    return {mark: nats for mark, nats in best.items() if nats}, max(tries.values())
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Estimate a trigram model.")
+    parser.add_argument("language", help="code of the language whose corpora are read")
+    parser.add_argument("--data", type=Path, required=True, help="where the corpora lie")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="model directory to write to")
+    arguments = parser.parse_args()
+    train(arguments.language, arguments.data, arguments.output)
 
 
 if __name__ == "__main__":
