@@ -1,8 +1,9 @@
-"""Two changes of marks or case would turn speech into something else; they are not made.
+"""Three changes of marks or case would turn speech into something else; they are not made.
 
 `london: never` must not become `London: never`, which reads as a speaker's label, and
 `(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound. The next
 reader would lose these words. A colon becomes a comma there, or the words stay as they were.
+A dash before the first word of a line says that another speaker begins, so none is added there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from . import spans
 from .spans import HIDDEN, Copy, Span
 from .speech import LONGEST_NAME_PARTS, scan
 
+_DASHES = frozenset("—–―")
 #: (index of a word, one of its copies)
 _Places = list[tuple[int, Copy]]
 
@@ -36,7 +38,8 @@ def settle(
     result = list(texts)
     changed = {word.cue for word, text in zip(words, texts, strict=True) if text != word.text}
     colons = {word.cue for word, text in zip(words, texts, strict=True) if _has_colon(text)}
-    suspects = {i for i in changed if i in colons or _has_bracket(source, regions[i])}
+    dashes = {word.cue for word, text in zip(words, texts, strict=True) if _has_new_dash(word.text, text)}
+    suspects = {i for i in changed if i in colons or i in dashes or _has_bracket(source, regions[i])}
     if suspects:
         places = _places(regions, words)
         for region in sorted(suspects):
@@ -71,6 +74,12 @@ def _settle_region(region: _Region, words: Sequence[Word], places: _Places, text
     """Give up as little as it takes."""
     if _reads_back(region, places, texts):
         return
+    read = _read(region, places, texts)
+    for n, (i, _) in enumerate(places):
+        if _has_new_dash(words[i].text, texts[i]) and (len(read) != len(places) or read[n] != texts[i]):
+            texts[i] = texts[i][1:]
+    if _reads_back(region, places, texts):
+        return
     for i, _ in places:
         texts[i] = _without_new_colon(words[i].text, texts[i])
     if _reads_back(region, places, texts):
@@ -85,14 +94,23 @@ def _settle_region(region: _Region, words: Sequence[Word], places: _Places, text
 
 
 def _reads_back(region: _Region, places: _Places, texts: Sequence[str]) -> bool:
+    return _read(region, places, texts) == [texts[i] for i, _ in places]
+
+
+def _read(region: _Region, places: _Places, texts: Sequence[str]) -> list[str]:
+    """The words of a region when it has been written."""
     source, (start, stop) = region.source, region.span
     changes = [(a - start, b - start, new) for i, copy in places for a, b, new in spans.edits(source, copy, texts[i])]
     text = spans.splice(source[start:stop], changes)
-    return [word.text for word in scan(text, 0, len(text), region.hidden).words] == [texts[i] for i, _ in places]
+    return [word.text for word in scan(text, 0, len(text), region.hidden).words]
 
 
 def _has_colon(text: str) -> bool:
     return ":" in text or "：" in text
+
+
+def _has_new_dash(old: str, new: str) -> bool:
+    return new[:1] in _DASHES and old[:1] not in _DASHES
 
 
 def _without_new_colon(old: str, new: str) -> str:
