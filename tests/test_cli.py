@@ -144,7 +144,7 @@ def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: 
         talk(tmp_path / "in", name)
     run = cappunc("fix", *tiny, "in", "-o", "out", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    found = {str(p.relative_to(tmp_path / "out")): p.read_bytes() for p in (tmp_path / "out").rglob("*.*")}
+    found = {str(p.relative_to(tmp_path / "out")): p.read_bytes() for p in (tmp_path / "out").rglob("*.srt")}
     assert found == {"a.srt": fixed, "deep/b.srt": fixed}
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration import engine as engine_module
-from cappunc_cli.restoration import providers
+from cappunc_cli.restoration import pieces as pieces_module
+from cappunc_cli.restoration import providers, sessions
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.engine import OnnxEngine, softmax
 
@@ -50,8 +50,8 @@ def test_chunks_give_what_one_window_over_everything_gives(words: list[str], see
 
 def test_a_chunk_of_too_many_pieces_is_read_in_parts() -> None:
     words = ["the", *["q" * 90] * 20, "then", "the", "london"]
-    text = ENGINE._encode(words, [None] * 24, [False] * 24)
-    parts = ENGINE._fitting(text, Chunk(0, 24))
+    text = ENGINE.encoder.encode(words, [None] * 24, [False] * 24)
+    parts = text.fitting(Chunk(0, 24), ENGINE.config.max_pieces - 2)
     assert len(parts) > 1
     assert all(text.length(part) + 2 <= ENGINE.config.max_pieces for part in parts)
     rows = predict(words, [Chunk(0, 24)])[0]
@@ -87,28 +87,28 @@ def test_pauses_and_turns_reach_the_right_word() -> None:
 
 @pytest.mark.parametrize(("pause", "bin_"), [(None, 0), (0, 1), (99, 1), (100, 2), (299, 2), (300, 3), (9999, 4)])
 def test_pause_bins(pause: int | None, bin_: int) -> None:
-    assert ENGINE._encode(["the"], [pause], [False]).pauses.tolist() == [bin_]
+    assert ENGINE.encoder.encode(["the"], [pause], [False]).pauses.tolist() == [bin_]
 
 
 def test_words_become_pieces_once() -> None:
     engine = OnnxEngine(TINY, "cpu")
-    text = engine._encode(["the", "it’s", "the", "it's", "日", "", "q" * 90], [None] * 7, [False] * 7)
+    text = engine.encoder.encode(["the", "it’s", "the", "it's", "日", "", "q" * 90], [None] * 7, [False] * 7)
     pieces = np.split(text.ids, text.ends[1:-1])
     assert pieces[0].tolist() == pieces[2].tolist()
     assert pieces[1].tolist() == pieces[3].tolist()  # the model's eyes know one apostrophe
-    assert pieces[4].tolist() == pieces[5].tolist() == [engine._unknown]
-    assert len(pieces[6]) == engine_module.PIECES_PER_WORD
-    assert len(engine._numbers) == 6
+    assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
+    assert len(pieces[6]) == pieces_module.PIECES_PER_WORD
+    assert len(engine.encoder._numbers) == 6
 
 
 def test_the_word_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "_MOST_CACHED", 10)
+    monkeypatch.setattr(pieces_module, "_MOST_CACHED", 10)
     engine = OnnxEngine(TINY, "cpu")
     for start in range(0, 100, 20):
         words = [f"w{i}" for i in range(start, start + 20)]
         fresh = predict(words, [Chunk(0, 20)], OnnxEngine(TINY, "cpu"))[0]
         np.testing.assert_allclose(predict(words, [Chunk(0, 20)], engine)[0], fresh)
-    assert len(engine._numbers) <= 31
+    assert len(engine.encoder._numbers) <= 31
 
 
 def test_no_words() -> None:
@@ -164,14 +164,14 @@ def test_auto_takes_the_gpu_only_where_there_is_one(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "choose", lambda *_: providers.Device("cuda", required=False))
-    monkeypatch.setattr(engine_module, "_cuda_session", lambda *_: None)
+    monkeypatch.setattr(sessions, "choose", lambda *_: providers.Device("cuda", required=False))
+    monkeypatch.setattr(sessions, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
     engine = OnnxEngine(TINY, "auto")
     assert engine.device == "cpu"
     assert engine.warning is not None
     assert "\n" not in engine.warning
     assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
-    monkeypatch.setattr(engine_module, "choose", lambda *_: providers.Device("cuda"))
+    monkeypatch.setattr(sessions, "choose", lambda *_: providers.Device("cuda"))
     with pytest.raises(CappuncError, match="CUDA cannot be used"):
         OnnxEngine(TINY, "cuda")
 

@@ -23,7 +23,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "formats": (NOUNS, {"pysrt", "webvtt", "rapidfuzz"}),
     "layout": (NOUNS, {"pysrt", "webvtt"}),
     "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
-    "restoration": (NOUNS, {"numpy", "onnxruntime", "tokenizers"}),
+    "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
     "training": (
         NOUNS | {"restoration", "evaluation", "formats"},
         {"numpy", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime"},
@@ -36,7 +36,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "__init__": (NOUNS | {"formats", "restoration"}, set()),
 }
 #: The only file that may know these packages.
-SOLE = {"onnxruntime": "restoration/engine.py", "torch": "cli/train.py"}
+SOLE = {"onnxruntime": "restoration/sessions.py", "tokenizers": "restoration/pieces.py", "torch": "cli/train.py"}
 HEAVY = (
     "numpy",
     "onnxruntime",

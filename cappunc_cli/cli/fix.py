@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.files import PIPE
-from cappunc_cli.cli.plan import Job, inputs, plan
+from cappunc_cli.cli.plan import Job, inputs, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.labels import MARKS, Around
 
@@ -41,7 +41,10 @@ def fix(
         str | None, typer.Option("--format", metavar="NAME", help="Format of the input, if it is not found.")
     ] = None,
     model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
+    workers: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
+    ] = 1,
     marks: Annotated[
         str | None,
         typer.Option(
@@ -75,6 +78,7 @@ def fix(
     cappunc fix talk.srt                        writes talk.fixed.srt
     cappunc fix --in-place season1/             every known file below a directory
     cappunc fix *.vtt -o fixed/                 many files, same names, another place
+    cappunc fix archive/ -o fixed/ --jobs 4     a whole tree; go on later where it stopped
     cappunc fix --diff talk.srt                 what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
@@ -82,10 +86,11 @@ def fix(
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
     _check(diff, output, in_place, marks)
-    found = inputs(files or [PIPE], _suffixes(format_name))
+    found = inputs(files or [PIPE], _suffixes(format_name), output)
     jobs = [Job(source, None) for source, _ in found] if diff else plan(found, output, in_place, _is_terminal())
     from cappunc_cli.cli.batch import run
-    from cappunc_cli.cli.fixer import Fixer
+    from cappunc_cli.cli.fixer import Fixer, Settings
+    from cappunc_cli.cli.manifest import Manifest, signature
     from cappunc_cli.restoration.pipeline import Options
 
     options = Options(
@@ -99,8 +104,11 @@ def fix(
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
-    fixer = Fixer(model, device, format_name, options, reporter.info)
-    if not run(jobs, fixer, mode, reporter):
+    settings = Settings(model, device, format_name, options)
+    fixer = Fixer(settings, reporter.info, reporter.detail)
+    root = resumable(files or [], output)
+    manifest = Manifest(root, signature(settings)) if root is not None else None
+    if not run(jobs, fixer, mode, reporter, manifest, workers):
         raise typer.Exit(1)
 
 

@@ -1,8 +1,8 @@
-"""One text through reading, restoring, writing and the last check; the model is opened once."""
+"""Texts through reading, restoring, writing and the last check; the model is opened once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from cappunc_cli.labels import strip
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.pipeline import Model, Options
-    from cappunc_cli.words import Notice
+    from cappunc_cli.words import Document, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +20,31 @@ class Fixed:
     """A fixed text, what was odd in it, and how many words, marks and capitals changed."""
 
     text: str
-    format: str
     notices: tuple[Notice, ...]
     words: int
     marks: int
     capitals: int
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides how texts are fixed; travels to worker processes."""
+
+    model: str
+    device: str
+    format: str | None
+    options: Options
+
+
 class Fixer:
     """`fix` for many texts with one model, which is loaded for the first text that has words."""
 
     def __init__(
-        self, model: str, device: str, format_name: str | None, options: Options, warn: Callable[[str], None]
+        self, settings: Settings, warn: Callable[[str], None], detail: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._name = model
-        self._device = device
-        self._format = format_name
-        self._options = options
+        self.settings = settings
         self._warn = warn
+        self._detail = detail
 
     @cached_property
     def model(self) -> Model:
@@ -45,32 +52,44 @@ class Fixer:
         from cappunc_cli.restoration.pipeline import load_model
 
         try:
-            model = load_model(self._name, self._device)
+            model = load_model(self.settings.model, self.settings.device)
         except CappuncError as error:
             raise BadModel(error.message, error.path, error.line) from error
         if model.engine.warning:
             self._warn(model.engine.warning)
+        self._detail(f"the model {model.config.name} runs on {model.engine.device}")
         return model
 
-    def fix(
-        self, text: str, name: str, spell: Callable[[str], str], progress: Callable[[int, int], None] | None = None
-    ) -> Fixed:
-        """Fix one text; `name` helps to tell its format, `spell` writes it for its encoding.
-
-        `progress` hears how many words of how many are done. Raises CappuncError; the
-        result, as spelled, has passed `formats.verify`.
-        """
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to tell its format. Raises CappuncError."""
         from cappunc_cli import formats
-        from cappunc_cli.restoration.pipeline import restore
 
         # A silent recording gives an empty file, whatever its format would ask for.
-        document = formats.read(text, name, self._format if text.strip() else None)
+        return formats.read(text, name, self.settings.format if text.strip() else None)
+
+    def restore(
+        self, documents: Sequence[Document], progress: Callable[[int], None] | None = None
+    ) -> Iterator[list[str]]:
+        """The new texts of each document's words; `progress` hears how many words the model has read."""
+        from cappunc_cli.restoration.together import restore_all
+
+        texts = [document.words for document in documents]
+        if not any(texts):
+            return iter([[] for _ in texts])
+        return restore_all(texts, self.model, self.settings.options, progress)
+
+    def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
+        """The source with new texts in it; `spell` writes them for its encoding.
+
+        Raises CappuncError; the result, as spelled, has passed `formats.verify`.
+        """
+        from cappunc_cli import formats
+
         old = [word.text for word in document.words]
-        heard = (lambda done: progress(done, len(old))) if progress else None
-        new = restore(document.words, self.model, self._options, heard) if old else []
-        output = spell(formats.write(document, new)) if new != old else text
-        formats.verify(document, output)
-        return Fixed(output, document.format, document.notices, len(old), *_changes(old, new))
+        output = spell(formats.write(document, new)) if new != old else source
+        if output != source:
+            formats.verify(document, output)
+        return Fixed(output, document.notices, len(old), *_changes(old, new))
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:

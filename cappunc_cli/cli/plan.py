@@ -14,10 +14,11 @@ from cappunc_cli.cli.files import PIPE, is_file
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One input and its output; `target` None is standard output."""
+    """One input and its output; `target` None is standard output; `ours` may be overwritten."""
 
     source: str
     target: Path | None
+    ours: bool = False
 
     @property
     def name(self) -> str:
@@ -30,13 +31,21 @@ def beside(source: Path) -> Path:
     return source.with_name(f"{source.stem}.fixed{source.suffix}")
 
 
-def inputs(names: Sequence[str], suffixes: Collection[str]) -> list[tuple[str, Path]]:
+def inputs(names: Sequence[str], suffixes: Collection[str], output: str | None = None) -> list[tuple[str, Path]]:
     """Each input file with the path that it has below an output directory.
 
     Directories are searched for files that end in one of `suffixes`; what a former run left
-    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files.
+    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
     """
-    return [pair for name in names for pair in _expand(name, suffixes)]
+    own = None if output in (None, PIPE) else Path(output or "").resolve()
+    return [pair for name in names for pair in _expand(name, suffixes, own)]
+
+
+def resumable(names: Sequence[str], output: str | None) -> Path | None:
+    """The output directory if whole directories go there: then a record is kept of what is done."""
+    if output in (None, PIPE) or not any(name != PIPE and Path(name).is_dir() for name in names):
+        return None
+    return Path(output or "")
 
 
 def plan(found: Sequence[tuple[str, Path]], output: str | None, in_place: bool, stdout_is_terminal: bool) -> list[Job]:
@@ -52,7 +61,7 @@ def plan(found: Sequence[tuple[str, Path]], output: str | None, in_place: bool, 
     return _to_stdout(found) if output == PIPE else _to_path(found, output)
 
 
-def _expand(name: str, suffixes: Collection[str]) -> Iterator[tuple[str, Path]]:
+def _expand(name: str, suffixes: Collection[str], output: Path | None) -> Iterator[tuple[str, Path]]:
     path = Path(name)
     if name == PIPE:
         yield PIPE, Path("stdin")
@@ -60,7 +69,9 @@ def _expand(name: str, suffixes: Collection[str]) -> Iterator[tuple[str, Path]]:
         yield name, Path(path.name)
     else:
         for folder, folders, names in os.walk(path):
-            folders[:] = sorted(f for f in folders if not f.startswith("."))
+            folders[:] = sorted(
+                f for f in folders if not f.startswith(".") and (output is None or Path(folder, f).resolve() != output)
+            )
             for file in sorted(names):
                 here = Path(folder, file)
                 if here.suffix.lower() in suffixes and not file.startswith(".") and not here.stem.endswith(".fixed"):

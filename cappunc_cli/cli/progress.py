@@ -61,22 +61,22 @@ class Reporter:
 
 
 class Steps:
-    """Counts files and the words in them; `show` hears the file's name and the files done."""
+    """Counts files and shares of files; `show` hears the last file's name and the files done."""
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
         self._show = show
-        self._begun = 0
+        self._done = 0
         self._name = ""
 
-    def begin(self, name: str) -> None:
-        """The next file begins."""
-        self._begun += 1
+    def done(self, name: str) -> None:
+        """A file is done."""
+        self._done += 1
         self._name = name
-        self.words(0, 1)
+        self._show(name, self._done)
 
-    def words(self, done: int, count: int) -> None:
-        """So many of the file's words are done."""
-        self._show(self._name, self._begun - 1 + done / count)
+    def words(self, files: float) -> None:
+        """The model has read so many files, or parts of files, beside those that are done."""
+        self._show(self._name, self._done + files)
 
 
 def _to_stderr(text: str) -> None:

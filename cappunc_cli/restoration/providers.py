@@ -12,13 +12,14 @@ from pathlib import Path
 
 from cappunc_cli.errors import CappuncError
 
-_DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
+_DEVICE = re.compile(r"auto|cpu|(cuda|tensorrt)(?::(\d+))?")
 _CUDA = "CUDAExecutionProvider"
+_PROVIDERS = {"cuda": ("CUDA", _CUDA), "tensorrt": ("TensorRT", "TensorrtExecutionProvider")}
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`kind` is cpu or cuda; a `required` device must work, another may give way to the CPU."""
+    """`kind` is cpu, cuda or tensorrt; a `required` device must work, another may give way to the CPU."""
 
     kind: str
     index: int = 0
@@ -26,24 +27,26 @@ class Device:
 
 
 def choose(device: str, available: Sequence[str]) -> Device:
-    """The device to try first for `auto`, `cpu`, `cuda` or `cuda:1`.
+    """The device to try first for `auto`, `cpu`, `cuda`, `cuda:1`, `tensorrt` or `tensorrt:1`.
 
     `available` are the providers that the run-time was built with; that says nothing about
     this machine, so `auto` also asks whether there is a driver. Raises CappuncError.
     """
     match = _DEVICE.fullmatch(device)
     if not match:
-        raise CappuncError(f"unknown device {device!r}; use auto, cpu, cuda or cuda:N")
+        raise CappuncError(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
     if device == "cpu":
         return Device("cpu")
     if device == "auto":
         usable = _CUDA in available and _has_driver()
         return Device("cuda", required=False) if usable else Device("cpu")
-    if _CUDA not in available:
-        raise CappuncError("this onnxruntime has no CUDA support; use --device cpu or install onnxruntime-gpu")
+    kind = match[1]
+    name, provider = _PROVIDERS[kind]
+    if provider not in available:
+        raise CappuncError(f"this onnxruntime has no {name} support; use --device cpu or install onnxruntime-gpu")
     if not _has_driver():
         raise CappuncError("no NVIDIA driver found on this machine; use --device cpu")
-    return Device("cuda", int(match[1] or 0))
+    return Device(kind, int(match[2] or 0))
 
 
 def _has_driver() -> bool:

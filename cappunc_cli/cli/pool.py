@@ -1,0 +1,154 @@
+"""Worker processes that read, decode and write, around the one model of the parent process.
+
+Python's share of the work (parsing, decoding, writing) runs in parallel; windows of several workers share a
+batch. Each worker has one end of a pipe. It sends ("infer", pieces, chunks) and gets probabilities, or
+("done", outcomes) and gets the next group of jobs, or None to end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, cast
+
+from cappunc_cli.cli.batch import Mode, Outcome, process
+from cappunc_cli.cli.fixer import Fixer, Settings
+from cappunc_cli.cli.plan import Job
+from cappunc_cli.errors import BadModel, CappuncError
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Chunk, Rows
+    from cappunc_cli.restoration.engine import OnnxEngine
+    from cappunc_cli.restoration.pieces import Pieces
+    from cappunc_cli.restoration.pipeline import Model
+
+Request = tuple[Connection, "Pieces", "list[Chunk]"]
+
+
+def process_all(groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, workers: int) -> Iterator[Outcome]:
+    """`batch.process` over all groups in up to `workers` processes; outcomes come as they are ready."""
+    # Not forked: threads of the run-time and of a progress bar do not survive that.
+    context = multiprocessing.get_context("spawn")
+    processes = []
+    busy: list[Connection] = []
+    todo = iter(groups)
+    try:
+        for _, group in zip(range(workers), todo, strict=False):
+            here, there = context.Pipe()
+            worker = context.Process(target=_work, args=(there, fixer.settings, mode), daemon=True)
+            worker.start()
+            processes.append(worker)
+            there.close()
+            here.send(group)
+            busy.append(here)
+        yield from _serve(busy, todo, fixer)
+    finally:
+        for connection in busy:
+            connection.close()
+        for worker in processes:
+            worker.terminate()
+            worker.join()
+
+
+def _serve(busy: list[Connection], todo: Iterator[Sequence[Job]], fixer: Fixer) -> Iterator[Outcome]:
+    asked: list[Request] = []
+    while busy:
+        # Whoever has something to say is heard before the model runs again: its windows share the batches.
+        ready = cast("list[Connection]", wait(busy, 0 if asked else None))
+        for connection in ready:
+            try:
+                kind, *content = connection.recv()
+            except (EOFError, ConnectionError) as error:
+                raise CappuncError("a worker process has ended unexpectedly") from error
+            if kind == "infer":
+                asked.append((connection, *content))
+                continue
+            yield from content[0]
+            group = next(todo, None)
+            connection.send(group)
+            if group is None:
+                busy.remove(connection)
+                connection.close()
+        if asked and not ready:
+            _answer(asked, fixer)
+            asked = []
+
+
+def _answer(asked: Sequence[Request], fixer: Fixer) -> None:
+    """Run the model over the windows of several workers at once."""
+    try:
+        engine = cast("OnnxEngine", fixer.model.engine)
+        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks in asked])
+        for (connection, _, _), own in zip(asked, rows, strict=True):
+            connection.send(own)
+    except CappuncError as error:
+        for connection, _, _ in asked:
+            connection.send(error)
+
+
+class _Remote:
+    """In a worker: the engine of the parent process."""
+
+    warning = None
+    device = "the parent's"
+
+    def __init__(self, name: str, connection: Connection) -> None:
+        from cappunc_cli.restoration.config import ModelConfig
+        from cappunc_cli.restoration.models import find
+        from cappunc_cli.restoration.pieces import Encoder
+
+        directory = find(name)
+        self.config = ModelConfig.load(directory)
+        self.encoder = Encoder(directory, self.config)
+        self._connection = connection
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """As `OnnxEngine.predict`."""
+        from cappunc_cli.restoration.chunks import Chunk
+        from cappunc_cli.restoration.engine import apart, shelves
+
+        for shelf in shelves(chunks, 1 << 16):
+            first, last = shelf[0].start, shelf[-1].stop
+            pieces = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
+            own = [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf]
+            self._connection.send(("infer", pieces, own))
+            answer = self._connection.recv()
+            if isinstance(answer, Exception):
+                raise answer
+            yield from zip(shelf, apart(answer, shelf), strict=True)
+
+
+class _RemoteFixer(Fixer):
+    """A Fixer whose model runs elsewhere."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        super().__init__(settings, lambda _: None)
+        self._connection = connection
+
+    @cached_property
+    def model(self) -> Model:
+        from cappunc_cli.restoration.models import find, read_lexicon
+        from cappunc_cli.restoration.pipeline import Model
+
+        try:
+            engine = _Remote(self.settings.model, self._connection)
+            lexicon = read_lexicon(find(self.settings.model))
+        except CappuncError as error:
+            raise BadModel(error.message, error.path, error.line) from error
+        return Model(engine.config, cast("OnnxEngine", engine), lexicon)
+
+
+def _work(connection: Connection, settings: Settings, mode: Mode) -> None:
+    """A worker's life."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    fixer: Any = _RemoteFixer(settings, connection)
+    try:
+        while (jobs := connection.recv()) is not None:
+            connection.send(("done", list(process(jobs, fixer, mode))))
+    except (EOFError, ConnectionError):
+        return  # the parent has gone

@@ -1,0 +1,215 @@
+"""The graph of a GPU, from the shipped file: float16, with dense products and a padding mask.
+
+The CPU's 8-bit products have no kernels there, and a GPU is fastest in float16. Needs the
+package onnx, which comes with the extra [cuda]; done in memory, in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.restoration.weights import products
+
+if TYPE_CHECKING:
+    import onnx
+
+_MASK = "attention_mask"
+#: What a masked score gets; float16 ends at 65504.
+_FAR = -1e4
+Array = npt.NDArray[Any]
+
+
+def half(path: Path, *, plain: bool = False) -> bytes:
+    """The model file as a serialised float16 model; `plain` for TensorRT, with standard operators only.
+
+    Raises ImportError without the package onnx.
+    """
+    import onnx
+
+    return bytes(converted(onnx.load(path), plain=plain).SerializeToString())
+
+
+def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto:
+    """The float16 model of a model; inputs and outputs keep their names, and there is a padding mask."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    graph = _Graph(model.graph)
+    graph.open_products()
+    graph.open_tables()
+    if all(value.name != _MASK for value in model.graph.input):
+        graph.mask_attention()
+    if plain:
+        graph.use_standard_operators()
+    for name, value in graph.values.items():
+        if value.dtype == np.float32:
+            graph.values[name] = value.astype(np.float16)
+    for node in graph.nodes:
+        for attribute in node.attribute:
+            if node.op_type == "Cast" and attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.FLOAT16
+    outputs = [value.name for value in model.graph.output]
+    for node in graph.nodes:
+        for names in (node.input, node.output):
+            for i, name in enumerate(names):
+                if name in outputs:
+                    names[i] = f"{name}/half"
+    casts = [helper.make_node("Cast", [f"{name}/half"], [name], to=TensorProto.FLOAT) for name in outputs]
+    inputs = [value for value in model.graph.input if value.name != _MASK]
+    inputs.insert(1, helper.make_tensor_value_info(_MASK, TensorProto.INT64, ["batch", "pieces"]))
+    nodes = [*graph.nodes, *casts]
+    used = {name for node in nodes for name in node.input}
+    tensors = [numpy_helper.from_array(np.ascontiguousarray(v), n) for n, v in graph.values.items() if n in used]
+    made = helper.make_graph(nodes, "cappunc", inputs, list(model.graph.output), tensors)
+    result: onnx.ModelProto = helper.make_model(
+        made, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="cappunc"
+    )
+    return result
+
+
+class _Graph:
+    """Nodes in order and constants by name, on their way to a GPU."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        from onnx import numpy_helper
+
+        self._source = graph
+        self.nodes: list[onnx.NodeProto] = list(graph.node)
+        self.values: dict[str, Array] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+
+    def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> onnx.NodeProto:
+        from onnx import helper
+
+        return helper.make_node(kind, inputs, [output], name=output, **attributes)
+
+    def _constant(self, name: str, value: Array) -> str:
+        self.values[name] = value
+        return name
+
+    def _replace(self, kinds: set[str], make: Any) -> None:
+        nodes: list[onnx.NodeProto] = []
+        for node in self.nodes:
+            nodes += make(node) if node.op_type in kinds else [node]
+        self.nodes = nodes
+
+    def open_products(self) -> None:
+        """8-bit products become MatMul with the weight that their numbers stand for."""
+        found = products(self._source)
+
+        def opened(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+            product, out = found[node.name], node.output[0]
+            weight = self._constant(f"{node.name}.dense", product.weight)
+            if not product.bias:
+                return [self._node("MatMul", [product.x, weight], out)]
+            return [
+                self._node("MatMul", [product.x, weight], f"{out}/product"),
+                self._node("Add", [f"{out}/product", product.bias], out),
+            ]
+
+        self._replace({"MatMulNBits", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, opened)
+        self._replace({"QuantizeLinear"}, lambda _: [])
+
+    def open_tables(self) -> None:
+        """Gather, Cast and Mul by a gathered scale become one Gather of the rows that they stand for."""
+        made = {node.output[0]: node for node in self.nodes}
+
+        def opened(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+            cast, scale = (made.get(name) for name in node.input)
+            rows = made.get(cast.input[0]) if cast is not None and cast.op_type == "Cast" else None
+            if rows is None or scale is None or {rows.op_type, scale.op_type} != {"Gather"}:
+                return [node]
+            table = self.values[rows.input[0]].astype(np.float32) * self.values[scale.input[0]]
+            name = self._constant(f"{rows.input[0]}.dense", table)
+            return [self._node("Gather", [name, rows.input[1]], node.output[0])]
+
+        self._replace({"Mul"}, opened)
+        while True:
+            used = {name for node in self.nodes for name in node.input} | {v.name for v in self._source.output}
+            kept = [node for node in self.nodes if not used.isdisjoint(node.output)]
+            if len(kept) == len(self.nodes):
+                return
+            self.nodes = kept
+
+    def mask_attention(self) -> None:
+        """Padding is seen by no attention: a GPU's batches mix lengths."""
+        from onnx import TensorProto, helper
+
+        def masked(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+            inputs = [*node.input[:3], "", "padding"]
+            kept = helper.make_node(node.op_type, inputs, list(node.output), name=node.name, domain=node.domain)
+            kept.attribute.extend(node.attribute)
+            return [kept]
+
+        self._replace({"MultiHeadAttention"}, masked)
+        self.nodes.insert(0, self._node("Cast", [_MASK], "padding", to=TensorProto.INT32))
+
+    def use_standard_operators(self) -> None:
+        """TensorRT knows none of the run-time's own operators."""
+        self._replace({"BiasGelu"}, self._gelu)
+        self._replace({"SkipLayerNormalization"}, self._add_and_norm)
+        self._replace({"MultiHeadAttention"}, self._attention)
+
+    def _add_and_norm(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        x, skip, gamma, beta, *biases = node.input
+        name = node.output[0]
+        nodes = [self._node("Add", [x, skip], f"{name}/sum")]
+        for bias in biases:
+            nodes.append(self._node("Add", [nodes[-1].output[0], bias], f"{name}/biased"))
+        epsilon = next(attribute.f for attribute in node.attribute if attribute.name == "epsilon")
+        return [*nodes, self._node("LayerNormalization", [nodes[-1].output[0], gamma, beta], name, epsilon=epsilon)]
+
+    def _gelu(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """x / 2 * (1 + erf(x / sqrt 2))"""
+        name = node.output[0]
+        root, one, two = (
+            self._constant(f"gelu/{key}", np.array(value, np.float32))
+            for key, value in (("root", math.sqrt(0.5)), ("one", 1), ("half", 0.5))
+        )
+        return [
+            self._node("Add", list(node.input), f"{name}/x"),
+            self._node("Mul", [f"{name}/x", root], f"{name}/scaled"),
+            self._node("Erf", [f"{name}/scaled"], f"{name}/erf"),
+            self._node("Add", [f"{name}/erf", one], f"{name}/more"),
+            self._node("Mul", [f"{name}/more", two], f"{name}/half"),
+            self._node("Mul", [f"{name}/x", f"{name}/half"], name),
+        ]
+
+    def _attention(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        from onnx import TensorProto
+
+        name, heads = node.output[0], next(a.i for a in node.attribute if a.name == "num_heads")
+        nodes: list[onnx.NodeProto] = []
+        if "attention/far" not in self.values:
+            apart = self._constant("attention/apart", np.array([0, 0, heads, -1], np.int64))
+            self._constant("attention/together", np.array([0, 0, -1], np.int64))
+            self._constant("attention/far", np.array(_FAR, np.float32))
+            self._constant("attention/one", np.array(1, np.float32))
+            self._constant("attention/axes", np.array([1, 2], np.int64))
+            nodes += [
+                self._node("Cast", [_MASK], "attention/mask", to=TensorProto.FLOAT),
+                self._node("Sub", ["attention/one", "attention/mask"], "attention/hidden"),
+                self._node("Mul", ["attention/hidden", "attention/far"], "attention/flat"),
+                self._node("Unsqueeze", ["attention/flat", "attention/axes"], "attention/bias"),
+            ]
+        apart = "attention/apart"
+        for part, order, source in zip("qkv", ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), node.input[:3], strict=True):
+            nodes += [
+                self._node("Reshape", [source, apart], f"{name}/{part}/apart"),
+                self._node("Transpose", [f"{name}/{part}/apart"], f"{name}/{part}", perm=order),
+            ]
+        width = next(len(v) for n, v in self.values.items() if n.endswith("norm1.bias") or n == "norm.bias")
+        scale = self._constant(f"{name}/scale", np.array((width // heads) ** -0.5, np.float32))
+        return [
+            *nodes,
+            self._node("Mul", [f"{name}/q", scale], f"{name}/q/scaled"),
+            self._node("MatMul", [f"{name}/q/scaled", f"{name}/k"], f"{name}/scores"),
+            self._node("Add", [f"{name}/scores", "attention/bias"], f"{name}/seen"),
+            self._node("Softmax", [f"{name}/seen"], f"{name}/shares", axis=-1),
+            self._node("MatMul", [f"{name}/shares", f"{name}/v"], f"{name}/mixed"),
+            self._node("Transpose", [f"{name}/mixed"], f"{name}/back", perm=[0, 2, 1, 3]),
+            self._node("Reshape", [f"{name}/back", "attention/together"], name),
+        ]

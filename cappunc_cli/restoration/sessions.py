@@ -1,0 +1,199 @@
+"""A model file opened by onnxruntime for the processor that runs it; the only file that knows onnxruntime."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration.providers import Device, choose, physical_cores
+
+MASK = "attention_mask"
+INPUTS = ("input_ids", MASK, "pauses", "turns")
+OUTPUTS = ("case", "marks")
+#: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).
+_SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
+
+Feeds = Mapping[str, npt.NDArray[np.int64]]
+
+
+class Session(Protocol):
+    """What the engine asks of a session."""
+
+    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session, the names of its inputs and outputs, the device that it runs on, a warning or None."""
+
+    session: Session
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    device: str
+    warning: str | None
+
+
+class Bound:
+    """A session on a GPU: inputs and outputs through buffers of its own, kept for each shape."""
+
+    def __init__(self, session: Any, device: Device) -> None:
+        self._session = session
+        self._device = device
+        self._inputs: dict[tuple[str, tuple[int, ...]], Any] = {}
+
+    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]:
+        from onnxruntime import OrtValue
+
+        binding = self._session.io_binding()
+        for name, array in feeds.items():
+            key = name, array.shape
+            if key in self._inputs:
+                self._inputs[key].update_inplace(array)
+            else:
+                self._inputs[key] = OrtValue.ortvalue_from_numpy(array, "cuda", self._device.index)
+            binding.bind_ortvalue_input(name, self._inputs[key])
+        for name in outputs:
+            binding.bind_output(name, "cuda", self._device.index)
+        self._session.run_with_iobinding(binding)
+        found: list[npt.NDArray[np.float32]] = binding.copy_outputs_to_cpu()
+        return found
+
+
+def open_session(path: Path, device: str) -> Opened:
+    """Open a model file for `device`; raises BadModel, or CappuncError for a named device that cannot be used."""
+    import onnxruntime
+
+    # Failures come as exceptions; the pages that the library logs beside them help nobody.
+    onnxruntime.set_default_logger_severity(4)
+    if not path.is_file():
+        raise BadModel("the model file is missing", str(path))
+    wanted = choose(device, onnxruntime.get_available_providers())
+    if wanted.kind == "cpu":
+        return _opened(on_cpu(path), "cpu", None)
+    session, trouble = _on_gpu(path, wanted)
+    if session is not None:
+        return _opened(session, f"{wanted.kind}:{wanted.index}", None, Bound(session, wanted))
+    if wanted.required:
+        raise CappuncError(trouble)
+    return _opened(on_cpu(path), "cpu", f"{trouble}. Running on the CPU.")
+
+
+def on_cpu(model: Path | bytes, threads: int | None = None) -> Any:
+    """A session on the CPU, on so many threads (all physical cores)."""
+    return _session(model, ["CPUExecutionProvider"], threads, disabled_optimizers=_SLOWER_ON_CPU)
+
+
+def _opened(session: Any, device: str, warning: str | None, runs: Session | None = None) -> Opened:
+    inputs = frozenset(value.name for value in session.get_inputs())
+    outputs = frozenset(value.name for value in session.get_outputs())
+    return Opened(runs or session, inputs, outputs, device, warning)
+
+
+def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
+    """(a session that really runs on the GPU or None, what keeps it from that)."""
+    import onnxruntime
+
+    needed = "TensorrtExecutionProvider" if device.kind == "tensorrt" else "CUDAExecutionProvider"
+    name = "TensorRT" if device.kind == "tensorrt" else "CUDA"
+    missing = f"{name} cannot be used: its libraries are missing or do not fit; pip install 'cappunc[{device.kind}]'"
+    try:
+        from cappunc_cli.restoration.half import half
+
+        model = half(path, plain=device.kind == "tensorrt")
+    except ImportError:
+        return None, f"{name} cannot be used: the package onnx is missing; pip install 'cappunc[{device.kind}]'"
+    if hasattr(onnxruntime, "preload_dlls"):
+        # Finds the libraries of the nvidia-* wheels, which are on no search path; what it lacks it tells on stdout.
+        with _silence():
+            onnxruntime.preload_dlls(directory="")
+    cuda = {
+        "device_id": str(device.index),
+        "cudnn_conv_algo_search": "HEURISTIC",
+        "arena_extend_strategy": "kSameAsRequested",
+    }
+    providers: list[Any] = [("CUDAExecutionProvider", cuda), "CPUExecutionProvider"]
+    if device.kind == "tensorrt":
+        cache = _cache()
+        tensorrt = {
+            "device_id": str(device.index),
+            "trt_fp16_enable": "True",
+            "trt_engine_cache_enable": "True",
+            "trt_engine_cache_path": str(cache),
+            "trt_timing_cache_enable": "True",
+            "trt_timing_cache_path": str(cache),
+        }
+        providers.insert(0, ("TensorrtExecutionProvider", tensorrt))
+    try:
+        with _silence():
+            session = _session(model, providers)
+    except BadModel:
+        return None, missing
+    # The library falls back to the CPU without an error when a CUDA library is missing.
+    return (session, "") if needed in session.get_providers() else (None, missing)
+
+
+def _cache() -> Path:
+    """Where engines that take minutes to build are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    path = Path(base, "cappunc")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _session(model: Path | bytes, providers: Sequence[object], threads: int | None = None, **arguments: Any) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or physical_cores()
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 4
+    # Without VNNI the products of int8 saturate in 16 bits; this makes them exact there, and slower.
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    source = str(model) if isinstance(model, Path) else model
+    try:
+        session = onnxruntime.InferenceSession(source, options, providers=list(providers), **arguments)
+    except Exception as error:  # onnxruntime has no base class of its own
+        where = str(model) if isinstance(model, Path) else ""
+        raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
+    inputs, outputs = ({value.name for value in values} for values in (session.get_inputs(), session.get_outputs()))
+    missing = set(INPUTS) - inputs - {MASK} | set(OUTPUTS) - outputs
+    if missing:
+        raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", str(model) if isinstance(model, Path) else "")
+    return session
+
+
+class _silence:
+    """Nothing on the standard streams, not even from C: libraries that miss libraries write pages."""
+
+    def __enter__(self) -> None:
+        self._saved: list[tuple[int, int]] = []
+        for number in (1, 2):
+            with suppress(OSError):  # closed
+                self._saved.append((number, os.dup(number)))
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        for number, _ in self._saved:
+            os.dup2(nothing, number)
+        os.close(nothing)
+
+    def __exit__(self, *_: object) -> None:
+        for number, saved in self._saved:
+            os.dup2(saved, number)
+            os.close(saved)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,162 @@
+"""Many files: shared batches, worker processes, and going on where a run stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import cappunc_cli
+from cappunc_cli.cli import batch
+from cappunc_cli.cli.fixer import Fixer, Settings
+from cappunc_cli.cli.manifest import NAME, Manifest
+from cappunc_cli.cli.plan import Job, inputs
+from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.together import restore_all
+from cappunc_cli.words import Word
+
+TINY = Path(__file__).parent / "tiny_model"
+WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
+
+
+def cappunc(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, cwd=cwd, env=environment, check=False)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Thirty files of some words below tmp_path/in."""
+    chance = Random(1)
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for i in range(30):
+        words = [chance.choice(WORDS) for _ in range(chance.randrange(0, 60))]
+        (tmp_path / "in" / ("deep" if i % 2 else ".") / f"{i}.txt").write_text(" ".join(words) + "\n")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.txt")}
+
+
+def test_texts_restored_together_are_as_each_alone() -> None:
+    chance = Random(2)
+    model = load_model(str(TINY), "cpu")
+    texts = [[Word(chance.choice(WORDS)) for _ in range(n)] for n in (0, 1, 40, 700, 0, 3)]
+    heard: list[int] = []
+    assert list(restore_all(texts, model, Options(), heard.append)) == [restore(text, model) for text in texts]
+    assert heard == sorted(heard)
+    assert heard[-1] == sum(map(len, texts))
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 4)
+    (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
+    run = cappunc("in", "-o", "out", "--jobs", jobs, cwd=tree)
+    assert run.returncode == 1
+    lines = run.stderr.decode().splitlines()
+    assert [line for line in lines if "bad.srt" in line] != []
+    assert "cappunc: 1 of 31 files failed" in lines
+    assert lines[-1].startswith("cappunc: 30 files fixed, 1 failed; ")
+    model = load_model(str(TINY), "cpu")
+    for name, data in contents(tree / "in").items():
+        words = [Word(text) for text in data.decode().split()]
+        assert (tree / "out" / name).read_text().split() == restore(words, model)
+
+
+def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
+    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+    first = contents(tree / "out")
+    again = cappunc("in", "-o", "out", cwd=tree)
+    assert again.returncode == 0
+    assert b"0 files fixed, 30 up to date" in again.stderr
+    # A killed run: half a line in the record, some results lost.
+    record = tree / "out" / NAME
+    record.write_text(record.read_text()[:-20])
+    (tree / "out/deep/1.txt").unlink()
+    Path(tree / "in/2.txt").write_text("hello cat\n")
+    more = cappunc("in", "-o", "out", cwd=tree)
+    assert b"exists already; --force overwrites it" in more.stderr  # the file whose line was torn
+    assert more.returncode == 1
+    assert b"2 files fixed, 27 up to date, 1 failed" in more.stderr
+    assert (tree / "out/2.txt").read_text() == "Hello cat.\n"
+    assert cappunc("in", "-o", "out", "--force", cwd=tree).returncode == 0
+    assert contents(tree / "out") == {**first, "2.txt": b"Hello cat.\n"}
+
+
+def test_other_options_do_everything_anew_but_nobody_elses_work(tree: Path) -> None:
+    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+    (tree / "out/0.txt").write_text("corrected by hand\n")
+    run = cappunc("in", "-o", "out", "--marks", ".", cwd=tree)
+    assert b"29 files fixed, 1 failed" in run.stderr
+    assert (tree / "out/0.txt").read_text() == "corrected by hand\n"
+    assert not any(b"?" in data for name, data in contents(tree / "out").items())
+
+
+def test_named_files_leave_no_record(tree: Path) -> None:
+    assert cappunc("in/0.txt", "in/2.txt", "-o", "out", cwd=tree).returncode == 0
+    assert sorted(p.name for p in (tree / "out").iterdir()) == ["0.txt", "2.txt"]
+
+
+def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
+    assert cappunc("in", "-o", "in/fixed", cwd=tree).returncode == 0
+    assert len(inputs([str(tree / "in")], {".txt"}, str(tree / "in/fixed"))) == 30
+
+
+def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Picky(Fixer):
+        def restore(self, documents, progress=None):  # type: ignore[no-untyped-def]
+            if any(word.text == "cat" for document in documents for word in document.words):
+                raise CappuncError("no cats")
+            return super().restore(documents, progress)
+
+    jobs = []
+    for name, text in (("a", "hello"), ("b", "cat"), ("c", "dog")):
+        (tmp_path / name).write_text(text)
+        jobs.append(Job(str(tmp_path / name), tmp_path / f"{name}.out"))
+    said: list[object] = []
+    reporter = Reporter(quiet=True)
+    monkeypatch.setattr(reporter, "error", said.append)
+    fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
+    assert not batch.run(jobs, fixer, "new", reporter)
+    assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
+    assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
+
+
+def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 3)
+    monkeypatch.setattr(batch, "_BYTES_TOGETHER", 100)
+    jobs = []
+    for i, size in enumerate((10, 10, 10, 10, 95, 200, 1, 1)):
+        (tmp_path / str(i)).write_bytes(b"x" * size)
+        jobs.append(Job(str(tmp_path / str(i)), None))
+    found = list(batch.groups([*jobs, Job("missing", None)]))
+    assert [len(group) for group in found] == [3, 1, 1, 1, 3]
+    assert [job for group in found for job in group][:8] == jobs
+
+
+def test_a_record_knows_its_own(tmp_path: Path) -> None:
+    source, target = tmp_path / "a", tmp_path / "b"
+    source.write_text("x")
+    target.write_text("y")
+    manifest = Manifest(tmp_path, "one")
+    assert not manifest.is_ours(target)
+    manifest.add(str(source), target)
+    manifest.close()
+    entry = json.loads((tmp_path / NAME).read_text())
+    assert (entry["file"], entry["with"]) == ("b", "one")
+    assert Manifest(tmp_path, "one").is_done(str(source), target)
+    assert not Manifest(tmp_path, "two").is_done(str(source), target)
+    assert Manifest(tmp_path, "two").is_ours(target)
+    target.write_text("yy")
+    assert not Manifest(tmp_path, "one").is_ours(target)
