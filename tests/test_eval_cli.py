@@ -436,3 +436,20 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
         words = labelfiles.read((shared / "data" / "iwslt" / name).read_text(encoding="utf-8"))
         assert tuple(sum(word.endswith(mark) for word in words) for mark in ",.?") == expected
         assert not any(word.strip(",.?") in {"n't", "'s", "'re", "'m", "'ll"} for word in words)
+
+
+def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
+    from cappunc_cli.cli.eval_model import _shuffled
+    from cappunc_cli.words import Word, pauses
+
+    gaps = [0, 700, None, 30, 40, 50, 60, 70]
+    words, clock = [], 0
+    for gap in gaps:
+        words.append(Word("a", clock, None if gap is None else clock + 5))
+        clock += 5 + (gap or 0)
+    words.append(Word("b", clock, clock + 5))
+    before, after = pauses(words), pauses(_shuffled(words, 1))
+    assert before[:-1] == gaps
+    assert after[2] is None
+    assert after != before
+    assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)

@@ -50,6 +50,12 @@ def eval_(
     model: Annotated[str, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")] = "en",
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
     pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether the model may use the times.")] = True,
+    shuffle_pauses: Annotated[
+        bool, typer.Option("--shuffle-pauses", help="Give the pauses to other words: does the model listen?")
+    ] = False,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Decide marks and case apart: what is consistency worth?")
+    ] = False,
     marks: Annotated[str | None, typer.Option(metavar="MARKS", help="Marks that the model may write.")] = None,
     sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="As in fix.")] = 0.5,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
@@ -100,6 +106,8 @@ def eval_(
         model=model,
         device=device,
         pauses=pauses,
+        shuffle_pauses=shuffle_pauses,
+        apart=apart,
         marks=marks,
         sensitivity=sensitivity,
         window=window,

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING
+
+from cappunc_cli.words import Word, pauses
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.pipeline import Model, Options
-    from cappunc_cli.words import Word
 
 
 class Restorer:
     """One opened model and the options that it is scored with."""
 
-    def __init__(self, model: Model, options: Options, fold: Mapping[str, str]) -> None:
+    def __init__(self, model: Model, options: Options, fold: Mapping[str, str], shuffle: int | None = None) -> None:
+        """`shuffle` is the seed by which pauses go to other words, None to leave them where they are."""
         self.model = model
         self.options = options
         self.fold = fold
+        self.shuffle = shuffle
 
     def identity(self) -> str:
         """Name and hash for the signature."""
@@ -29,10 +33,15 @@ class Restorer:
         """The options for the signature, in the order of their weight."""
         window, overlap, cut = self.options.windows(self.model.config)
         return {
-            "pauses": "yes" if self.options.pauses else "no",
+            "pauses": "no"
+            if not self.options.pauses
+            else "yes"
+            if self.shuffle is None
+            else f"shuffled@{self.shuffle}",
             "marks": self.options.marks or "all",
             "sensitivity": f"{self.options.sensitivity:g}",
             "window": f"{window}/{overlap}/{cut}",
+            **({"decided": "apart"} if self.options.apart else {}),
             "device": self.model.engine.device.split(":")[0],
         }
 
@@ -52,7 +61,7 @@ class Restorer:
             case _:
                 options = replace(self.options, sensitivity=value)
         options.windows(self.model.config)  # raises before an hour is spent on the values before this one
-        return Restorer(self.model, options, self.fold)
+        return Restorer(self.model, options, self.fold, self.shuffle)
 
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
@@ -60,13 +69,29 @@ class Restorer:
         from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
         config = self.model.config
+        if self.shuffle is not None:
+            words = _shuffled(words, self.shuffle)
         rows = probabilities(words, self.model, self.options)
         texts = rewrite(words, rows, self.model, self.options)
         return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
 
 
-def load(name: str, device: str, options: Options, fold: Mapping[str, str]) -> Restorer:
+def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
+    """The same words with their pauses dealt out anew; what was unknown stays unknown."""
+    silence = pauses(words)
+    known = [gap for gap in silence if gap is not None]
+    Random(seed).shuffle(known)
+    dealt = iter(known)
+    clock, result = 0, []
+    for word, gap in zip(words, silence, strict=True):
+        # Only the gaps matter: a millisecond a word, and no end where the pause is unknown.
+        result.append(replace(word, start=clock, end=None if gap is None else clock + 1))
+        clock += 1 + (0 if gap is None else next(dealt))
+    return result
+
+
+def load(name: str, device: str, options: Options, fold: Mapping[str, str], shuffle: int | None = None) -> Restorer:
     """Open the model; raises CappuncError."""
     from cappunc_cli.restoration.pipeline import load_model
 
-    return Restorer(load_model(name, device), options, fold)
+    return Restorer(load_model(name, device), options, fold, shuffle)

@@ -52,6 +52,8 @@ class Request:
     model: str
     device: str
     pauses: bool
+    shuffle_pauses: bool
+    apart: bool
     marks: str | None
     sensitivity: float
     window: int | None
@@ -131,8 +133,9 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
         overlap=request.overlap,
         min_words_cut=request.min_words_cut,
         pauses=request.pauses,
+        apart=request.apart,
     )
-    restorer = load(request.model, request.device, options, fold)
+    restorer = load(request.model, request.device, options, fold, request.seed if request.shuffle_pauses else None)
     if restorer.model.engine.warning:
         print(f"cappunc: {restorer.model.engine.warning}", file=sys.stderr)
     return restorer

@@ -82,12 +82,14 @@ def decode(
     ends = _chance_of_end(text)
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)
-    scores = _mark_scores(text, turn_ends, config, options, known, capital)
-    scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
+    scores = _mark_scores(text, turn_ends, config, options, known)
+    if not options.apart:
+        _charge_lower_starts(scores, text, known, capital)
+        scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
     scene = _scene(text, written, turn_ends, conventions, config, options, allowed)
     marks = answer(scene, _best_marks(scores, config), scores, known.marks < 0)
     signs = surround(scene, marks)
-    cases = _best_cases(text, marks, known, capital, own, signs.closed)
+    cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
     return _labels(text, words, marks, cases, signs, known, forms, conventions)
 
 
@@ -141,7 +143,6 @@ def _mark_scores(
     config: ModelConfig,
     options: Options,
     known: Evidence,
-    capital: Chances,
 ) -> Rows:
     """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
     scores = _log(text.marks)
@@ -151,7 +152,6 @@ def _mark_scores(
     scores[:, 1:] -= known.gap_cost[:, None]
     seen = np.flatnonzero(known.seen_marks >= 0)
     scores[seen, known.seen_marks[seen]] += known.seen_worth
-    _charge_lower_starts(scores, text, known, capital)
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
     scores[-1, _CONTINUING] = -np.inf

@@ -24,7 +24,8 @@ class Options:
     marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
     text's language where the model has several (None: the model's first); the terms of
-    `glossary` are written as they are in it. Raises CappuncError.
+    `glossary` are written as they are in it. `apart` decides marks and case each on their own, which
+    only measures what deciding them together is worth. Raises CappuncError.
     """
 
     marks: str | None = None
@@ -36,6 +37,7 @@ class Options:
     pauses: bool = True
     language: str | None = None
     glossary: Glossary = field(default_factory=Glossary)
+    apart: bool = False
 
     def __post_init__(self) -> None:
         if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *Around)]):

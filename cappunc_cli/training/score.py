@@ -14,6 +14,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -37,20 +38,25 @@ def score(recipe: Recipe, directory: Path) -> None:
     for name, (reference, *options) in recipe.evaluation.items():
         if name in sets:
             continue
-        command = ["cappunc", "eval", "--model", directory.name, "--ref", f"$DATA/{reference}", *options, "--json"]
-        shown = [part.replace("$DATA", str(recipe.data)) for part in command[1:]]
-        shown[shown.index("--model") + 1] = str(directory)
-        done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
-        sets[name] = {"command": " ".join(command), **_figures(json.loads(done.stdout))}
+        sets[name] = evaluate(directory, recipe.data, reference, options)
         logger.info("%s: %.4f", name, sets[name]["micro"])
         report = {
             "version": __version__,
             "date": date.today().isoformat(),
             "model": model,
-            "hardware": _hardware(),
+            "hardware": hardware(),
             "sets": sets,
         }
         path.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:
+    """One run of `cappunc eval` on a set below `data`: its command and its figures."""
+    command = ["cappunc", "eval", "--model", directory.name, "--ref", f"$DATA/{reference}", *options, "--json"]
+    shown = [part.replace("$DATA", str(data)) for part in command[1:]]
+    shown[shown.index("--model") + 1] = str(directory)
+    done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
+    return {"command": " ".join(command), **_figures(json.loads(done.stdout))}
 
 
 def _figures(report: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +65,8 @@ def _figures(report: dict[str, Any]) -> dict[str, Any]:
     return {**found, "words": report["words"], "signature": report["signature"]}
 
 
-def _hardware() -> str:
+def hardware() -> str:
+    """Processor and cores, for result files."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
     name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
