@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import Label, dress, strip
-from cappunc_cli.restoration.certain import certain
+from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig
 from cappunc_cli.restoration.decode import decode
@@ -126,11 +126,12 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     turns = turn_ends(words)
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
-        sure = certain(bare, labels, turns, options.glossary)
+        sure = certain(bare, labels, turns, model.config, options)
         known = sure.hold(evidence(words, bare, labels, options.existing))
         decided = decode(
             rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=sure.labels
         )
+        decided = unparted(words, labels, decided)
         written = map(_written, texts, bare, labels, sure.labels, decided, (known.cases >= 0).tolist())
         # Whatever a label says, it is the same word or it stays as it was.
         new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
