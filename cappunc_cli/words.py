@@ -21,7 +21,8 @@ class Word:
     tags, labels or sounds. `start` and `end` are milliseconds, None where the file does not
     say: inside an SRT cue only the first word has a start and only the last one an end.
     `cue` and `turn` are running numbers of the caption and of the speaker's turn.
-    `sound` says that a sound is heard right before it: laughter, a door.
+    `sound` says that a sound is heard right before it: laughter, a door. `followed` says that
+    right behind it stands what belongs to the sentence but is no word: an address, a formula.
     `where` is private to the format that read the word.
     """
 
@@ -32,6 +33,7 @@ class Word:
     turn: int = 0
     where: object = None
     sound: bool = False
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,16 @@ class _Draft:
     sound: bool
 
     def word(self) -> Word:
-        return Word(self.spoken.text, self.start, self.end, self.cue, self.turn, tuple(self.copies), self.sound)
+        return Word(
+            self.spoken.text,
+            self.start,
+            self.end,
+            self.cue,
+            self.turn,
+            tuple(self.copies),
+            self.sound,
+            self.spoken.followed,
+        )
 
 
 def document(

@@ -28,6 +28,8 @@ _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
 _HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\])")
+# `[ __ ]`: a word that YouTube does not write.
+_CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
 _BLANK = re.compile(r"[^\S\r\n]*")
 _ADDRESS = re.compile(
@@ -51,7 +53,8 @@ class Spoken:
 
     `speaker` is None where nobody new begins to speak with it, the name of who does, or ''
     where that is not said. `stamp` is its inline time in milliseconds. `sound` says that a sound is
-    heard between the word before and this one.
+    heard between the word before and this one; `followed`, that an address or something
+    else stands behind it that is no word but belongs to the sentence.
     """
 
     text: str
@@ -60,6 +63,7 @@ class Spoken:
     speaker: str | None = None
     stamp: int | None = None
     sound: bool = False
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +84,16 @@ def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -
     return _cast(seen, list(_words(seen, masks)), speakers, sounds)
 
 
-def _cast(seen: Visible, words: list[Span], speakers: list[tuple[int, str]], sounds: list[int]) -> Speech:
+def _cast(
+    seen: Visible, words: list[tuple[int, int, bool]], speakers: list[tuple[int, str]], sounds: list[int]
+) -> Speech:
     """Give words their lines, speakers and stamps, each list walked once."""
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
     result: list[Spoken] = []
     line = s = t = n = 0
     end = -1
-    for a, b in words:
+    for a, b, followed in words:
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -101,7 +107,7 @@ def _cast(seen: Visible, words: list[Span], speakers: list[tuple[int, str]], sou
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n)
-        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound))
+        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed))
         end = b
     trailing = None
     for _, name in speakers[s:]:
@@ -109,8 +115,11 @@ def _cast(seen: Visible, words: list[Span], speakers: list[tuple[int, str]], sou
     return Speech(tuple(result), trailing, seen, n < len(sounds))
 
 
-def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
-    """Spans of the words in the visible text; detached marks on the same line belong to the word."""
+def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
+    """Spans of the words in the visible text, and whether something opaque follows.
+
+    Detached marks on the same line belong to the word.
+    """
     text = seen.text
     last: Span | None = None
     end = 0  # of the marks behind the last word
@@ -120,15 +129,17 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[Span]:
         if last is not None and _attaches(run, text[end:a]):
             end = b
             continue
+        solid = run.isalnum() or any(map(str.isalnum, run))
+        opaque = _opaque(run) if solid else not run and _CENSORED.match(text, a) is not None
+        is_word = solid and not opaque
         if last is not None:
-            yield _with_marks(text, last, end)
-        is_word = (run.isalnum() or any(map(str.isalnum, run))) and not _opaque(run)
+            yield *_with_marks(text, last, end), opaque
         if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
             a = dots[0]
         dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
-        yield _with_marks(text, last, end)
+        yield *_with_marks(text, last, end), False
 
 
 def _attaches(run: str, gap: str) -> bool:
@@ -207,6 +218,9 @@ def _is_sound(found: re.Match[str]) -> bool:
     """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) and is no aside."""
     inside = found.group(1) or found.group(2) or ""
     words = fold(inside).split()
+    # `f(x)`, `the year(s)`
+    if found.start() and found.string[found.start() - 1].isalnum() and not any(map(SOUNDS.match, words)):
+        return False
     if len(words) < 2 or inside.isupper():
         return True
     # Broadcasters set sounds off: `( man scolding in background )`.

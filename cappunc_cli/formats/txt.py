@@ -52,9 +52,8 @@ def read(text: str) -> Document:
         regions.append((start + skipped, stop))
         speech = scan(text, start + skipped, stop)
         for word in speech.words:
-            words.append(
-                Word(word.text, None, None, number, turns.next(word.speaker), (word.copy,), word.sound or sound)
-            )
+            turn, sound = turns.next(word.speaker), sound or word.sound
+            words.append(Word(word.text, None, None, number, turn, (word.copy,), sound, word.followed))
             sound = False
         turns.announce(speech.trailing)
         sound |= speech.sound

@@ -1,7 +1,9 @@
 """What is certain about single words before any model speaks.
 
 The user's terms; spelled letters (`c i a`); numbers in groups (`10 000`), which no mark cuts;
-an ellipsis that begins a word, before which no sentence has ended.
+an ellipsis that begins a word, before which no sentence has ended; the period of `dr.`, which
+is spelling; and words with an address or a formula behind them, where a mark would part them
+from it.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import MARKS, Case, Label, strip
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.existing import Evidence
-from cappunc_cli.restoration.glossary import Glossary
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.words import Word
 
 #: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
 _FEWEST_LETTERS = 3
@@ -23,6 +28,8 @@ _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: Nats against a mark before a word that begins with an ellipsis.
 _CONTINUED = 8.0
 _NONE = 0
+#: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
+_VOWELS = frozenset("aeiou")
 _CASE_NUMBER = {case: i for i, case in enumerate(Case)}
 _MARK_NUMBER = {mark: i for i, mark in enumerate(("", *MARKS))}
 
@@ -34,7 +41,8 @@ class Certain:
     """The labels of a text with the case that is certain, and where; all arrays [n].
 
     `cased` words have their case; `joined` words get no mark; the word after a `continued`
-    one goes on with its sentence; `terms` are words that the user has spelled.
+    one goes on with its sentence; `terms` are words that the user has spelled; `shortened`
+    ones keep their period.
     """
 
     labels: tuple[Label, ...]
@@ -42,19 +50,22 @@ class Certain:
     joined: Flags
     continued: Flags
     terms: Flags
+    shortened: Flags
 
     def hold(self, known: Evidence) -> Evidence:
         """The evidence, with what is certain in it."""
         count = len(self.labels)
         cases = np.fromiter((_CASE_NUMBER[label.case] for label in self.labels), np.int8, count)
-        marks = np.fromiter(
+        written = np.fromiter(
             (_MARK_NUMBER[label.mark] if label.after else _NONE for label in self.labels), np.int8, count
         )
+        marks = np.where(self.shortened | _bound(self.labels), written, np.int8(_NONE))
+        # What is there, and fixed, stays.
+        free = (known.marks < 0) & (self.joined | self.shortened)
         return replace(
             known,
             cases=np.where(self.cased, cases, known.cases).astype(np.int8),
-            # What is there, and fixed, stays.
-            marks=np.where(self.joined & (known.marks < 0), np.where(_bound(self.labels), marks, _NONE), known.marks),
+            marks=np.where(free, marks, known.marks),
             capitals=known.capitals & ~self.cased,
             gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
             free_start=known.free_start | self.terms | np.append(False, self.continued[:-1]),
@@ -68,7 +79,9 @@ def _bound(labels: Sequence[Label]) -> Flags:
     )
 
 
-def certain(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool], glossary: Glossary) -> Certain:
+def certain(
+    bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool], config: ModelConfig, options: Options
+) -> Certain:
     """What is certain about bare words that have `labels` so far."""
     count = len(bare)
     new = list(labels)
@@ -79,7 +92,7 @@ def certain(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bo
         cased[start:stop] = joined[start : stop - 1] = True
     for i in _groups(bare, turn_ends):
         joined[i] = True
-    for at, written in glossary.matches(bare, labels):
+    for at, written in options.glossary.matches(bare, labels):
         for i, text in enumerate(written, at):
             word, label = strip(text)
             if word == bare[i]:
@@ -88,7 +101,22 @@ def certain(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bo
         joined[at : at + len(written) - 1] = True
     begins = (".." in label.before or "…" in label.before for label in labels[1:])
     continued = np.append(np.fromiter((b and not t for b, t in zip(begins, turn_ends, strict=False)), np.bool_), False)
-    return Certain(tuple(new), cased, joined, continued[:count], terms)
+    conventions = language(options.language or config.languages[0])
+    shortened = [
+        label.after[:1] == "." and _VOWELS.isdisjoint(word) and conventions.abbreviates(conventions.spelled(word))
+        for word, label in zip(bare, labels, strict=True)
+    ]
+    return Certain(tuple(new), cased, joined, continued[:count], terms, np.array(shortened, np.bool_))
+
+
+def unparted(words: Sequence[Word], labels: Sequence[Label], decided: Sequence[Label]) -> Sequence[Label]:
+    """The decided labels without new marks between a word and the address or the formula behind it."""
+    if not any(word.followed for word in words):
+        return decided
+    return [
+        replace(new, after=old.after) if word.followed else new
+        for word, old, new in zip(words, labels, decided, strict=True)
+    ]
 
 
 def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool]) -> Iterator[tuple[int, int]]:
