@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, TERMINAL, Case, Label, dress, strip
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.config import ModelConfig, Transitions
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.decode import decode
-from cappunc_cli.restoration.existing import combine, evidence, shape
+from cappunc_cli.restoration.existing import combine, evidence, judge, shape
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.stretches import expected
 from cappunc_cli.words import Word
 
 CONFIG = ModelConfig.load(Path(__file__).parent / "tiny_model")
@@ -301,11 +303,15 @@ def test_the_shape_of_a_text(text: str, expected: str) -> None:
 def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: list[int] | None = None) -> str:
     words = [Word(t, cue=c) for t, c in zip(text.split(), cues or [0] * len(text.split()), strict=True)]
     bare, labels = zip(*(strip(w.text) for w in words), strict=True)
-    known = evidence(words, bare, labels, existing)
+    table, turns = np.array(rows, np.float32), [False] * len(bare)
+    lack = None
+    if existing == "auto":
+        lack = judge(bare, labels, expected(table, bare, language("en"), LEXICON, CONFIG), turns)
+    known = evidence(words, bare, labels, existing, lack)
     new = decode(
-        np.array(rows, np.float32),
+        table,
         bare,
-        [False] * len(bare),
+        turns,
         CONFIG,
         Options(existing=existing),
         lexicon=LEXICON,
@@ -332,9 +338,16 @@ def test_a_new_mark_in_a_punctuated_place_needs_more_than_a_guess() -> None:
     text = "Well, I saw. Then we went home."
     rows = plain(text)
     rows[4] = likely(Case.LOWER, ",", mark_p=0.7)
-    assert restored(text, rows) == text
+    assert restored(text, rows, "keep") == text
     rows[4] = likely(Case.LOWER, ",", mark_p=0.99)
-    assert restored(text, rows) == "Well, I saw. Then we, went home."
+    assert restored(text, rows, "keep") == "Well, I saw. Then we, went home."
+
+
+def test_auto_leaves_a_text_alone_that_has_marks_and_case() -> None:
+    text = "Well, I saw. Then we went home."
+    rows = plain(text)
+    rows[4] = likely(Case.LOWER, ",", mark_p=0.99)
+    assert restored(text, rows) == text
 
 
 def test_lower_case_after_a_quote_or_dots_is_kept() -> None:
@@ -381,6 +394,15 @@ def test_a_capital_of_a_common_word_tells_of_a_lost_period() -> None:
     rows = plain(text, anna=".", home=".")
     rows[7] = likely(Case.LOWER, ".", mark_p=0.35)
     rows[8] = likely(Case.CAPITAL, "", case_p=0.95)  # a name, as far as the model can tell
-    assert restored(text, rows) == text
+    assert restored(text, rows, "keep") == text
     rows[8] = likely(Case.CAPITAL, "", case_p=0.3)  # only ever capital at a start
-    assert restored(text, rows) == "So we met Anna. The cat sat here. Then we went home."
+    assert restored(text, rows, "keep") == "So we met Anna. The cat sat here. Then we went home."
+
+
+def test_decided_apart_a_mark_and_the_case_after_it_may_contradict_each_other() -> None:
+    rows = np.array([likely(Case.LOWER, "."), likely(Case.LOWER, "")], np.float32)
+    words = ["yes", "cat"]
+    together = decode(rows, words, [False, False], CONFIG, Options())
+    apart = decode(rows, words, [False, False], CONFIG, Options(apart=True))
+    assert together[1].case is Case.CAPITAL or together[0].mark != "."
+    assert (apart[0].case, apart[0].mark, apart[1].case) == (Case.LOWER, ".", Case.LOWER)
