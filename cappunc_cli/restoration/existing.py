@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import MARKS, Case, Label
+from cappunc_cli.restoration.stretches import Expected, Lack, lacking
 from cappunc_cli.words import Word
 
 #: A text is punctuated, or cased, when at least one word in so many shows it; prose has one in 8.
 _RARE = 50
+#: A text that needs all is left its good part where that has at least so many words.
+_GOOD_PART = 40
 #: Words to each side that say whether a place is already taken care of.
 _REACH = 32
 #: Where a region has marks (capitals) in at least one word of so many, a gap is probably meant.
@@ -21,6 +24,8 @@ _DENSE = 16
 _GAP_COST = 2.0
 #: Nats: a capital written inside a line of an otherwise unpunctuated text is probably a name.
 _CAPITAL_WORTH = 2.0
+#: Nats against a sentence end before a word whose lower case stays.
+_LOWER_COST = 30.0
 #: Nats: marks of an all-lower or ALL-UPPER text are more often right than the model is.
 _SEEN_WORTH = 4.0
 
@@ -42,7 +47,7 @@ class Evidence:
     `seen_marks` are existing marks worth `seen_worth` nats; `capital_odds` are nats for any
     capital form; `capitals` are existing capitals that can be trusted, which tell of a
     sentence start where the word is no name; `gap_cost` are nats against a new mark;
-    `free_start` words may begin a sentence in lower case.
+    `free_start` words may begin a sentence in lower case; `settled` words stay as they are.
     """
 
     marks: Numbers
@@ -53,12 +58,13 @@ class Evidence:
     capitals: Flags
     gap_cost: Floats
     free_start: Flags
+    settled: Flags
 
 
 def nothing(count: int) -> Evidence:
     """The evidence of a bare text."""
     free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
-    return Evidence(free, free, free, 0.0, zero, no, zero, no)
+    return Evidence(free, free, free, 0.0, zero, no, zero, no, no)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +105,37 @@ def shape(bare: Sequence[str], labels: Sequence[Label]) -> Shape:
     )
 
 
-def evidence(words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str) -> Evidence:
-    """The evidence of `labels`, the existing ones, under `--existing` auto, keep or replace."""
+def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool]) -> Lack:
+    """What a text lacks: all of it the same, where its counts say so, or stretches of it."""
     kind = shape(bare, labels)
+    found = lacking(known, labels, turn_ends)
+    if not kind.needs_all or _has_good_part(~found.any, labels):
+        return found
+    everywhere = np.ones(len(bare), np.bool_)
+    upper = kind.upper or kind.title
+    return Lack(everywhere & (not kind.punctuated), everywhere & (kind.lower or upper), everywhere & upper, whole=True)
+
+
+def _has_good_part(good: Flags, labels: Sequence[Label]) -> bool:
+    """Somebody has mended the first minutes of an hour."""
+    words = int(good.sum())
+    marks = sum(bool(label.mark) for label, there in zip(labels, good.tolist(), strict=True) if there)
+    return words >= _GOOD_PART and marks * _DENSE >= words
+
+
+def evidence(
+    words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str, lack: Lack | None = None
+) -> Evidence:
+    """The evidence of `labels`, the existing ones, under `--existing` keep or replace; under auto what they `lack`."""
     marks = np.fromiter((_MARK_NUMBER[label.mark] if label.after else 0 for label in labels), np.int8, len(labels))
     cases = np.fromiter((_CASE_NUMBER[label.case] for label in labels), np.int8, len(labels))
     start = np.fromiter((_free_start(a, b) for a, b in zip([None, *labels], labels, strict=False)), np.bool_, len(bare))
-    if existing == "keep" or (existing == "auto" and not kind.needs_all):
+    if existing == "keep":
         return _keep(marks, cases, start)
-    return _replace(words, labels, marks, cases, start, kind, trusting=existing == "auto" and kind.punctuated)
+    if lack is not None and not lack.whole:
+        return _repair(marks, cases, start, lack)
+    kind = shape(bare, labels)
+    return _replace(words, labels, marks, cases, start, kind, trusting=lack is not None and kind.punctuated)
 
 
 def _free_start(previous: Label | None, label: Label) -> bool:
@@ -128,6 +156,21 @@ def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
         capitals=cases == _CASE_NUMBER[Case.CAPITAL],
         gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
         free_start=start,
+    )
+
+
+def _repair(marks: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidence:
+    """What lacks nothing stays; what is there all the same stays too, but for the capitals of ALL-UPPER words."""
+    free_case = lack.case & (lack.upper | (cases == 0))
+    kept_lower = ~free_case & (cases == 0)
+    return replace(
+        nothing(len(marks)),
+        marks=np.where(lack.marks & (marks == 0), -1, marks).astype(np.int8),
+        cases=np.where(free_case, -1, cases).astype(np.int8),
+        capital_odds=np.where(kept_lower, -_LOWER_COST, 0).astype(np.float32),
+        capitals=~free_case & (cases == _CASE_NUMBER[Case.CAPITAL]),
+        free_start=start,
+        settled=~lack.any,
     )
 
 

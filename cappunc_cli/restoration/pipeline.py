@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig
+from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.decode import decode
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.engine_ngram import NgramEngine
-from cappunc_cli.restoration.existing import combine, evidence
+from cappunc_cli.restoration.engines import ENGINES
+from cappunc_cli.restoration.existing import combine, evidence, judge
 from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.stretches import Expected, Lack, expected
 from cappunc_cli.words import Word, pauses, turn_ends
 
 if TYPE_CHECKING:
@@ -63,11 +66,7 @@ def _ngram(directory: Path, _: str) -> Model:
     return Model(engine.config, engine, engine.forms.mixed)
 
 
-#: Name of an engine -> the config that its models have, and how one is opened for a device.
-ENGINES: Mapping[str, tuple[str, Callable[[Path, str], Model]]] = {
-    "onnx": (CONFIG, _onnx),
-    "ngram": (NGRAM_CONFIG, _ngram),
-}
+_OPENED: Mapping[str, Callable[[Path, str], Model]] = {"onnx": _onnx, "ngram": _ngram}
 
 
 def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = "onnx") -> Model:
@@ -78,8 +77,8 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     """
     if engine not in ENGINES:
         raise CappuncError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
-    config, opened = ENGINES[engine]
-    return opened(find_for(language, config) if name is None else find(name, config), device)
+    config = ENGINES[engine]
+    return _OPENED[engine](find_for(language, config) if name is None else find(name, config), device)
 
 
 def restore(
@@ -124,15 +123,18 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     texts = [word.text for word in words]
     bare, labels = zip(*map(stripped, texts), strict=True)
     turns = turn_ends(words)
+    wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
         sure = certain(bare, labels, turns, model.config, options)
-        known = sure.hold(evidence(words, bare, labels, options.existing))
+        lack = None if wanted is None else judge(bare, labels, wanted, turns)
+        known = sure.hold(evidence(words, bare, labels, options.existing, lack))
         decided = decode(
             rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=sure.labels
         )
         decided = unparted(words, labels, decided)
-        written = map(_written, texts, bare, labels, sure.labels, decided, (known.cases >= 0).tolist())
+        fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
+        written = map(_written, texts, bare, labels, sure.labels, decided, fixed, settled)
         # Whatever a label says, it is the same word or it stays as it was.
         new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
         if new == texts:
@@ -142,7 +144,22 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     return texts
 
 
-def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool) -> str:
+def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
+    """What each word's surroundings lack, given the model's `probabilities`: what `existing` auto would restore."""
+    stripped = lru_cache(maxsize=1 << 16)(strip)
+    bare, labels = zip(*(stripped(word.text) for word in words), strict=True) if words else ((), ())
+    return judge(bare, labels, _expectations(rows, bare, model, options), turn_ends(words))
+
+
+def _expectations(rows: Rows, bare: Sequence[str], model: Model, options: Options) -> Expected:
+    """The marks and case that the model expects of bare words."""
+    conventions = language(options.language or model.config.languages[0])
+    return expected(rows, bare, conventions, model.lexicon, model.config)
+
+
+def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
+    if settled and sure is old:
+        return text
     same_marks = old.after == new.after and old.before == new.before
     if sure is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
