@@ -94,7 +94,8 @@ def _study(directory: Path) -> str:
     report = json.loads(path.read_text("utf-8"))
     lines = [
         "\n## What each part is worth\n",
-        f"Micro-F1 over `, . ?` in per cent with one thing changed a row; study.json has the commands. `{report['command']}`\n",
+        "Micro-F1 over `, . ?` in per cent with one thing changed a row; study.json has the commands. "
+        f"`{report['command']}`\n",
         study.markdown(report),
     ]
     if chain.exists():
