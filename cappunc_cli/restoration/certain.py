@@ -25,8 +25,8 @@ from cappunc_cli.words import Word
 _FEWEST_LETTERS = 3
 #: Letters that stand for themselves, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
-#: Nats against a mark before a word that begins with an ellipsis.
-_CONTINUED = 8.0
+#: Nats against a mark before a word that begins with an ellipsis, and against its capital.
+_CONTINUED, _NO_START = 8.0, 3.0
 _NONE = 0
 #: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
 _VOWELS = frozenset("aeiou")
@@ -62,13 +62,15 @@ class Certain:
         marks = np.where(self.shortened | _bound(self.labels), written, np.int8(_NONE))
         # What is there, and fixed, stays.
         free = (known.marks < 0) & (self.joined | self.shortened)
+        continuing = np.append(False, self.continued[:-1])
         return replace(
             known,
             cases=np.where(self.cased, cases, known.cases).astype(np.int8),
             marks=np.where(free, marks, known.marks),
             capitals=known.capitals & ~self.cased,
             gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
-            free_start=known.free_start | self.terms | np.append(False, self.continued[:-1]),
+            capital_odds=known.capital_odds - np.where(continuing, np.float32(_NO_START), np.float32(0)),
+            free_start=known.free_start | self.terms | continuing,
         )
 
 

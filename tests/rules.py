@@ -1,0 +1,69 @@
+"""An engine whose rules a reader can check by eye, and which leaves no mark out that may be there.
+
+A sentence ends at the end of a turn and of the text, and where the silence lasts long; a comma
+stands on both sides of a hesitation; names are capital. So the masked kinds
+(fixtures/masking) and whatever a format does with marks show alone what this project does,
+and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.pipeline import Model, load_model
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: Silence (ms) that ends a sentence.
+LONG = 700
+NAMES = frozenset(("mary", "london", "dr", "mr", "smith", "jones", "anna", "john", "monday"))
+INITIALS = frozenset(("u.s.", "u.s.a.", "u.k."))
+HESITATIONS = frozenset(("uh", "um", "er", "hmm"))
+_SURE, _NO = 0.96, 0.01
+
+
+class Rules:
+    """Stands in for OnnxEngine; `config` names the columns."""
+
+    warning = ""
+
+    def __init__(self, model: Model) -> None:
+        self._config = model.config
+        self.config = model.config
+
+    def predict(
+        self,
+        words: Sequence[str],
+        pauses: Sequence[int | None],
+        turn_ends: Sequence[bool],
+        chunks: Sequence[Chunk],
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        """Rows [n, cases + marks] for each chunk."""
+        cases, marks = self._config.cases, self._config.marks
+        names = [str(case) for case in cases]
+        rows = np.full((len(words), len(cases) + len(marks)), _NO, np.float32)
+        start = True
+        for i, word in enumerate(words):
+            stem = word.split("'")[0].rstrip("-")
+            case = "upper" if word in INITIALS else "capital" if start or stem in NAMES else "lower"
+            rows[i, names.index(case)] = _SURE
+            end = turn_ends[i] or (pauses[i] or 0) >= LONG or i + 1 == len(words)
+            comma = word in HESITATIONS or (i + 1 < len(words) and words[i + 1] in HESITATIONS)
+            rows[i, len(cases) + marks.index("." if end else "," if comma else "")] = _SURE
+            start = end
+        rows[:, : len(cases)] /= rows[:, : len(cases)].sum(1, keepdims=True)
+        rows[:, len(cases) :] /= rows[:, len(cases) :].sum(1, keepdims=True)
+        for chunk in chunks:
+            yield chunk, rows[chunk.start : chunk.stop]
+
+
+def rules() -> Model:
+    """A model for `restore` that runs these rules."""
+    tiny = load_model(str(Path(__file__).parent / "tiny_model"), "cpu")
+    return Model(tiny.config, Rules(tiny), tiny.lexicon)  # type: ignore[arg-type]
