@@ -25,7 +25,12 @@ _COLUMNS = {
     "all.micro": "micro, all marks",
     "boundary": "sentence ends",
     "case": "case",
+    "case.initial": "at a sentence's start",
+    "case.other": "elsewhere",
+    "ece": "calibration error",
 }
+#: Added for a model with marks around the word.
+_AROUND = {"around.open_question": "¿", "around.open_exclamation": "¡", "every.micro": "micro, several a word"}
 #: What the README shows; the card has everything.
 _IN_README = {"micro": "marks , . ?", "boundary": "sentence ends", "case": "case"}
 _MARKERS = re.compile(r"(<!-- begin:scores -->\n).*?(<!-- end:scores -->)", re.DOTALL)
@@ -68,7 +73,7 @@ F1 in per cent of the shipped file. `! ; …` count as `.` and `: —` as `,` bu
 No evaluation set was used for training or tuning; thresholds were chosen on the held-out ends of training
 corpora (`train.toml` names them).{_line(said.get("scores"))}
 
-{table(report, _COLUMNS)}{_beside(said.get("beside", []))}
+{table(report, _COLUMNS | (_AROUND if recipe.around else {}))}{_beside(said.get("beside", []))}
 Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"]}; signature of the first row:
 `{signature}`. `$DATA` is the folder of the evaluation data:
 

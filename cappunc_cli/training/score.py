@@ -26,7 +26,10 @@ from cappunc_cli.training.recipe import Recipe
 logger = logging.getLogger(__name__)
 
 #: Figures of the report that the card shows; the report's own names.
-KEPT = ("micro", "macro", "comma", "period", "question", "all.micro", "case", "boundary")
+KEPT = (
+    *("micro", "macro", "comma", "period", "question", "all.micro", "case", "boundary"),
+    *("case.initial", "case.other", "around.open_question", "around.open_exclamation", "every.micro"),
+)
 
 
 def score(recipe: Recipe, directory: Path) -> None:
@@ -62,6 +65,8 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
 def _figures(report: dict[str, Any]) -> dict[str, Any]:
     scores = report["scores"]
     found = {name: round(scores[name]["f1"], 5) for name in KEPT if scores.get(name, {}).get("reference")}
+    if "calibration" in report:
+        found["ece"] = round(report["calibration"]["ece"], 5)
     return {**found, "words": report["words"], "signature": report["signature"]}
 
 
