@@ -1,0 +1,98 @@
+"""`cappunc glossary`: the terms that files suggest, one a line, for `fix --glossary`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cappunc_cli.cli.files import PIPE, read_text, write_stdout
+from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.errors import CappuncError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cappunc_cli.restoration.glossary import Glossary
+    from cappunc_cli.restoration.pipeline import Model
+
+
+def glossary(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
+    ] = None,
+    counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
+    least: Annotated[int, typer.Option("--least", min=1, metavar="N", help="Only what occurs so often.")] = 1,
+    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="For files without case; see: cappunc models.")] = "en",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Propose names and other terms for a glossary, the most frequent first.
+
+    They come from files that have case: what is capital in mid-sentence. For files without case the
+    model says what it would make so. Check the list: a misheard name is listed as it was heard.
+
+    \b
+    cappunc glossary slides.txt notes/ > terms.txt      from text with case
+    cappunc glossary --counts talk.srt                  and how often
+    cappunc fix --glossary terms.txt talk.srt
+    """
+    from cappunc_cli.cli.plan import inputs
+    from cappunc_cli.formats import FORMATS
+    from cappunc_cli.languages import language
+    from cappunc_cli.restoration.candidates import propose
+    from cappunc_cli.restoration.config import ModelConfig
+    from cappunc_cli.restoration.models import find
+
+    reporter = Reporter(quiet)
+    sources = [source for source, _ in inputs(files or [PIPE], {s for f in FORMATS.values() for s in f.SUFFIXES})]
+    if not sources:
+        raise CappuncError("no files of a known format there")
+    code = ModelConfig.load(find(model)).languages[0]
+    failed: list[str] = []
+    found = [c for c in propose(_texts(sources, model, device, reporter, failed), language(code)) if c.count >= least]
+    if as_json:
+        output = json.dumps([asdict(candidate) for candidate in found], ensure_ascii=False, indent=2) + "\n"
+    else:
+        output = "".join(f"{c.count}\t{c.term}\n" if counts else f"{c.term}\n" for c in found)
+    write_stdout(output.encode("utf-8"))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _texts(
+    sources: Sequence[str], model: str, device: str, reporter: Reporter, failed: list[str]
+) -> Iterator[tuple[list[str], list[bool]]]:
+    """The words of each file, with case from the file or from the model, and where turns end."""
+    from cappunc_cli import formats
+    from cappunc_cli.restoration.candidates import is_cased
+    from cappunc_cli.restoration.pipeline import load_model, restore
+    from cappunc_cli.words import turn_ends
+
+    loaded: Model | None = None
+    for source in sources:
+        try:
+            document = formats.read(read_text(source)[0], "" if source == PIPE else Path(source).name)
+        except (CappuncError, OSError) as error:
+            failed.append(source)
+            line = error.line if isinstance(error, CappuncError) else None
+            message = error.message if isinstance(error, CappuncError) else error.strerror or str(error)
+            reporter.error(CappuncError(message, "<stdin>" if source == PIPE else source, line))
+            continue
+        texts = [word.text for word in document.words]
+        if texts and not is_cased(texts):
+            loaded = loaded or load_model(model, device)
+            texts = restore(document.words, loaded)
+        yield texts, turn_ends(document.words)
+
+
+def load(path: str) -> Glossary:
+    """The glossary in a file; raises CappuncError, and OSError where it cannot be read."""
+    from cappunc_cli.restoration.glossary import Glossary, parse
+
+    return Glossary.of(parse(read_text(path)[0], path))
