@@ -10,6 +10,7 @@ import typer
 from cappunc_cli import __version__
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
+from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.train import train
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(fix)
 app.command("eval")(eval_)
+app.command()(glossary)
 app.command()(train)
 app.add_typer(models, name="models")
 

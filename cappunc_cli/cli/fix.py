@@ -56,6 +56,9 @@ def fix(
         Existing,
         typer.Option(help="Marks and capitals that are there: auto replaces them only where they say nothing."),
     ] = Existing.AUTO,
+    glossary: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Terms, one a line, that are written as they stand there.")
+    ] = None,
     pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
     overlap: Annotated[
@@ -90,7 +93,9 @@ def fix(
     jobs = [Job(source, None) for source, _ in found] if diff else plan(found, output, in_place, _is_terminal())
     from cappunc_cli.cli.batch import run
     from cappunc_cli.cli.fixer import Fixer, Settings
+    from cappunc_cli.cli.glossary import load
     from cappunc_cli.cli.manifest import Manifest, signature
+    from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.pipeline import Options
 
     options = Options(
@@ -101,6 +106,7 @@ def fix(
         overlap=overlap,
         min_words_cut=min_words_cut,
         pauses=pauses,
+        glossary=Glossary() if glossary is None else load(glossary),
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
