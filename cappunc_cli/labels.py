@@ -91,6 +91,11 @@ class Label:
             found.add(Around.OPEN_DASH)
         return frozenset(found)
 
+    @property
+    def signs(self) -> frozenset[str]:
+        """Every mark of MARKS in `after` and every one of Around: `¿Qué?”,` has four."""
+        return _marks_in(self.after) | self.around
+
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """The same label with its mark replaced; quotes and brackets keep their place.
 
@@ -137,6 +142,11 @@ def mark_of(after: str) -> str:
         if strong in found:
             return strong
     return found[0] if found else ""
+
+
+def _marks_in(after: str) -> frozenset[str]:
+    found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", after) if c in _MARK_CHARACTERS or c == "-"}
+    return frozenset(found)
 
 
 def _set_mark(after: str, mark: str, outside_of: str) -> str:

@@ -423,6 +423,28 @@ def test_errors_know_their_time_and_context() -> None:
     assert clock(None) == ""
 
 
+def test_errors_of_marks_that_the_hypothesis_writes_at_all() -> None:
+    from cappunc_cli.evaluation import Sample, evaluate
+
+    sample = Sample("x", ["Pero,", "¿qué", "«dices»?", "¡Eso!"], ["¿Pero,", "qué", "dices?", "Eso!"])
+    found = errors(evaluate([sample]))
+    assert [(error.group, error.reference) for error in found] == [("false ¿", "Pero,"), ("missed ¿", "¿qué")]
+
+
+def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
+    from cappunc_cli.evaluation import Sample, evaluate
+    from cappunc_cli.evaluation.report import rows
+
+    def titles(reference: str, hypothesis: str) -> list[str]:
+        evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])
+        return [row.title for row in rows(evaluation) if row.section == "Around the word"]
+
+    assert titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?") == [
+        "question ¿", "quote “", "quote ”", "micro", "micro of every mark"
+    ]  # fmt: skip
+    assert titles("Pero, qué dices?", "Pero qué dices.") == []
+
+
 def test_folding_is_spelled_out() -> None:
     assert describe_fold() == "!;…>. :—>,"
     assert describe_fold({}) == "none"

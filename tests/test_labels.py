@@ -79,6 +79,14 @@ def test_spellings_of_marks(after: str, mark: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "signs"),
+    [("¿Qué?”,", "¿?”,"), ("«¡¿Qué?!»", "“¡¿?!”"), ("—no…?", "–…?"), ("él —.", "—."), ("so...", "…"), ("U.S.", "")],
+)
+def test_every_mark_of_a_word(text: str, signs: str) -> None:
+    assert strip(text)[1].signs == set(signs)
+
+
+@pytest.mark.parametrize(
     ("after", "mark", "expected"),
     [("»", ".", "»."), ('")', ",", '"),'), (".»", ",", ",»"), ("", "?", "?"), (")", ".", ").")],
 )

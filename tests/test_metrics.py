@@ -70,6 +70,21 @@ BY_HAND: dict[str, tuple[int, int, int] | float] = {
     "exact_accuracy": 3 / 12,
 }
 
+#          1     2          3    4      5      6     7     8    9        10
+AROUND = "¿Qué “dices”, Ana? —Nada —dijo él—. ¡Eso sí! «¿Ya?», no…"
+AROUND_HEARD = "qué ¿dices, Ana? —nada dijo él. ¡Eso sí. “¿Ya?” –no."
+
+AROUND_BY_HAND: dict[str, tuple[int, int, int]] = {
+    "around.open_question": (1, 2, 2),  # 9 | 2 9 | 1 9
+    "around.open_exclamation": (1, 1, 1),
+    "around.open_quote": (1, 1, 2),  # 9 | 9 | 2 9
+    "around.close_quote": (1, 1, 2),
+    "around.open_dash": (1, 2, 2),  # 4 | 4 10 | 4 5
+    "around.micro": (5, 7, 9),
+    # and , at 2 | 2 | 2 9, . at 6 | 6 8 10 | 6, ? at 3 9, ! — … at | | 8 6 10
+    "every.micro": (5 + 1 + 1 + 2, 7 + 1 + 3 + 2, 9 + 2 + 1 + 2 + 3),
+}
+
 OTHER_BY_HAND: dict[str, tuple[int, int, int] | float] = {
     "comma": (0, 1, 3),  # the deleted word's comma is missed, the inserted one's false
     "period": (2, 3, 2),
@@ -110,6 +125,11 @@ def test_other_words_by_hand(name: str) -> None:
     check(scored(OTHER, OTHER_HEARD), name, OTHER_BY_HAND[name])
 
 
+@pytest.mark.parametrize("name", AROUND_BY_HAND)
+def test_several_marks_on_a_word_by_hand(name: str) -> None:
+    check(scored(AROUND, AROUND_HEARD), name, AROUND_BY_HAND[name])
+
+
 def test_macro_averages_by_hand() -> None:
     scores = scored(SAME, SAME_HEARD).scores
     macro, everything = scores["macro"], scores["all.macro"]
@@ -121,7 +141,7 @@ def test_macro_averages_by_hand() -> None:
 
 
 def test_every_metric_has_a_hand_computed_case() -> None:
-    assert set(METRICS) == {*BY_HAND, "macro", "all.macro"}
+    assert set(METRICS) == {*BY_HAND, *AROUND_BY_HAND, "macro", "all.macro"}
 
 
 def test_without_folding_other_marks_are_false_alarms_or_not_asked_for() -> None:
@@ -308,6 +328,18 @@ def test_edge_and_jointcappunc_pool_their_own_cases() -> None:
 def test_nguyen_has_six_classes() -> None:
     assert list(PRESETS["nguyen"](scored(SAME, SAME_HEARD))) == list("UL.,?$")
     assert list(PRESETS["nguyen"](scored("a b.", "a, b."))) == list(".,?$")
+
+
+def test_autopunct_has_thirteen_classes_and_several_to_a_word() -> None:
+    scores = PRESETS["autopunct"](scored(AROUND, AROUND_HEARD))
+    counts = {n: (int(s.hits), int(s.hypothesis), int(s.reference)) for n, s in scores.items() if isinstance(s, Score)}
+    assert counts == {
+        "COMMA": (1, 1, 2), "PERIOD": (1, 3, 1), "QUESTION": (2, 2, 2), "EXCLAMATION": (0, 0, 1), "COLON": (0, 0, 0),
+        "SEMICOLON": (0, 0, 0), "ELLIPSIS": (0, 0, 1), "DASH": (0, 0, 1), "OPEN_DASH": (1, 2, 2),
+        "OPEN_QUES": (1, 2, 2), "OPEN_EXCL": (1, 1, 1), "OPEN_QUOTE": (1, 1, 2), "QUOTE": (1, 1, 2),
+        "punctuation micro": (9, 13, 17),
+        "CAP": (3, 3, 5), "UPPER": (0, 0, 0), "MIX": (0, 0, 0), "capitalisation micro": (3, 3, 5),
+    }  # fmt: skip
 
 
 # Bootstrap

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.align import Alignment
 from cappunc_cli.evaluation.calibration import COLUMNS
-from cappunc_cli.labels import TERMINAL, Case
+from cappunc_cli.labels import TERMINAL, Around, Case
 
 #: Words shown on either side.
 _CONTEXT = 8
@@ -52,6 +52,8 @@ def errors(evaluation: Evaluation, limit: int = 3000) -> list[Error]:
 
 def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Error]:
     place = 0  # the hypothesis word that a missing one would follow
+    # A hypothesis without quotation marks was not asked for them.
+    asked = frozenset[Around]().union(*(label.around for label in {token.label for token in alignment.hypothesis}))
     for i, j in alignment.pairs():
         place = place if j is None else j
         ours = alignment.reference[i].label if i is not None else None
@@ -60,6 +62,9 @@ def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Ite
         groups: list[tuple[str, float]] = []
         if true != found:
             groups.append((_mark_group(true, found), _weight(sample, j, true, found)))
+        ours_around, theirs_around = (label.around & asked if label else frozenset() for label in (ours, theirs))
+        groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
+        groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
         if evaluation.cased and i is not None and j is not None:
             # A word that is another word has no case to be compared with.
             same = alignment.reference[i].bare == alignment.hypothesis[j].bare

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.evaluation.table import Counts, Kind, Side, Table
-from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.labels import MARKS, Around, Case
 
 Figure = NDArray[np.float64]
 
@@ -21,6 +21,11 @@ THREE = ",.?"
 NAMES = {
     ",": "comma", ".": "period", "?": "question", "!": "exclamation",
     ":": "colon", ";": "semicolon", "—": "dash", "…": "ellipsis",
+}  # fmt: skip
+
+AROUND_NAMES = {
+    Around.OPEN_QUESTION: "open_question", Around.OPEN_EXCLAMATION: "open_exclamation", Around.OPEN_QUOTE: "open_quote",
+    Around.CLOSE_QUOTE: "close_quote", Around.OPEN_DASH: "open_dash",
 }  # fmt: skip
 
 
@@ -111,6 +116,16 @@ def macro(table: Table, fold: bool) -> Score:
     return mean(mark(table, name, fold) for name in (THREE if fold else MARKS))
 
 
+def sign(table: Table, name: str) -> Score:
+    """One mark wherever it stands, on words that may have several (AutoPunct's classes)."""
+    return classify(table, lambda s: s is not None and name in s.signs, _always)
+
+
+def signs(table: Table, names: Iterable[str]) -> Score:
+    """Some of them in one pot."""
+    return pool(sign(table, name) for name in names)
+
+
 def case(table: Table, wanted: Case, initial: bool | None = None) -> Score:
     """Words of one case, anywhere, at sentence starts, or elsewhere."""
 
@@ -198,7 +213,8 @@ def exact_accuracy(table: Table) -> Figure:
     return ratio(right, _reference_words(table))
 
 
-#: Every score by its name. Plain mark names are over , . ? after folding, `all.` ones are not folded.
+#: Every score by its name. Plain mark names are over , . ? after folding, `all.` ones are not folded;
+#: `around.` ones are for marks beside the one that a word has otherwise, `every.` for all 13, several to a word.
 METRICS: dict[str, Metric] = {
     **{NAMES[name]: partial(mark, name=name, fold=True) for name in THREE},
     "micro": partial(micro, fold=True),
@@ -206,6 +222,9 @@ METRICS: dict[str, Metric] = {
     **{f"all.{NAMES[name]}": partial(mark, name=name, fold=False) for name in MARKS},
     "all.micro": partial(micro, fold=False),
     "all.macro": partial(macro, fold=False),
+    **{f"around.{AROUND_NAMES[name]}": partial(sign, name=name) for name in Around},
+    "around.micro": partial(signs, names=tuple(Around)),
+    "every.micro": partial(signs, names=(*MARKS, *Around)),
     "boundary": boundary,
     "case.capital": partial(case, wanted=Case.CAPITAL),
     "case.upper": partial(case, wanted=Case.UPPER),

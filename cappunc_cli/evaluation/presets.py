@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from cappunc_cli.evaluation import Evaluation, per
-from cappunc_cli.evaluation.metrics import Score, Value, classify, encoded, mean, pool, ratio
+from cappunc_cli.evaluation.metrics import Score, Value, case, classify, encoded, mean, pool, ratio, sign
 from cappunc_cli.evaluation.table import Kind, Side, Table
-from cappunc_cli.labels import Case
+from cappunc_cli.labels import Around, Case
 
 Preset = Callable[[Evaluation], dict[str, Value]]
 #: The class of a side, as a preset names it.
@@ -141,6 +141,22 @@ def nguyen(evaluation: Evaluation) -> dict[str, Value]:
     return {symbol: encoded(evaluation.table, symbol) for symbol in ("UL" if evaluation.cased else "") + ".,?$"}
 
 
+def autopunct(evaluation: Evaluation) -> dict[str, Value]:
+    """AutoPunct (2021): 13 classes, several to a word, and micro over them; micro over the cases."""
+    scores = {name: sign(evaluation.table, symbol) for symbol, name in _AUTOPUNCT.items()}
+    result: dict[str, Value] = {**scores, "punctuation micro": pool(scores.values())}
+    if evaluation.cased:
+        names = {Case.CAPITAL: "CAP", Case.UPPER: "UPPER", Case.MIXED: "MIX"}
+        cases = {name: case(evaluation.table, wanted) for wanted, name in names.items()}
+        result |= {**cases, "capitalisation micro": pool(cases.values())}
+    return result
+
+
+_AUTOPUNCT = {
+    ",": "COMMA", ".": "PERIOD", "?": "QUESTION", "!": "EXCLAMATION", ":": "COLON", ";": "SEMICOLON", "…": "ELLIPSIS",
+    "—": "DASH", Around.OPEN_DASH: "OPEN_DASH", Around.OPEN_QUESTION: "OPEN_QUES", Around.OPEN_EXCLAMATION: "OPEN_EXCL",
+    Around.OPEN_QUOTE: "OPEN_QUOTE", Around.CLOSE_QUOTE: "QUOTE",
+}  # fmt: skip
 _LONG = {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
 #: Name on the command line -> preset. To add one, write a function and name it here.
@@ -151,4 +167,5 @@ PRESETS: dict[str, Preset] = {
     "edge": edge,
     "jointcappunc": jointcappunc,
     "nguyen": nguyen,
+    "autopunct": autopunct,
 }

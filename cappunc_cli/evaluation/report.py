@@ -25,15 +25,19 @@ from cappunc_cli.evaluation.table import confusion, tabulate
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Marks , . ?": ("comma", "period", "question", "micro", "macro", "ser", "per"),
     "All marks": tuple(name for name in METRICS if name.startswith("all.")),
+    "Around the word": (*(name for name in METRICS if name.startswith("around.")), "every.micro"),
     "Sentences": ("boundary",),
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
     "Words": ("wer", "word_accuracy", "exact_accuracy"),
 }
 #: What a comparison of two hypotheses shows; JSON has the rest.
-COMPARED = tuple(name for title, names in SECTIONS.items() if title != "All marks" for name in names)
+_NOT_COMPARED = ("All marks", "Around the word")
+COMPARED = tuple(name for title, names in SECTIONS.items() if title not in _NOT_COMPARED for name in names)
 _TITLES = {
     "comma": "comma ,", "period": "period .", "question": "question ?", "exclamation": "exclamation !",
     "colon": "colon :", "semicolon": "semicolon ;", "dash": "dash —", "ellipsis": "ellipsis …",
+    "open_question": "question ¿", "open_exclamation": "exclamation ¡", "open_quote": "quote “",
+    "close_quote": "quote ”", "open_dash": "dash of speech –", "every.micro": "micro of every mark",
     "ser": "slot error rate", "per": "punctuation error rate", "boundary": "sentence ends",
     "case.capital": "Capital", "case.upper": "UPPER", "case.mixed": "mIxed", "case": "all cases",
     "case.initial": "sentence-initial", "case.other": "elsewhere", "wer": "word error rate",
@@ -56,7 +60,7 @@ class Row:
     @property
     def title(self) -> str:
         """The name as people read it."""
-        name = self.name.removeprefix("all.")
+        name = self.name.removeprefix("all.").removeprefix("around.")
         return _TITLES.get(name, name)
 
 
@@ -70,9 +74,10 @@ def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[Row
             if value is None or (isinstance(value, Score) and not (value.reference or value.hypothesis)):
                 continue
             result.append(Row(section, name, value, bounds.get(name)))
-    if not has_other_marks(evaluation):
-        result = [row for row in result if row.section != "All marks"]
-    return result
+    idle = set() if has_other_marks(evaluation) else {"All marks"}
+    if not any(row.name.startswith("around.") for row in result):
+        idle.add("Around the word")
+    return [row for row in result if row.section not in idle]
 
 
 def has_other_marks(evaluation: Evaluation) -> bool:

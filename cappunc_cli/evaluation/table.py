@@ -28,12 +28,16 @@ NO_FOLD: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side writes: its mark, its case, whether its first letter is a capital, whether a sentence ends."""
+    """What one side writes: its mark, its case, whether its first letter is a capital, whether a sentence ends.
+
+    `signs` are all its marks (`labels.Label.signs`): several behind the word, and those before it.
+    """
 
     mark: str
     case: Case
     capital: bool
     ends: bool
+    signs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def _sides(words: Sequence[Token]) -> tuple[list[Side], list[bool]]:
             ends = i + 1 == len(words) or words[i + 1].label.case is not Case.LOWER
         side = known.get((id(token), ends))
         if side is None:
-            side = known[id(token), ends] = Side(mark, label.case, _capital(token), ends)
+            side = known[id(token), ends] = Side(mark, label.case, _capital(token), ends, label.signs)
         sides.append(side)
         initial.append(starts)
         starts = ends
