@@ -200,7 +200,8 @@ def _failed(job: Job, error: Exception) -> Outcome:
 def _outcomes(
     jobs: Sequence[Job], fixer: Fixer, mode: Mode, workers: int, progress: Callable[[float], None]
 ) -> Iterator[Outcome]:
-    if workers > 1 and len(jobs) > 1:
+    # Workers share what the network is fed; the trigram engine is at home in one process.
+    if workers > 1 and len(jobs) > 1 and fixer.settings.engine == "onnx":
         from cappunc_cli.cli.pool import process_all
 
         return process_all(list(groups(jobs)), fixer, mode, workers)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
+from cappunc_cli.cli.fix import Engine
 from cappunc_cli.errors import CappuncError
 
 
@@ -21,6 +22,7 @@ class Preset(StrEnum):
     EDGE = "edge"
     JOINTCAPPUNC = "jointcappunc"
     NGUYEN = "nguyen"
+    AUTOPUNCT = "autopunct"
 
 
 def eval_(
@@ -47,7 +49,11 @@ def eval_(
         list[str] | None,
         typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
     ] = None,
-    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")] = "en",
+    lang: Annotated[str, typer.Option(metavar="CODE", help="Language; auto looks at the reference.")] = "auto",
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")
+    ] = None,
+    engine: Annotated[Engine, typer.Option(help="As in fix.")] = Engine.ONNX,
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
     pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether the model may use the times.")] = True,
     shuffle_pauses: Annotated[
@@ -103,7 +109,9 @@ def eval_(
         draws=bootstrap,
         seed=seed,
         limits=fail_under or [],
+        lang=lang,
         model=model,
+        engine=engine.value,
         device=device,
         pauses=pauses,
         shuffle_pauses=shuffle_pauses,

@@ -27,7 +27,7 @@ class Restorer:
     def identity(self) -> str:
         """Name and hash for the signature."""
         config = self.model.config
-        return f"{config.name}@{config.files.get('model.onnx', 'unknown')[:12]}"
+        return f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}"
 
     def described(self) -> dict[str, str]:
         """The options for the signature, in the order of their weight."""
@@ -44,6 +44,11 @@ class Restorer:
             **({"decided": "apart"} if self.options.apart else {}),
             "device": self.model.engine.device.split(":")[0],
         }
+
+    def with_every_mark(self) -> Restorer:
+        """The same model asked for all that it knows, quotation marks and dashes included."""
+        marks = "".join((*self.model.config.marks, *self.model.config.around))
+        return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.shuffle)
 
     def changed(self, option: str, value: float) -> Restorer:
         """The same model with one option of a sweep at another value.
@@ -90,8 +95,10 @@ def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
     return result
 
 
-def load(name: str, device: str, options: Options, fold: Mapping[str, str], shuffle: int | None = None) -> Restorer:
+def load(
+    name: str, device: str, engine: str, options: Options, fold: Mapping[str, str], shuffle: int | None = None
+) -> Restorer:
     """Open the model; raises CappuncError."""
     from cappunc_cli.restoration.pipeline import load_model
 
-    return Restorer(load_model(name, device), options, fold, shuffle)
+    return Restorer(load_model(name, device, engine=engine), options, fold, shuffle)

@@ -49,7 +49,9 @@ class Request:
     draws: int
     seed: int
     limits: Sequence[str]
-    model: str
+    lang: str
+    model: str | None
+    engine: str
     device: str
     pauses: bool
     shuffle_pauses: bool
@@ -122,10 +124,20 @@ def _outcome(request: Request) -> Outcome:
 
 
 def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
+    from cappunc_cli.cli.eval_inputs import listing, read_text
     from cappunc_cli.cli.eval_model import load
+    from cappunc_cli.cli.lang import AUTO, DEFAULT, detect, model_for, words_of
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import languages
     from cappunc_cli.restoration.pipeline import Options
 
+    code = request.lang
+    if code == AUTO and request.model is None:
+        first = next(iter(listing(request.references)), None)
+        code = detect(words_of(read_text(first)), languages(ENGINES[request.engine])) if first else DEFAULT
+    name = request.model or model_for(code, request.engine)
     options = Options(
+        language=None if code == AUTO else code,
         marks=request.marks,
         sensitivity=request.sensitivity,
         existing="replace",  # the reference is stripped, there is nothing to keep
@@ -135,7 +147,11 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
         pauses=request.pauses,
         apart=request.apart,
     )
-    restorer = load(request.model, request.device, options, fold, request.seed if request.shuffle_pauses else None)
+    restorer = load(
+        name, request.device, request.engine, options, fold, request.seed if request.shuffle_pauses else None
+    )
+    if request.preset == "autopunct" and request.marks is None:
+        restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:
         print(f"cappunc: {restorer.model.engine.warning}", file=sys.stderr)
     return restorer

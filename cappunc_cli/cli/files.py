@@ -13,11 +13,18 @@ from cappunc_cli.cli.encoding import Encoding, decode
 
 #: What the user writes for standard input or output.
 PIPE = "-"
+#: What came from standard input: it is looked at for its language before it is read.
+_piped: tuple[object, bytes] | None = None
 
 
 def read_bytes(source: str) -> bytes:
-    """All bytes of a file, or of standard input for `-`."""
-    return sys.stdin.buffer.read() if source == PIPE else Path(source).read_bytes()
+    """All bytes of a file, or of standard input for `-`, which may be asked for again."""
+    if source != PIPE:
+        return Path(source).read_bytes()
+    global _piped
+    if _piped is None or _piped[0] is not sys.stdin.buffer:
+        _piped = sys.stdin.buffer, sys.stdin.buffer.read()
+    return _piped[1]
 
 
 def read_text(source: str) -> tuple[str, Encoding]:

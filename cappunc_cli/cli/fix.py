@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from cappunc_cli.cli.files import PIPE
 from cappunc_cli.cli.plan import Job, inputs, plan, resumable
 from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Around
 
 if TYPE_CHECKING:
@@ -23,6 +25,13 @@ class Existing(StrEnum):
     AUTO = "auto"
     KEEP = "keep"
     REPLACE = "replace"
+
+
+class Engine(StrEnum):
+    """What runs a model (`restoration.engines`, which help must not load)."""
+
+    ONNX = "onnx"
+    NGRAM = "ngram"
 
 
 def fix(
@@ -40,7 +49,13 @@ def fix(
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help="Format of the input, if it is not found.")
     ] = None,
-    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
+    lang: Annotated[str, typer.Option(metavar="CODE", help="Language of the files; auto looks at each.")] = "auto",
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="onnx: the network; ngram: a trigram model of 1 MB, faster and far weaker.")
+    ] = Engine.ONNX,
     device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
     workers: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
@@ -94,6 +109,7 @@ def fix(
     from cappunc_cli.cli.batch import run
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.glossary import load
+    from cappunc_cli.cli.lang import AUTO, DEFAULT, by_model, model_for
     from cappunc_cli.cli.manifest import Manifest, signature
     from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.pipeline import Options
@@ -110,11 +126,32 @@ def fix(
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
-    settings = Settings(model, device, format_name, options)
-    fixer = Fixer(settings, reporter.info, reporter.detail)
     root = resumable(files or [], output)
-    manifest = Manifest(root, signature(settings)) if root is not None else None
-    if not run(jobs, fixer, mode, reporter, manifest, workers):
+    done = True
+
+    def refuse(error: CappuncError) -> None:
+        nonlocal done
+        done = False
+        reporter.error(error)
+
+    # Each language has its model, and each model its run over the files.
+    if model is not None or lang != AUTO or not jobs:
+        code = DEFAULT if lang == AUTO and model is None else lang
+        groups = {(model or model_for(code, engine.value), code): jobs}
+    else:
+        groups = by_model(jobs, engine.value, refuse)
+    for (name, code), some in groups.items():
+        settings = Settings(
+            name,
+            device,
+            format_name,
+            replace(options, language=None if code == AUTO else code),
+            engine.value,
+        )
+        fixer = Fixer(settings, reporter.info, reporter.detail)
+        manifest = Manifest(root, signature(settings)) if root is not None else None
+        done &= run(some, fixer, mode, reporter, manifest, workers)
+    if not done:
         raise typer.Exit(1)
 
 

@@ -34,6 +34,7 @@ class Settings:
     device: str
     format: str | None
     options: Options
+    engine: str = "onnx"
 
 
 class Fixer:
@@ -52,7 +53,7 @@ class Fixer:
         from cappunc_cli.restoration.pipeline import load_model
 
         try:
-            model = load_model(self.settings.model, self.settings.device)
+            model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
         except CappuncError as error:
             raise BadModel(error.message, error.path, error.line) from error
         if model.engine.warning:

@@ -22,10 +22,12 @@ NAME = ".cappunc.jsonl"
 
 def signature(settings: Settings) -> str:
     """A hash of what decides the results: version, model, options, format. Raises BadModel for an unknown model."""
+    from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import find
 
     # The model's config names the hashes of its files.
-    config = (find(settings.model) / "config.json").read_text("utf-8")
+    name = ENGINES[settings.engine]
+    config = (find(settings.model, name) / name).read_text("utf-8")
     parts = [__version__, config, settings.format, asdict(settings.options)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -133,8 +133,8 @@ def lay_out(model: Trigrams, candidates: Sequence[Sequence[Form]], closes: Flags
     n, width = len(candidates), max(map(len, candidates))
     tokens, cases, shares = np.full((n, width), -1, np.int64), np.zeros((n, width), np.int64), np.zeros((n, width))
     for i, forms in enumerate(candidates):
-        for k, form in enumerate(forms):
-            tokens[i, k], cases[i, k], shares[i, k] = form.token, _CASES.index(form.case), np.exp(form.share)
+        for k, own in enumerate(forms):
+            tokens[i, k], cases[i, k], shares[i, k] = own.token, _CASES.index(own.case), np.exp(own.share)
     begins = np.append(opens, closes[:-1])
     # The token in each slot before a word.
     marks = np.arange(FIRST_MARK, FIRST_MARK + _MARKS)
@@ -147,29 +147,29 @@ def lay_out(model: Trigrams, candidates: Sequence[Sequence[Form]], closes: Flags
     following[closes, 0], following[closes, 1:] = END, -1
 
     there = (slots[:, :, None] >= 0) & (tokens[:, None, :] >= 0)
-    i, p, f = np.nonzero(there)
+    at, slot, form = np.nonzero(there)
     pair = np.full(there.shape, -1, np.int64)
-    pair[i, p, f] = model.pair(slots[i, p], tokens[i, f])
+    pair[there] = model.pair(slots[at, slot], tokens[at, form])
 
-    by_mark = np.zeros((n, _MARKS + width, width, _MARKS))
+    by_mark = np.zeros((*there.shape, _MARKS))
     short = np.full((n, width, _MARKS), -np.inf, np.float32)
-    wi, wf = np.nonzero(tokens >= 0)
-    short[wi, wf] = _table(model, tokens[wi, wf], marks)
-    many = pair[i, p, f].repeat(_MARKS)
-    every = np.tile(marks, len(i))
-    by_mark[i, p, f] = np.exp(model.after_two(many, every, short[i, f].ravel())).reshape(-1, _MARKS)
+    short[tokens >= 0] = _table(model, tokens[tokens >= 0], marks)
+    every = np.tile(marks, len(at))
+    chances = model.after_two(pair[there].repeat(_MARKS), every, short[at, form].ravel())
+    by_mark[there] = np.exp(chances).reshape(-1, _MARKS)
 
-    after_word = np.zeros((n, _MARKS + width, width, width))
-    ok = there[:, :, :, None] & (following[:, None, None, :] >= 0)
-    i, p, f, g = np.nonzero(ok)
-    shorter = model.after_one(tokens[i, f], following[i, g])
-    after_word[i, p, f, g] = np.exp(model.after_two(pair[i, p, f], following[i, g], shorter))
+    after_word = np.zeros((*there.shape, width))
+    fits = there[:, :, :, None] & (following[:, None, None, :] >= 0)
+    at, slot, form, nxt = np.nonzero(fits)
+    shorter = model.after_one(tokens[at, form], following[at, nxt])
+    after_word[fits] = np.exp(model.after_two(pair[at, slot, form], following[at, nxt], shorter))
 
     after_mark = np.zeros((n, _MARKS, width, width))
-    ok = (tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :] & np.ones((1, _MARKS, 1, 1), np.bool_)
-    i, m, f, g = np.nonzero(ok)
-    shorter = model.after_one(marks[m], following[i, g])
-    after_mark[i, m, f, g] = np.exp(model.after_two(model.pair(tokens[i, f], marks[m]), following[i, g], shorter))
+    fits = np.broadcast_to((tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :], after_mark.shape)
+    at, slot, form, nxt = np.nonzero(fits)
+    shorter = model.after_one(marks[slot], following[at, nxt])
+    contexts = model.pair(tokens[at, form], marks[slot])
+    after_mark[fits] = np.exp(model.after_two(contexts, following[at, nxt], shorter))
 
     _cross_turns(model, tokens, closes, after_mark, after_word)
     after_mark[:-1] *= shares[1:, None, None, :]
@@ -246,7 +246,7 @@ def _back(lattice: Lattice, at: Integers, backward: Floats) -> Floats:
     after = np.einsum("cmfg,cmg->cmf", lattice.after_mark[at], backward[:, :_MARKS])
     marked = np.einsum("cpfm,cmf->cpf", lattice.marks[at], after)
     plain = np.einsum("cpfg,cfg->cpf", lattice.after_word[at], backward[:, _MARKS:])
-    result = marked + plain
+    result: Floats = marked + plain
     result /= np.maximum(result.max((1, 2), keepdims=True), _LEAST)
     return result
 
@@ -264,4 +264,5 @@ def _close(lattice: Lattice, at: Integers, forward: Floats) -> tuple[Floats, Flo
     marks = np.einsum("cpf,cpfm->cm", forward, by_mark)
     none = np.einsum("cpf,cpf->c", forward, rest)
     chances = np.concatenate([none[:, None], marks], axis=1)
-    return backward, chances / np.maximum(chances.sum(1, keepdims=True), _LEAST)
+    chances /= np.maximum(chances.sum(1, keepdims=True), _LEAST)
+    return backward, chances

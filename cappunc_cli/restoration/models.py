@@ -11,7 +11,17 @@ from cappunc_cli.labels import Case, strip
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig, Transitions
 
-__all__ = ["ModelConfig", "Transitions", "find", "find_for", "installed", "read_lexicon", "roots", "verify"]
+__all__ = [
+    "ModelConfig",
+    "Transitions",
+    "find",
+    "find_for",
+    "installed",
+    "languages",
+    "read_lexicon",
+    "roots",
+    "verify",
+]
 
 
 def roots() -> list[Path]:
@@ -42,19 +52,29 @@ def find(name_or_dir: str, config: str = CONFIG) -> Path:
     raise BadModel(f"no model {name_or_dir!r} (installed: {names})")
 
 
+def languages(config: str = CONFIG) -> list[str]:
+    """The codes of all languages that have a model, sorted."""
+    return sorted({code for codes in _languages_of(config).values() for code in codes})
+
+
 def find_for(code: str, config: str = CONFIG) -> Path:
     """The directory of the model for a language: its own, else a shared one; raises BadModel."""
-    found: dict[Path, tuple[str, ...]] = {}
+    found = _languages_of(config)
+    fitting = [path for path, codes in found.items() if code in codes]
+    if not fitting:
+        known = ", ".join(languages(config)) or "none"
+        raise BadModel(f"no model for {language(code).name} (languages: {known})")
+    return min(fitting, key=lambda path: (len(found[path]), path.name != code))
+
+
+def _languages_of(config: str) -> dict[Path, tuple[str, ...]]:
+    found = {}
     for path in installed(config):
         try:
             found[path] = ModelConfig.load(path, config).languages
         except BadModel:
             continue  # it is no model for anybody; `cappunc models` says why
-    fitting = [path for path, languages in found.items() if code in languages]
-    if not fitting:
-        codes = ", ".join(sorted({known for languages in found.values() for known in languages})) or "none"
-        raise BadModel(f"no model for {language(code).name} (languages: {codes}); see --model and cappunc models")
-    return min(fitting, key=lambda path: (len(found[path]), path.name != code))
+    return found
 
 
 def verify(directory: Path) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation.report import headline
 from cappunc_cli.labels import MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.config import NGRAM_CONFIG
@@ -153,9 +154,13 @@ def vocabulary(text: Running, written: Written, size: Size) -> Lexicon:
     first_class = len(words)
     _add_classes(words, tokens, counts, written.spellings)
     members = where[size.words :]
-    sums = np.bincount(np.maximum(tokens, 0).ravel(), np.where(tokens >= 0, counts, 0).ravel(), len(words))
-    # A new word is as likely as one seen once.
-    unseen = -np.log(np.maximum(sums, 1))
+    seen = tokens >= 0
+    sums = np.bincount(tokens[seen], counts[seen], len(words))
+    once = np.bincount(tokens[seen], counts[seen] == 1, len(words))
+    # What a class has left for new words (Good-Turing), each of which is one of as many as are seen once.
+    rare = Counter(name for i in np.flatnonzero(total == 1).tolist() for name in endings("", written.spellings[i]))
+    pools = np.array([rare[word[1:]] for word in words])
+    unseen = np.log(np.maximum(once, 0.5) / np.maximum(sums, 1) / np.maximum(pools, 1))
     unseen[:first_class] = 0
     a, b = members.T
     shares = np.concatenate([unseen, np.log(counts[a, b] / sums[tokens[a, b]])])
@@ -361,16 +366,16 @@ def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float]
         tried = replace(model, config=replace(model.config, bias=bias))
         new = [rewrite(words, table, tried, options) for words, table in zip(stripped, rows, strict=True)]
         samples = [Sample(str(i), *pair) for i, pair in enumerate(zip(texts, new, strict=True))]
-        return float(evaluate(samples).scores["micro"].f1)
+        return float(headline(evaluate(samples).scores["micro"]))
 
-    tries = {}
+    tries: dict[tuple[tuple[str, float], ...], float] = {}
     best: dict[str, float] = {"": 0.0, ".": 0.0}
     for mark in best:
-        for nats in (-1.25, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75):
+        for nats in (-1.25, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25):
             if (mark == "") == (nats <= 0) or not nats:
                 bias = {**best, mark: nats}
                 tries[tuple(bias.items())] = score(bias)
-        best = dict(max(tries, key=lambda bias: tries[bias]))
+        best = dict(max(tries.items(), key=lambda tried: tried[1])[0])
     return {mark: nats for mark, nats in best.items() if nats}, max(tries.values())
 
 

@@ -1,0 +1,120 @@
+"""Which language a file is in, and which model that asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cappunc_cli.cli.encoding import decode
+from cappunc_cli.cli.files import read_bytes
+from cappunc_cli.cli.plan import Job
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.languages import language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from py3langid.langid import LanguageIdentifier
+
+AUTO = "auto"
+#: What a text is held for that is too short to tell.
+DEFAULT = "en"
+#: Characters at the beginning of a file, and words of them, that are looked at.
+_LONGEST, _MOST = 100_000, 1000
+#: Fewer words, or less certainty, and only languages with a model come into question.
+_FEWEST, _SURE = 20, 0.9
+#: Every fourth word or so of English speech is one of these, and hardly one of another language's.
+_ENGLISH = frozenset(
+    ["the", "and", "of", "to", "you", "that", "is", "it", "was", "for", "this", "with", "are", "have", "they", "we"]
+)
+_ENGLISH_SHARE = 0.15
+
+_MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’-])*")
+
+
+def words_of(text: str) -> list[str]:
+    """The first words of a file of any format, in lower case: not its tags, keys and clock times."""
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text[:_LONGEST])
+    return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MOST]
+
+
+def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
+    """The code of the language of some words; of `candidates` alone where the words are few."""
+    if not words:
+        return DEFAULT
+    english = sum(word in _ENGLISH for word in words)
+    # What most files are is told without the half second that the identifier takes to load.
+    if len(words) >= _FEWEST and english >= _ENGLISH_SHARE * len(words):
+        return DEFAULT
+    identifier = _identifier()
+    text = " ".join(words)
+    identifier.set_languages(None)
+    code, certainty = identifier.classify(text)
+    if len(words) < _FEWEST or certainty < _SURE:
+        known = sorted(set(candidates) & set(identifier.labels))
+        if not known:
+            return DEFAULT
+        identifier.set_languages(known)
+        code, _ = identifier.classify(text)
+    return str(code)
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def model_for(code: str, engine: str) -> str:
+    """The directory of the model for a language; raises BadModel, naming the other engine where that has one."""
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import find_for
+
+    try:
+        return str(find_for(code, ENGINES[engine]))
+    except BadModel as error:
+        for other, config in ENGINES.items():
+            try:
+                find_for(code, config)
+            except BadModel:
+                continue
+            raise BadModel(f"{error.message}, or --engine {other}, which has one") from error
+        raise
+
+
+def by_model(
+    jobs: Sequence[Job], engine: str, refuse: Callable[[CappuncError], None]
+) -> dict[tuple[str, str], list[Job]]:
+    """The jobs by (model, language) in the order of their files; `refuse` hears of files without a model."""
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import languages
+
+    codes = languages(ENGINES[engine])
+    result: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        code = _language_of(job, codes)
+        try:
+            model = model_for(code, engine)
+        except BadModel as error:
+            message = f"looks like {language(code).name}: {error.message}; --lang says what it is"
+            refuse(CappuncError(message, job.name))
+        else:
+            result.setdefault((model, code), []).append(job)
+    return result
+
+
+def _language_of(job: Job, codes: Sequence[str]) -> str:
+    try:
+        data = read_bytes(job.source)
+    except OSError:
+        return DEFAULT  # whoever reads it next says why
+    try:
+        text = data[:_LONGEST].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = decode(data)[0]
+    return detect(words_of(text), codes)
