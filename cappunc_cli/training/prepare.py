@@ -8,18 +8,26 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from cappunc_cli.labels import strip
+from cappunc_cli.languages import language
 from cappunc_cli.training.corpora import CORPORA, Corpus
 from cappunc_cli.training.dataset import GLUE, Stream, Types, build_vocabulary, mixed_case_lexicon, read_stream
 from cappunc_cli.training.recipe import Recipe
 
 logger = logging.getLogger(__name__)
+
+
+def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
+    """NFC, lower case, and one code for each letter of these languages."""
+    letters = {other: letter for code in codes for other, letter in language(code).letters.items()}
+    replaced = [normalizers.Replace(other, letter) for other, letter in letters.items()]
+    return normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
 
 
 def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
@@ -29,7 +37,7 @@ def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 
     """
     written = list(types)
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
+    tokenizer.normalizer = spelling(recipe.decoding["languages"])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     trainer = trainers.WordPieceTrainer(
