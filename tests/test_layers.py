@@ -28,9 +28,10 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
         NOUNS | {"restoration", "evaluation", "formats"},
         {"numpy", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime"},
     ),
+    "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "cli": (
-        NOUNS | {"formats", "layout", "evaluation", "restoration", "training"},
-        {"typer", "rich", "charset_normalizer", "torch"},
+        NOUNS | {"formats", "layout", "evaluation", "restoration", "benchmark", "training"},
+        {"typer", "rich", "charset_normalizer", "py3langid", "torch"},
     ),
     "__main__": ({"cli"}, set()),
     "__init__": (NOUNS | {"formats", "restoration"}, set()),

@@ -1,0 +1,96 @@
+"""The measurements: words per second by stage, and the way from a cold start to the first output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli import formats
+from cappunc_cli.labels import strip
+from cappunc_cli.restoration.chunks import merge, split
+from cappunc_cli.restoration.clock import Clock
+from cappunc_cli.restoration.pipeline import Model, Options, rewrite
+from cappunc_cli.words import pauses, turn_ends
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.engine import OnnxEngine
+
+STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
+#: Of a cold start, in order.
+PARTS = ("interpreter", "imports", "model", "fix", "end")
+
+#: Runs in a fresh interpreter; `begun` is the system's clock when the process was asked for.
+_START = """
+import time
+first = time.time()
+import sys, json
+from cappunc_cli import formats
+from cappunc_cli.restoration.pipeline import load_model, restore
+import onnxruntime, tokenizers
+imported = time.time()
+model = load_model(sys.argv[1], sys.argv[2])
+opened = time.time()
+document = formats.read(open(sys.argv[3], encoding="utf-8").read(), sys.argv[3])
+output = formats.write(document, restore(document.words, model))
+formats.verify(document, output)
+fixed = time.time()
+print(json.dumps([first, imported, opened, fixed]), flush=True)
+"""
+
+
+def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
+    """The words of one file and the seconds of each stage from bytes to bytes.
+
+    `merge` is all that surrounds the model: batches, softmax, joining of the windows.
+    """
+    clock = Clock()
+    engine: OnnxEngine = model.engine  # type: ignore[assignment]
+    spent = dict(engine.clock.seconds)
+    with clock("read"):
+        document = formats.read(data.decode(), name)
+        words = document.words
+    window, overlap, cut = options.windows(model.config)
+    begun = time.perf_counter()
+    bare = [strip(word.text)[0] for word in words]
+    chunks = split(len(bare), window, overlap)
+    rows = engine.predict(bare, pauses(words), turn_ends(words), chunks)
+    merged = merge(chunks, rows, cut, len(bare), blend=model.config.blend)
+    model_seconds = time.perf_counter() - begun
+    with clock("decode"):
+        new = rewrite(words, merged, model, options)
+    with clock("write"):
+        output = formats.write(document, new)
+        formats.verify(document, output)
+        output.encode()
+    found = {key: engine.clock.seconds[key] - spent.get(key, 0.0) for key in ("tokenise", "infer")}
+    found["merge"] = model_seconds - sum(found.values())
+    return len(words), {stage: {**clock.seconds, **found}[stage] for stage in STAGES}
+
+
+def best_of(repeats: int, run: Callable[[], tuple[int, dict[str, float]]]) -> tuple[int, dict[str, float]]:
+    """The fastest of several runs: others were disturbed, none can be too fast."""
+    return min((run() for _ in range(repeats)), key=lambda found: sum(found[1].values()))
+
+
+def start(directory: Path, device: str, text: str, repeats: int = 3) -> dict[str, float]:
+    """Seconds of a cold start's parts (PARTS), from asking for a process to its end; the fastest of some."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "talk.srt")
+        path.write_text(text, encoding="utf-8")
+        return min((_start(directory, device, path) for _ in range(repeats)), key=lambda found: sum(found.values()))
+
+
+def _start(directory: Path, device: str, path: Path) -> dict[str, float]:
+    begun = time.time()
+    command = [sys.executable, "-c", _START, str(directory), device, str(path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    ended = time.time()
+    marks = [begun, *json.loads(done.stdout), ended]
+    return {part: after - before for part, (before, after) in zip(PARTS, pairwise(marks), strict=True)}

@@ -1,0 +1,105 @@
+"""`cappunc bench`: how fast a model runs on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cappunc_cli.cli.progress import Reporter
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.pipeline import Model
+
+
+def bench(
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="A transcript to measure with; made-up text otherwise.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
+    words: Annotated[int, typer.Option(min=1, metavar="N", help="Length of the made-up text.")] = 20_000,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of which the fastest counts.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print json, with hardware and versions.")] = False,
+) -> None:
+    """Measure how fast a model runs on this machine.
+
+    Words per second from the bytes of a file to the bytes of the result, as SRT and as word-timed JSON, the
+    share of every stage, a cold start with a text of ten minutes, and the memory held at most.
+
+    \b
+    cappunc bench                               the English model
+    cappunc bench talk.srt --device cpu         with a text of one's own
+    cappunc bench --device cuda --json          for programs
+    """
+    report = measure(file, model, device, words, repeat)
+    if as_json:
+        typer.echo(json.dumps(report, ensure_ascii=False, indent=1))
+    else:
+        _show(report)
+
+
+def measure(file: str | None, name: str, device: str, count: int, repeat: int) -> dict[str, Any]:
+    """The whole report."""
+    from cappunc_cli.benchmark import text
+    from cappunc_cli.benchmark.hardware import hardware, peak_memory, versions
+    from cappunc_cli.benchmark.measure import best_of, stages, start
+    from cappunc_cli.benchmark.report import figures
+    from cappunc_cli.restoration.models import find
+    from cappunc_cli.restoration.pipeline import Options, load_model
+
+    directory = find(name)
+    opened: Model = load_model(name, device)
+    if opened.engine.warning:
+        Reporter().info(opened.engine.warning)
+    inputs = {}
+    if file is not None:
+        inputs[Path(file).name] = Path(file).read_bytes()
+    else:
+        drawn = text.words(directory, count)
+        inputs = {"talk.srt": text.srt(drawn).encode(), "talk.json": text.whisper_json(drawn).encode()}
+    found = {}
+    for title, data in inputs.items():
+        found[title] = figures(*best_of(repeat, partial(stages, data, title, opened, Options())))
+    cold = start(directory, device, text.srt(text.words(directory, 1_500)), repeat)
+    return {
+        "command": " ".join(["cappunc", *sys.argv[1:]]),
+        "hardware": hardware(),
+        "versions": versions(),
+        "model": {"name": opened.config.name, "sha256": opened.config.files.get("model.onnx")},
+        "device": opened.engine.device,
+        "inputs": found,
+        "start": {"words": 1_500, "seconds": {part: round(spent, 4) for part, spent in cold.items()}},
+        "peak_memory_mb": peak_memory(),
+    }
+
+
+def _show(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from cappunc_cli.benchmark.measure import STAGES
+    from cappunc_cli.benchmark.report import lines
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 120
+    machine = report["hardware"]
+    console.print(
+        f"{report['model']['name']} on {report['device']}: {machine['cpu']}, {machine['cores']} cores", highlight=False
+    )
+    table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
+    for row in lines(report):
+        table.add_row(*row)
+    console.print(table)
+    parts = report["start"]["seconds"]
+    spent = ", ".join(f"{part} {1000 * seconds:.0f} ms" for part, seconds in parts.items())
+    console.print(
+        f"cold start, {report['start']['words']:,} words: {sum(parts.values()):.2f} s ({spent})", highlight=False
+    )
+    if report["peak_memory_mb"] is not None:
+        console.print(f"memory at most: {report['peak_memory_mb']:.0f} MB", highlight=False)

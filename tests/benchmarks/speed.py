@@ -1,0 +1,205 @@
+"""All CPU figures of the README in one run; see main() for the parts.
+
+    python tests/benchmarks/speed.py --model en [--quick] > tests/benchmarks/results/cpu.json
+
+About five minutes on two cores that have nothing else to do; --quick takes a tenth of the words, to
+try it out. Needs the package onnx beside cappunc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from cappunc_cli.benchmark import text
+from cappunc_cli.benchmark.hardware import hardware, versions
+from cappunc_cli.cli.bench import measure
+from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.engine import OnnxEngine
+from cappunc_cli.restoration.models import find
+from cappunc_cli.restoration.providers import physical_cores
+from cappunc_cli.restoration.sessions import MASK
+from cappunc_cli.restoration.weights import products
+
+#: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
+_WATCHED = """
+import resource, subprocess, sys, time
+begun = time.perf_counter()
+done = subprocess.run([sys.executable, "-m", "cappunc_cli", *sys.argv[1:]], stderr=subprocess.PIPE)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(usage.ru_maxrss, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
+sys.stderr.buffer.write(done.stderr[-2000:])
+sys.exit(done.returncode)
+"""
+
+
+def watched(*arguments: str) -> dict[str, float]:
+    """Peak MB, wall-clock seconds and CPU seconds of one call of cappunc."""
+    done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True)
+    peak, wall, cpu = map(float, done.stdout.split())
+    return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
+
+
+def rate(size: int, inputs: int, outputs: int, kind: str) -> float:
+    """Operations (a multiplication and an addition are two) per second of one product on all cores."""
+    chance = np.random.default_rng(0)
+    weight = chance.integers(-100, 100, (inputs, outputs))
+    if kind == "int8":
+        tensor, x = weight.astype(np.int8), chance.integers(0, 100, (size, inputs)).astype(np.uint8)
+        node, types = "MatMulInteger", (TensorProto.UINT8, TensorProto.INT32)
+    else:
+        tensor, x = weight.astype(np.float32), chance.standard_normal((size, inputs)).astype(np.float32)
+        node, types = "MatMul", (TensorProto.FLOAT, TensorProto.FLOAT)
+    graph = helper.make_graph(
+        [helper.make_node(node, ["x", "w"], ["y"])],
+        "product",
+        [helper.make_tensor_value_info("x", types[0], [size, inputs])],
+        [helper.make_tensor_value_info("y", types[1], [size, outputs])],
+        [numpy_helper.from_array(tensor, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = physical_cores()
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    best = float("inf")
+    for _ in range(30):
+        begun = time.perf_counter()
+        session.run(None, {"x": x})
+        best = min(best, time.perf_counter() - begun)
+    return 2 * size * inputs * outputs / best
+
+
+def ceiling(directory: Path, engine: OnnxEngine, words: list[str]) -> dict[str, float]:
+    """What the cores could do if the products were all there is, at their measured rate."""
+    shapes = Counter(product.weight.shape for product in products(onnx.load(directory / "model.onnx").graph).values())
+    operations = sum(2 * rows * columns * count for (rows, columns), count in shapes.items())
+    rates = {kind: {shape: rate(1024, *shape, kind) for shape in shapes} for kind in ("int8", "float32")}
+    pieces = engine.encoder.encode(words, [None] * len(words), [False] * len(words))
+    chunks = split(len(words), engine.config.window, engine.config.overlap)
+    per_word = sum(pieces.length(chunk) + 2 for chunk in chunks) / len(words)
+    found = {"operations_per_piece": operations, "pieces_per_word": round(per_word, 3)}
+    for kind, by_shape in rates.items():
+        seconds = sum(2 * r * c * shapes[r, c] / by_shape[r, c] for r, c in shapes)
+        found[f"{kind}_gops"] = round(operations / seconds / 1e9, 1)
+        found[f"{kind}_words_per_second"] = round(1 / (seconds * per_word), 1)
+    return found
+
+
+def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
+    """Share of the graph's time by operator, of one batch."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = physical_cores()
+    options.enable_profiling = True
+    options.log_severity_level = 4
+    chance = np.random.default_rng(0)
+    shape = (batch, width)
+    feeds = {"input_ids": chance.integers(1000, 20000, shape), "pauses": chance.integers(0, 20, shape)}
+    feeds |= {MASK: np.ones(shape, np.int64), "turns": np.zeros(shape, np.int64)}
+    with tempfile.TemporaryDirectory() as folder:
+        options.profile_file_prefix = str(Path(folder, "profile"))
+        session = onnxruntime.InferenceSession(
+            str(directory / "model.onnx"),
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=["SkipLayerNormFusion", "BiasSkipLayerNormFusion"],
+        )
+        names = {value.name for value in session.get_inputs()}
+        for _ in range(20):
+            session.run(None, {name: value for name, value in feeds.items() if name in names})
+        events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+    spent: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for event in events:
+        if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+            spent[event["args"]["op_name"], event["name"]].append(event["dur"])
+    total: Counter[str] = Counter()
+    for (operator, _), durations in spent.items():
+        total[operator] += float(np.median(durations))
+    return {operator: round(micros / sum(total.values()), 4) for operator, micros in total.most_common(8)}
+
+
+def cut_into_files(model: str, words: list[str], count: int, jobs: int) -> dict[str, Any]:
+    """The same words as `count` files and as one."""
+    found: dict[str, Any] = {"words": len(words), "files": count, "jobs": jobs}
+    size = -(-len(words) // count)
+    with tempfile.TemporaryDirectory() as folder:
+        many, one = Path(folder, "many"), Path(folder, "one")
+        for i in range(count):
+            path = many / f"{i % 100:02}" / f"{i}.srt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.srt(words[i * size : (i + 1) * size]), "utf-8")
+        one.mkdir()
+        (one / "all.srt").write_text(text.srt(words), "utf-8")
+        common = ("--model", model, "--device", "cpu", "--quiet")
+        for name, source, extra in (
+            ("one_file", one, ()),
+            ("many_files", many, ()),
+            ("many_files_jobs", many, ("--jobs", str(jobs))),
+        ):
+            target = Path(folder, f"{name}.out")
+            seen = watched("fix", str(source), "-o", str(target), *common, *extra)
+            found[name] = {**seen, "words_per_second": round(len(words) / seen["seconds"], 1)}
+        again = watched("fix", str(many), "-o", str(Path(folder, "many_files.out")), *common)
+        found["many_files_up_to_date"] = again
+    return found
+
+
+def growth(model: str, words: list[str]) -> list[dict[str, float]]:
+    """Peak memory and seconds of one file of a quarter, a half and all of the words."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (4, 2, 1):
+            some = words[: len(words) // part]
+            path = Path(folder, "talk.srt")
+            path.write_text(text.srt(some), "utf-8")
+            read = watched(
+                "fix", str(path), "-o", os.devnull, "--force", "--quiet", "--model", model, "--device", "cpu"
+            )
+            rows.append({"words": len(some), **read})
+    return rows
+
+
+def main() -> None:
+    """Bench, ceiling and profile; one file against many; memory by length."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="en")
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    small = 10 if arguments.quick else 1
+    directory = find(arguments.model)
+    report: dict[str, Any] = {
+        "command": " ".join(["python", *sys.argv]),
+        "hardware": hardware(),
+        "versions": versions(),
+    }
+
+    def part(name: str, value: Any) -> None:
+        report[name] = value
+        print(f"{name}: {json.dumps(value)[:300]}", file=sys.stderr, flush=True)
+
+    part("bench", measure(None, arguments.model, "cpu", 40_000 // small, 3))
+    engine = OnnxEngine(directory, "cpu")
+    words = text.words(directory, 1_000_000 // small)
+    part("ceiling", ceiling(directory, engine, words[:20_000]))
+    reached = report["bench"]["inputs"]["talk.srt"]["words_per_second"]
+    part("share_of_int8_rate", round(reached / report["ceiling"]["int8_words_per_second"], 4))
+    part("profile", profile(directory, 7, 144))
+    part("growth", growth(arguments.model, words[: 400_000 // small]))
+    part("files", cut_into_files(arguments.model, words, 10_000 // small, 2))
+    print(json.dumps(report, ensure_ascii=False, indent=1))
+
+
+if __name__ == "__main__":
+    main()
