@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import strip
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.candidates import breaks, propose
 from cappunc_cli.restoration.glossary import Glossary, parse
 from cappunc_cli.restoration.pipeline import Options, load_model, restore
 from cappunc_cli.words import Word
@@ -87,3 +92,56 @@ def test_a_line_that_is_no_term_is_named() -> None:
 )
 def test_what_is_certain_without_a_glossary(text: str, written: str) -> None:
     assert run(text) == written
+
+
+def proposed(*texts: str) -> list[tuple[str, int]]:
+    split = [text.split() for text in texts]
+    found = propose(((tokens, [False] * len(tokens)) for tokens in split), language("en"))
+    return [(candidate.term, candidate.count) for candidate in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("We met Marie Curie in Paris. Paris was wet.", [("Paris", 2), ("Marie Curie", 1)]),
+        ("The cat sat. The dog ran and I'm here.", []),
+        ("NATO met. It was NATO's day", [("NATO", 2)]),
+        ("she said: We go, and Anna, Peter and Mary’s dog", [("Anna", 1), ("Mary", 1), ("Peter", 1)]),
+        ("the Cat and the cat and the cat", []),
+        ("my iPhone, “New York”", [("iPhone", 1), ("New York", 1)]),
+    ],
+)
+def test_what_is_proposed(text: str, terms: list[tuple[str, int]]) -> None:
+    assert proposed(text) == terms
+
+
+def test_lines_that_begin_with_a_capital_say_nothing() -> None:
+    words = [Word("Anna", cue=i // 4) for i in range(10)]
+    assert breaks(words) == [False] * 3 + [True] + [False] * 3 + [True] + [False] + [True]
+    assert breaks([Word("a"), Word("b", cue=1)]) == [False, True]
+
+
+def test_the_command_proposes_what_fix_takes(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("We met Peter in New York. Then Peter went to New York.\n", encoding="utf-8")
+    (tmp_path / "bare.txt").write_text("the ipad went home to new york\n", encoding="utf-8")
+    tiny = str(Path(__file__).parent / "tiny_model")
+    cli = CliRunner()
+    listed = cli.invoke(app, ["glossary", "--model", tiny, str(tmp_path / "notes.txt")])
+    assert (listed.exit_code, listed.stdout) == (0, "New York\nPeter\n")
+    counted = cli.invoke(app, ["glossary", "--model", tiny, "--counts", "--least", "2", str(tmp_path)])
+    assert counted.stdout == "2\tNew York\n2\tPeter\n"
+    as_json = cli.invoke(app, ["glossary", "--model", tiny, "--json", str(tmp_path / "notes.txt")])
+    assert json.loads(as_json.stdout)[0] == {"term": "New York", "count": 2}
+    terms = tmp_path / "terms.lst"
+    terms.write_text(listed.stdout + "iPad # ours\n", encoding="utf-8")
+    source = str(tmp_path / "bare.txt")
+    fixed = cli.invoke(app, ["fix", "--model", tiny, "--glossary", str(terms), source, "-o", "-"])
+    assert fixed.stdout == "The iPad went home to New York.\n"
+
+
+def test_a_file_that_is_none_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
+    outcome = CliRunner().invoke(app, ["glossary", "--model", str(Path(__file__).parent / "tiny_model"), str(tmp_path)])
+    assert (outcome.exit_code, outcome.stdout) == (1, "Peter\n")
+    assert "bad.json" in outcome.stderr

@@ -68,11 +68,10 @@ def glossary(
 def _texts(
     sources: Sequence[str], model: str, device: str, reporter: Reporter, failed: list[str]
 ) -> Iterator[tuple[list[str], list[bool]]]:
-    """The words of each file, with case from the file or from the model, and where turns end."""
+    """The words of each file, with case from the file or from the model, and its breaks."""
     from cappunc_cli import formats
-    from cappunc_cli.restoration.candidates import is_cased
+    from cappunc_cli.restoration.candidates import breaks, is_cased
     from cappunc_cli.restoration.pipeline import load_model, restore
-    from cappunc_cli.words import turn_ends
 
     loaded: Model | None = None
     for source in sources:
@@ -88,7 +87,7 @@ def _texts(
         if texts and not is_cased(texts):
             loaded = loaded or load_model(model, device)
             texts = restore(document.words, loaded)
-        yield texts, turn_ends(document.words)
+        yield texts, breaks(document.words)
 
 
 def load(path: str) -> Glossary:
