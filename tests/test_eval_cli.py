@@ -197,7 +197,7 @@ def test_csv_and_markdown_carry_the_signature() -> None:
     assert "`cappunc:" in text
 
 
-@pytest.mark.parametrize("name", ["xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen"])
+@pytest.mark.parametrize("name", ["xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen", "autopunct"])
 def test_presets_are_shown_and_signed(name: str) -> None:
     result = report("--ref", GOLD, HEARD, "--metric", name)
     assert result["preset"]["name"] == name  # type: ignore[index]
@@ -475,3 +475,14 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
     assert after[2] is None
     assert after != before
     assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)
+
+
+def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:
+    from cappunc_cli.evaluation.datasets import Source, gold_windows
+    from cappunc_cli.words import Word
+
+    text = "A b. C d? E f g h i. J k l. M n o"
+    cut = [
+        " ".join(word.text for word in part.words) for part in gold_windows(Source("x", [*map(Word, text.split())]), 4)
+    ]
+    assert cut == ["A b. C d?", "J k l."]

@@ -62,6 +62,10 @@ def eval_(
     apart: Annotated[
         bool, typer.Option("--apart", help="Decide marks and case apart: what is consistency worth?")
     ] = False,
+    gold_windows: Annotated[
+        int | None,
+        typer.Option("--gold-windows", min=1, metavar="N", help="Cut at gold sentence ends, as JointCapPunc does."),
+    ] = None,
     marks: Annotated[str | None, typer.Option(metavar="MARKS", help="Marks that the model may write.")] = None,
     sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="As in fix.")] = 0.5,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
@@ -116,6 +120,7 @@ def eval_(
         pauses=pauses,
         shuffle_pauses=shuffle_pauses,
         apart=apart,
+        gold_windows=gold_windows,
         marks=marks,
         sensitivity=sensitivity,
         window=window,

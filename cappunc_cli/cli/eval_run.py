@@ -56,6 +56,7 @@ class Request:
     pauses: bool
     shuffle_pauses: bool
     apart: bool
+    gold_windows: int | None
     marks: str | None
     sensitivity: float
     window: int | None
@@ -107,6 +108,8 @@ def _outcome(request: Request) -> Outcome:
     samples = _samples(request, request.hypotheses, restorer)
     evaluation = evaluate(samples, fold)
     options = {**(restorer.described() if restorer else {}), "fold": describe_fold(fold)}
+    if request.gold_windows:
+        options["windows"] = f"gold@{request.gold_windows}"
     if request.preset:
         options["metric"] = request.preset
     if request.draws or request.versus:
@@ -160,7 +163,7 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
 def _samples(request: Request, hypotheses: Sequence[Path], restorer: Restorer | None) -> list[Sample]:
     if restorer is None:
         return eval_samples.read(request.references, hypotheses, request.format_name, request.only)
-    documents = eval_samples.sources(request.references, request.format_name, request.only)
+    documents = eval_samples.sources(request.references, request.format_name, request.only, request.gold_windows)
     return list(eval_samples.restored(documents, restorer))
 
 

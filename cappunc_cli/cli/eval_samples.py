@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     from cappunc_cli.words import Word
 
 
-def sources(references: Sequence[Path], format_name: str | None, only: str | None) -> Iterator[Source]:
-    """All documents of the references, read as they are asked for; raises BadInput if there are none."""
+def sources(
+    references: Sequence[Path], format_name: str | None, only: str | None, windows: int | None = None
+) -> Iterator[Source]:
+    """All documents of the references, read as they are asked for; raises BadInput if there are none.
+
+    With `windows` each is cut into gold windows of so many words.
+    """
+    from cappunc_cli.evaluation.datasets import gold_windows
+
     found = False
     for path in listing(references):
         for source in load(path, format_name, only):
             if source.words:
                 found = True
-                yield source
+                yield from (source,) if windows is None else gold_windows(source, windows)
     if not found:
         raise BadInput("no words to score")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import strip
+from cappunc_cli.labels import TERMINAL, strip
 from cappunc_cli.words import Word
 
 
@@ -27,6 +27,26 @@ class Source:
     def stripped(self) -> list[Word]:
         """What a recogniser gives: lower case, no marks; times and turns stay."""
         return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
+
+
+def gold_windows(source: Source, most: int) -> Iterator[Source]:
+    """A document in pieces of at most `most` words that end where a sentence ends; longer sentences are dropped.
+
+    JointCapPunc (utils/data_loader.py) scores so. It tells the model where sentences end: these figures
+    compare with that system and with nothing else.
+    """
+    start = end = count = 0
+    for i, word in enumerate(source.words, 1):
+        if strip(word.text)[1].mark not in TERMINAL or not strip(word.text)[1].mark:
+            continue
+        if i - start > most and end > start:
+            yield Source(f"{source.name}/{count}", source.words[start:end])
+            start, count = end, count + 1
+        if i - start > most:
+            start = i
+        end = i
+    if end > start:
+        yield Source(f"{source.name}/{count}", source.words[start:end])
 
 
 def sniff(text: str) -> bool:
