@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,18 +17,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.labels import MARKS, Around, Case, strip
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.pipeline import Model, Options, probabilities, restore
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, restore
 from cappunc_cli.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-TINY = ModelConfig.load(Path(__file__).parent / "tiny_model")
+TINY_MODEL = Path(__file__).parent / "tiny_model"
+TINY = ModelConfig.load(TINY_MODEL)
 CONFIG = replace(TINY, languages=("es", "en"), around=tuple(Around))
 QUOTES = '"“”„«»'
 EVERYTHING = MARKS + "".join(Around)
@@ -362,6 +365,55 @@ def test_keep_takes_nothing_away(scene: tuple[list[Word], Model]) -> None:
         old, new = strip(word.text)[1], strip(text)[1]
         if old.mark:
             assert new.after == old.after
+
+
+# --- a graph with a third output
+
+
+def with_around(directory: Path) -> Path:
+    """The tiny model with marks around its words: ¿ before `why`, quotes around `anna`."""
+    onnx = pytest.importorskip("onnx")
+    copy = Path(shutil.copytree(TINY_MODEL, directory / "around"))
+    graph = onnx.load(copy / "model.onnx")
+    vocabulary = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    table = np.full((len(vocabulary), 3), -4, np.float32)
+    table[vocabulary["why"], 0] = table[vocabulary["anna"], 1] = table[vocabulary["anna"], 2] = 2
+    graph.graph.initializer.append(onnx.numpy_helper.from_array(table, "around_here"))
+    graph.graph.node.append(onnx.helper.make_node("Gather", ["around_here", "input_ids"], ["around"], axis=0))
+    shape = ["batch", "pieces", 3]
+    graph.graph.output.append(onnx.helper.make_tensor_value_info("around", onnx.TensorProto.FLOAT, shape))
+    onnx.checker.check_model(graph)
+    onnx.save(graph, str(copy / "model.onnx"))
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | {"around": ["¿", "“", "”"]}), encoding="utf-8")
+    return copy
+
+
+def test_the_third_output_stands_behind_the_others(tmp_path: Path) -> None:
+    engine = OnnxEngine(with_around(tmp_path), "cpu")
+    words = ["why", "is", "anna", "here"]
+    ((_, rows),) = engine.predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
+    ((_, plain),) = OnnxEngine(TINY_MODEL, "cpu").predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
+    np.testing.assert_allclose(rows[:, :13], plain, atol=1e-6)
+    high, low = 1 / (1 + np.exp(-2)), 1 / (1 + np.exp(4))
+    np.testing.assert_allclose(rows[:, 13:], [[high, low, low], [low] * 3, [low, high, high], [low] * 3], atol=1e-6)
+
+
+def test_a_model_file_with_marks_around_the_word_restores_them(tmp_path: Path) -> None:
+    model = load_model(str(with_around(tmp_path)), "cpu")
+    words = [Word(text) for text in ["so", "anna", "why", "is", "it", "here"]]
+    text = " ".join(restore(words, model, Options(language="es", marks=",.?“", sensitivity=0.6)))
+    assert "«Anna»" in text
+    assert text.count("¿") == text.count("?")
+    assert "¿" not in " ".join(restore(words, model, Options(language="en")))
+
+
+def test_a_graph_without_the_output_is_refused(tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(TINY_MODEL, tmp_path / "copy"))
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | {"around": ["¿"]}), encoding="utf-8")
+    with pytest.raises(BadModel, match="the graph lacks around"):
+        OnnxEngine(copy, "cpu")
 
 
 def test_probabilities_come_by_themselves() -> None:

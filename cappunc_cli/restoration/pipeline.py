@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -129,7 +129,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
         sure = certain(bare, labels, turns, model.config, options)
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
         known = sure.hold(evidence(words, bare, labels, options.existing, lack))
-        decided = decode(
+        decided: Sequence[Label] = decode(
             rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=sure.labels
         )
         decided = unparted(words, labels, decided)
@@ -158,9 +158,10 @@ def _expectations(rows: Rows, bare: Sequence[str], model: Model, options: Option
 
 
 def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
-    if settled and sure is old:
-        return text
     same_marks = old.after == new.after and old.before == new.before
+    if settled and sure is old:
+        # `Qué?` lacks nothing but its `¿`, `¿Qué.` its `?`.
+        return text if same_marks else dress(bare, replace(old, before=new.before, after=new.after))
     if sure is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
     return dress(bare, combine(sure, new, case_is_fixed=case_is_fixed))
