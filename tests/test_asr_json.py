@@ -327,6 +327,32 @@ def test_numbered_items_are_neither_added_nor_removed() -> None:
     assert [item["id"] for item in items] == list(range(len(items)))
 
 
+@pytest.mark.parametrize("path", CASES, ids=IDS)
+def test_attached_marks_have_no_items(path: Path) -> None:
+    source = source_of(path)
+    document = formats.read(source, path.name)
+    texts = [marked(word.text, Case.CAPITAL, ",.?"[i % 3]) for i, word in enumerate(document.words)]
+    output = formats.write(document, texts, attach=True)
+    formats.verify(document, output)
+    again = formats.read(output, path.name)
+    assert formats.write(again, texts_of(again), attach=True) == output
+    assert path.stem == "numbered-items" or not marks_alone(documents(output))
+    if not marks_alone(documents(source)):
+        unchanged = formats.write(document, texts_of(document), attach=True)
+        assert unchanged == source
+
+
+def marks_alone(value: Any) -> bool:
+    """Whether an object of a list stands for a mark."""
+    if isinstance(value, dict):
+        kind = str(value.get("type", value.get("Type", "")))
+        shown = str(value.get("value", value.get("Content", value.get("name", "")))) or "."
+        if (kind.startswith("punct") and shown.strip()) or value.get("name") in (",", ".", "?"):
+            return True
+        return any(marks_alone(inner) for inner in value.values())
+    return isinstance(value, list) and any(map(marks_alone, value))
+
+
 def test_a_mark_that_goes_takes_its_item_along() -> None:
     source = source_of(FIXTURES / "json/aws/marks-differ.json")
     document = formats.read(source)

@@ -201,9 +201,22 @@ def test_ctm_marks_with_rows_of_their_own() -> None:
     rows = formats.write(document, texts).split("\n")
     assert rows[0] == "call.wav 1 1 1 Good"
     assert rows[1:3] == ["call.wav 1 2 1 Morning", "call.wav 1 2 1 ."]
-    assert rows[4:6] == ["call.wav 1 5 1 Jones", "call.wav 1 5 1 ."]  # a row cannot go away, nor be empty
-    assert rows[-1] == "call.wav 1 11 1 raining?"
-    assert len(rows) == load(FIXTURES / "ctm/mark-rows.ctm").count("\n") + 1
+    assert rows[4:6] == ["call.wav 1 5 1 Jones", "call.wav 1 7 1 <unk>"]  # the row went with its mark
+    assert rows[-2:] == ["call.wav 1 11 1 raining", "call.wav 1 11 1 ?"]
+    formats.verify(document, "\n".join(rows))
+
+
+def test_ctm_marks_come_onto_their_words() -> None:
+    document = fixture("ctm/mark-rows.ctm")
+    texts = [word.text for word in document.words]
+    output = formats.write(document, [*texts[:-1], "raining?"], attach=True)
+    assert [row.split()[4] for row in output.splitlines()] == [
+        "good", "morning,", "dr", "Jones.", "<unk>", ".", "is", "it", "raining?"
+    ]  # fmt: skip
+    formats.verify(document, output)
+    # Without rows of marks there is nothing to attach.
+    plain = fixture("ctm/plain.ctm")
+    assert formats.write(plain, [word.text for word in plain.words], attach=True) == load(FIXTURES / "ctm/plain.ctm")
 
 
 def test_ctm_leaves_what_scoring_tools_read() -> None:

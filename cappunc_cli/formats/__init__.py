@@ -8,7 +8,9 @@ To add a format:
    `read(text) -> Document` (raises BadInput),
    `write(document, texts) -> str` (a splice of the source: nothing changed, nothing moves),
    `skeleton(document)` (all that is no word, to be compared with ==; where it is missing,
-   `verify` compares words and times alone).
+   `verify` compares words and times alone),
+   `attach(document, texts)` where marks can be entries of their own: `write`, with the marks
+   on the words instead.
    spans.py changes words in place; speech.py knows what is spoken in a line of captions.
 2. Add its line to TEXT_FORMATS, above every format whose files it would claim as well,
    and take its line out of unsupported.py.
@@ -101,12 +103,16 @@ def read(text: str, name: str = "", format: str | None = None) -> Document:
     return FORMATS[format].read(text)
 
 
-def write(document: Document, texts: Sequence[str]) -> str:
+def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
     """The source of a document with new texts, one per word in order; all else is as it was.
 
-    Raises ValueError for another number of texts than words, BadInput for another word.
+    With `attach`, marks that are entries or rows of their own come onto their words, where the
+    format has such marks. Raises ValueError for another number of texts than words, BadInput
+    for another word.
     """
-    return FORMATS[document.format].write(document, texts)
+    module = FORMATS[document.format]
+    attaching = getattr(module, "attach", None) if attach else None
+    return str(attaching(document, texts)) if attaching else module.write(document, texts)
 
 
 def verify(document: Document, output: str) -> None:

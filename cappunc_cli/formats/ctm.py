@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import dress, mark_of
+from cappunc_cli.labels import mark_of
 from cappunc_cli.words import Document, Notice, Word
 
 from . import spans
 from .captions import Turns
-from .lines import split
-from .spans import Copy, strip_cached
+from .lines import BREAKS, split
+from .spans import strip_cached
 
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
+__all__ = ["SUFFIXES", "attach", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".ctm",)
 
@@ -162,24 +162,69 @@ def read(text: str) -> Document:
 def write(document: Document, texts: Sequence[str]) -> str:
     """The source with the words' new texts.
 
-    Rows are neither added nor taken away: a mark that has a row goes there, and stays where
-    the new text has none. Raises ValueError for another number of texts than words, BadInput
-    for another word.
+    Where the file gives marks rows of their own, new marks get rows, and a row goes with its
+    mark; else marks stand on their words. Raises ValueError for another number of texts than
+    words, BadInput for another word.
     """
-    safe = [
-        _fitted(word, text) if text != word.text else text for word, text in zip(document.words, texts, strict=True)
-    ]
-    return spans.write(spans.source_of(document), document.words, safe)
+    return _written(document, texts, rows=any(len(spans.copies(word)[0]) > 1 for word in document.words))
 
 
-def _fitted(word: Word, text: str) -> str:
-    text = "".join(text.split())  # a column has no spaces
-    copy: Copy = spans.copies(word)[0]
-    if len(copy) == 1 or strip_cached(text)[1].after:
-        return text
-    return dress(*strip_cached(text)) + strip_cached(word.text)[1].after
+def attach(document: Document, texts: Sequence[str]) -> str:
+    """As `write`, with every mark on its word and no row for any."""
+    return _written(document, texts, rows=False)
+
+
+def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
+    source = spans.source_of(document)
+    if len(texts) != len(document.words):
+        raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
+    changes: list[spans.Edit] = []
+    for word, text in zip(document.words, texts, strict=True):
+        own, *mark_row = spans.copies(word)[0]
+        if text == word.text and (rows or not mark_row):
+            continue
+        new = "".join(text.split())  # a column has no spaces
+        label = strip_cached(new)[1]
+        on_row = rows and bool(label.after) and _is_mark(new, label.after)
+        on_word = new[: len(new) - len(label.after)] if on_row else new
+        changes += spans.edits(source, (own,), on_word)
+        if mark_row and on_row:
+            changes.append((*mark_row[0], label.after))
+        elif mark_row:
+            changes.append((*_row(source, mark_row[0]), ""))
+        elif on_row:
+            start, stop = _row(source, own)
+            row = source[start : own[0]] + label.after + source[own[1] : stop]
+            # The last row may have no line end.
+            end = "" if row.endswith(("\n", "\r")) else _line_end(source)
+            changes.append((stop, stop, end + row))
+    return spans.splice(source, changes)
+
+
+def _is_mark(text: str, after: str) -> bool:
+    """Whether a row with `after` would be read as the mark of the word before."""
+    return bool(mark_of(after)) and strip_cached(text)[0] == strip_cached(text[: len(text) - len(after)])[0]
+
+
+def _row(source: str, place: spans.Span) -> spans.Span:
+    """The row of a token, with its line end."""
+    end = BREAKS.search(source, place[1])
+    start = max(source.rfind("\n", 0, place[0]), source.rfind("\r", 0, place[0])) + 1
+    return start, end.end() if end else len(source)
+
+
+def _line_end(source: str) -> str:
+    found = BREAKS.search(source)
+    return found[0] if found else "\n"
 
 
 def skeleton(document: Document) -> str:
-    """All that is no word."""
-    return spans.skeleton(spans.source_of(document), document.words)
+    """All that is no word, without the rows of marks."""
+    source = spans.source_of(document)
+    gaps: list[spans.Edit] = []
+    for word in document.words:
+        own, *mark_row = spans.copies(word)[0]
+        gaps.append((*own, "\0"))
+        gaps += [(*_row(source, place), "") for place in mark_row]
+    # A row that comes last brings or takes a line end.
+    return spans.splice(source, gaps).rstrip("\r\n")

@@ -52,6 +52,10 @@ class Engine:
         """The source with its words replaced by `texts`, in every copy."""
         return write(document, texts)
 
+    def attach(self, document: Document, texts: Sequence[str]) -> str:
+        """As `write`, but no mark is an entry of its own any more."""
+        return write(document, texts, attach=True)
+
     def skeleton(self, document: Document) -> str:
         """The source without its words, marks, and the numbers that count their characters."""
         origin = _origin(document)
@@ -77,8 +81,8 @@ def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
             yield Word(token.text, entry.start, entry.end, cue, turn, (number, i))
 
 
-def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with its words replaced by `texts`, in every copy.
+def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
+    """The source with its words replaced by `texts`, in every copy; with `attach`, marks stand on their words.
 
     Raises BadInput where a text is another word, not the same one with other marks or case.
     """
@@ -93,7 +97,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     for track in origin.tracks:
         stop = at + len(track.entries)
         before = [entry.token.text for entry in track.entries]
-        edits += track_edits(origin.source, track, before, texts[at:stop])
+        edits += track_edits(origin.source, track, before, texts[at:stop], attach)
         at = stop
     return splice(origin.source, edits)
 

@@ -11,16 +11,31 @@ from .items import is_mark_item, item_edits, removal
 from .scan import Literal, Node, literal_edits, member_spans
 from .sync import Synced, target
 from .tokens import Part
-from .tracks import Anchor
+from .tracks import Anchor, Field
 
 
-def track_edits(source: str, synced: Synced, before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
-    """Edits of the source that turn the words of one track from `before` into `after`."""
+def track_edits(
+    source: str, synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False
+) -> Iterator[Edit]:
+    """Edits of the source that turn the words of one track from `before` into `after`.
+
+    With `attach`, entries of marks go, and their marks come onto the words.
+    """
     track = synced.track
     streams = [track.words, *track.copies]
     by_field: dict[tuple[int, int], list[Edit]] = defaultdict(list)
     for place in synced.places:
         new = target(place, synced.styles[place.stream], before, after)
+        fields = streams[place.stream]
+        if attach and track.new_mark is not None and (marks := _mark_items(fields, place.token.parts)):
+            for f in marks:
+                yield removal(fields, f)
+            whole = [part for part in place.token.parts if part[0] not in marks]
+            size = sum(b - a for _, a, b in whole)
+            for change in changes(place.token.text[:size], new):
+                for f, edit in _spread(whole, change):
+                    by_field[place.stream, f].append(edit)
+            continue
         if new == place.token.text:
             continue
         for change in changes(place.token.text, new):
@@ -30,11 +45,16 @@ def track_edits(source: str, synced: Synced, before: Sequence[str], after: Seque
     for (stream, f), edits in by_field.items():
         field = streams[stream][f]
         moved[id(field.literal)] = edits
-        if track.new_mark is not None and field.item is not None:
+        if track.new_mark is not None and field.item is not None and not attach:
             yield from item_edits(source, streams[stream], f, edits, track.new_mark)
         else:
             yield from literal_edits(source, field.literal, edits)
     yield from _anchor_edits(source, track.anchors, moved)
+
+
+def _mark_items(fields: Sequence[Field], parts: Sequence[Part]) -> set[int]:
+    """Those fields of a token that are entries with nothing but its marks."""
+    return {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)}
 
 
 def changes(old: str, new: str) -> list[Edit]:
