@@ -74,6 +74,9 @@ def fix(
     glossary: Annotated[
         str | None, typer.Option(metavar="FILE", help="Terms, one a line, that are written as they stand there.")
     ] = None,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Marks that are entries of their own (AWS, Rev.ai …) come onto the words.")
+    ] = False,
     pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
     overlap: Annotated[
@@ -147,6 +150,7 @@ def fix(
             format_name,
             replace(options, language=None if code == AUTO else code),
             engine.value,
+            attach,
         )
         fixer = Fixer(settings, reporter.info, reporter.detail)
         manifest = Manifest(root, signature(settings)) if root is not None else None

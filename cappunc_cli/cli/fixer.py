@@ -35,6 +35,7 @@ class Settings:
     format: str | None
     options: Options
     engine: str = "onnx"
+    attach: bool = False
 
 
 class Fixer:
@@ -87,7 +88,8 @@ class Fixer:
         from cappunc_cli import formats
 
         old = [word.text for word in document.words]
-        output = spell(formats.write(document, new)) if new != old else source
+        attach = self.settings.attach
+        output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
         if output != source:
             formats.verify(document, output)
         return Fixed(output, document.notices, len(old), *_changes(old, new))
