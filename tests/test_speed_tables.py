@@ -1,0 +1,67 @@
+"""The README's part on speed is what the committed results say."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SPEC = importlib.util.spec_from_file_location("tables", ROOT / "tests/benchmarks/tables.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+tables = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(tables)
+
+BENCH = {
+    "inputs": {"talk.srt": {"words": 10, "words_per_second": 2000.4, "shares": {"read": 0.25, "infer": 0.75}}},
+    "start": {"words": 1500, "seconds": {"imports": 0.2, "fix": 0.3}},
+    "model": {"name": "en", "sha256": "f" * 64},
+}
+MACHINE = {"hardware": {"cpu": "A CPU", "cores": 2, "gpu": None}, "command": "python x.py"}
+
+
+def test_the_readme_has_what_the_results_say() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    part = readme[readme.index("<!-- begin:speed -->\n") : readme.index("<!-- end:speed -->")]
+    assert part == "<!-- begin:speed -->\n" + tables.page()
+
+
+def test_every_result_becomes_a_table(tmp_path: Path) -> None:
+    run = {"words_per_second": 1234.5, "peak_memory_mb": 99.9}
+    reports = {
+        "cpu.json": MACHINE
+        | {
+            "bench": BENCH,
+            "ceiling": {"int8_gops": 800.0, "int8_words_per_second": 4000.0},
+            "share_of_int8_rate": 0.5,
+            "profile": {"MatMul": 0.6},
+            "files": {
+                "words": 1000,
+                "files": 10,
+                "jobs": 2,
+                "one_file": run,
+                "many_files": run,
+                "many_files_jobs": run,
+            },
+        },
+        "peers.json": MACHINE
+        | {
+            "model": BENCH["model"],
+            "systems": [
+                {"system": "cappunc", "weights": None, "words_per_second": 2000.0},
+                {"system": "other", "weights": 7_300_000, "words_per_second": 500.0},
+            ],
+        },
+        "gpu.json": MACHINE | {"bench": BENCH, "tree": [{"jobs": 4, "words_per_second": 999, "gpu_percent": 50}]},
+    }
+    for name, report in reports.items():
+        (tmp_path / name).write_text(json.dumps(report))
+    page = tables.page(tmp_path)
+    assert "| talk.srt | 2,000 | 25 % | 75 % |" in page
+    assert "50 % of that is reached. Of the graph's time: MatMul 60 %." in page
+    assert "takes 0.50 s: imports 200 ms, fix 300 ms." in page
+    assert "| 10 files, --jobs 2 | 1,234 | 100 MB |" in page
+    assert "| other | 7.3 M | 500 | 4.0 |" in page
+    assert "| 4 | 999 | 50 % |" in page
+    assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 3
