@@ -11,6 +11,8 @@ class CappuncError(Exception):
     """
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
+        # Whatever it quotes from a file, it stays one line.
+        message = " ".join(message.splitlines())
         super().__init__(message, path, line)
         self.message = message
         self.path = path
