@@ -18,6 +18,7 @@ from cappunc_cli.cli.manifest import NAME, Manifest
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration import together
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import load_model, restore
 from cappunc_cli.restoration.together import restore_all
@@ -56,6 +57,20 @@ def test_texts_restored_together_are_as_each_alone() -> None:
     assert list(restore_all(texts, model, Options(), heard.append)) == [restore(text, model) for text in texts]
     assert heard == sorted(heard)
     assert heard[-1] == sum(map(len, texts))
+
+
+def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(3)
+    model = load_model(str(TINY), "cpu")
+    words = [Word(chance.choice(WORDS), i * 400, i * 400 + 300) for i in range(1130)]
+    whole = restore(words, model)
+    monkeypatch.setattr(together, "_STRETCH", 100)
+    monkeypatch.setattr(together, "_SURROUNDINGS", 40)
+    assert list(restore_all([words, words[:239], words[:1]], model, Options())) == [
+        whole,
+        restore(words[:239], model),
+        restore(words[:1], model),
+    ]
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

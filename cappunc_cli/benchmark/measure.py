@@ -16,7 +16,8 @@ from cappunc_cli import formats
 from cappunc_cli.labels import strip
 from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.clock import Clock
-from cappunc_cli.restoration.pipeline import Model, Options, rewrite
+from cappunc_cli.restoration.pipeline import Model, Options
+from cappunc_cli.restoration.together import rewritten
 from cappunc_cli.words import pauses, turn_ends
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     merged = merge(chunks, rows, cut, len(bare), blend=model.config.blend)
     model_seconds = time.perf_counter() - begun
     with clock("decode"):
-        new = rewrite(words, merged, model, options)
+        new = rewritten(words, merged, model, options)
     with clock("write"):
         output = formats.write(document, new)
         formats.verify(document, output)

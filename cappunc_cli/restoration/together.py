@@ -15,6 +15,9 @@ from cappunc_cli.words import Word, pauses, turn_ends
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
+#: Words whose marks are decided at a time (five hours of speech), and words to each side that are looked at.
+_STRETCH, _SURROUNDINGS = 1 << 15, 512
+
 
 def restore_all(
     texts: Sequence[Sequence[Word]],
@@ -37,8 +40,26 @@ def restore_all(
     offset = 0
     for words, own in zip(texts, chunks, strict=True):
         found = _own(islice(rows, len(own)), offset, progress)
-        yield rewrite(words, merge(own, found, cut, len(words), blend=model.config.blend), model, options)
+        yield rewritten(words, merge(own, found, cut, len(words), blend=model.config.blend), model, options)
         offset += len(words)
+
+
+def rewritten(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
+    """`pipeline.rewrite` in memory that does not grow with the text: a long one in stretches.
+
+    A stretch is decided together with its surroundings, farther than any sentence or quotation
+    should reach.
+    """
+    new: list[str] = []
+    for start in range(0, len(words), _STRETCH):
+        stop = min(start + _STRETCH, len(words))
+        if len(words) - stop < _SURROUNDINGS:
+            stop = len(words)
+        first, last = max(start - _SURROUNDINGS, 0), min(stop + _SURROUNDINGS, len(words))
+        new += rewrite(words[first:last], rows[first:last], model, options)[start - first : stop - first]
+        if stop == len(words):
+            break
+    return new
 
 
 def _placed(chunks: Sequence[Sequence[Chunk]], texts: Sequence[Sequence[Word]]) -> list[Chunk]:
