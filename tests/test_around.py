@@ -293,7 +293,8 @@ def scenes(draw: st.DrawFn, odd: bool) -> tuple[list[Word], Model]:
         if odd:
             text = chance.choice(HEADS) + text + chance.choice(TAILS)
         text = text.capitalize() if odd and chance.random() < 0.3 else text
-        words.append(Word(normalize("NFD", text) if chance.random() < 0.2 else text, turn=turn, cue=turn))
+        text = normalize("NFD", text) if chance.random() < 0.2 else text
+        words.append(Word(text, turn=turn, cue=turn, followed=chance.random() < 0.1))
         turn += chance.random() < 0.1
     logits = np.random.default_rng(draw(st.integers(0, 1 << 30))).normal(size=(count, 18)) * draw(
         st.sampled_from([1, 4])

@@ -60,7 +60,10 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A text, what stands around its words already (`written`, one label a word), and what is asked for."""
+    """A text, what stands around its words already (`written`, one label a word), and what is asked for.
+
+    Nothing new comes after the words that are `bound` to what follows them.
+    """
 
     text: Text
     written: Sequence[Label]
@@ -69,6 +72,7 @@ class Scene:
     config: ModelConfig
     options: Options
     marks: str
+    bound: Flags
 
     def odds(self, mark: Around) -> Floats:
         """Log-odds [n] of a mark; all alike where the model does not know it."""
@@ -110,7 +114,8 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
     opened = [i for i, label in enumerate(scene.written) if label.before and wanted.keys() & set(label.before)]
     if not opened:
         return marks
-    marks, ended = marks.copy(), sentence_ends(scene.text, marks)
+    marks, ended, free = marks.copy(), sentence_ends(scene.text, marks), free & ~scene.bound
+    fixed = ~free if scene.options.existing == "keep" else scene.bound
     limits = [*opened[1:], len(marks)]
     for start, limit in zip(opened, limits, strict=True):
         column = next(wanted[c] for c in scene.written[start].before if c in wanted)
@@ -120,7 +125,7 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
             close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
             if not free[close] or scores[close, column] == _NEVER:
                 continue
-        elif marks[close] != MARK_COLUMNS.index(".") or (scene.options.existing == "keep" and not free[close]):
+        elif marks[close] != MARK_COLUMNS.index(".") or fixed[close]:
             continue
         marks[close] = column
     return marks
@@ -195,7 +200,7 @@ def _quotations(scene: Scene, ended: Flags) -> tuple[Flags, Flags]:
     shift = _REACH * (2 * scene.options.sensitivity - 1)
     opening, closing = (scene.odds(mark) + shift for mark in (Around.OPEN_QUOTE, Around.CLOSE_QUOTE))
     silent = scene.text.has(Fact.NO_WORD)
-    opening[silent] = closing[silent] = _NEVER
+    opening[silent] = closing[silent] = closing[scene.bound] = _NEVER
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[np.asarray(scene.turn_ends, np.bool_)[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
@@ -245,7 +250,8 @@ def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, befor
     for i, text in enumerate(after):
         # `¿Y si…?` ends in an ellipsis, but it asks.
         mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in text), "")
-        kept = scene.options.existing == "keep" and mark in scene.written[i].after
+        old = scene.written[i].after
+        kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
         if mark and not kept and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):
             _open_one(scene, i, start, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
         if ended[i] or mark or scene.turn_ends[i]:

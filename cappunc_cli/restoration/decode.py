@@ -65,12 +65,14 @@ def decode(
     lexicon: Mapping[str, str] | None = None,
     evidence: Evidence | None = None,
     written: Sequence[Label] | None = None,
+    bound: Sequence[bool] | None = None,
 ) -> list[Label]:
     """A label for each bare word: its case and form, and all that stands before and after it.
 
     `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where
     the speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the marks and case
-    of `written`, the labels that the text had before, are worth.
+    of `written`, the labels that the text had before, are worth. What comes after `bound`
+    words is not for the caller to write: no pair is closed there.
     """
     if not words:
         return []
@@ -86,26 +88,15 @@ def decode(
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital)
         scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
-    scene = _scene(text, written, turn_ends, conventions, config, options, allowed)
+    labels = [Label()] * len(words) if written is None else written
+    if options.existing == "replace" and conventions.opening:
+        labels = forget(labels, conventions.opening)
+    unwritten = np.zeros(len(words), np.bool_) if bound is None else np.asarray(bound, np.bool_)
+    scene = Scene(text, labels, turn_ends, conventions, config, options, allowed, unwritten)
     marks = answer(scene, _best_marks(scores, config), scores, known.marks < 0)
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
     return _labels(text, words, marks, cases, signs, known, forms, conventions)
-
-
-def _scene(
-    text: Text,
-    written: Sequence[Label] | None,
-    turn_ends: Sequence[bool],
-    conventions: Language,
-    config: ModelConfig,
-    options: Options,
-    allowed: str,
-) -> Scene:
-    labels = [Label()] * len(turn_ends) if written is None else written
-    if options.existing == "replace" and conventions.opening:
-        labels = forget(labels, conventions.opening)
-    return Scene(text, labels, turn_ends, conventions, config, options, allowed)
 
 
 def _chance_of_end(text: Text) -> Chances:
@@ -117,9 +108,10 @@ def _chance_of_end(text: Text) -> Chances:
 
 def _weighed(chance: Chances, nats: Chances) -> Chances:
     """A probability after evidence worth so many nats."""
-    chance = np.clip(chance, 0, 1)
+    # Nothing is so certain that no evidence could speak against it.
+    chance = np.clip(chance, 0, 1 - 1e-6)
     raised = chance * np.exp(nats)
-    weighed: Chances = np.clip(raised / (raised + 1 - chance), 0, 1)
+    weighed: Chances = raised / (raised + (1 - chance))
     return weighed
 
 

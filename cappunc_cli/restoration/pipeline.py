@@ -123,6 +123,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     texts = [word.text for word in words]
     bare, labels = zip(*map(stripped, texts), strict=True)
     turns = turn_ends(words)
+    bound = [word.followed for word in words]
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
@@ -130,7 +131,15 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
         known = sure.hold(evidence(words, bare, labels, options.existing, lack))
         decided: Sequence[Label] = decode(
-            rows, bare, turns, model.config, options, lexicon=model.lexicon, evidence=known, written=sure.labels
+            rows,
+            bare,
+            turns,
+            model.config,
+            options,
+            lexicon=model.lexicon,
+            evidence=known,
+            written=sure.labels,
+            bound=bound,
         )
         decided = unparted(words, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
