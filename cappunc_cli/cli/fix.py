@@ -34,6 +34,14 @@ class Engine(StrEnum):
     NGRAM = "ngram"
 
 
+class Diacritics(StrEnum):
+    """What becomes of a text's diacritics (`restoration.diacritics.MODES`)."""
+
+    KEEP = "keep"
+    NORMALISE = "normalise"
+    RESTORE = "restore"
+
+
 def fix(
     context: typer.Context,
     files: Annotated[
@@ -77,6 +85,12 @@ def fix(
     attach: Annotated[
         bool, typer.Option("--attach", help="Marks that are entries of their own (AWS, Rev.ai …) come onto the words.")
     ] = False,
+    diacritics: Annotated[
+        Diacritics,
+        typer.Option(
+            help="Letters: normalise gives each one code (ş to ș), restore sets those a text was typed without."
+        ),
+    ] = Diacritics.KEEP,
     pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
     overlap: Annotated[
@@ -107,7 +121,7 @@ def fix(
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
     _check(diff, output, in_place, marks)
-    found = inputs(files or [PIPE], _suffixes(format_name), output)
+    found = inputs(files or [PIPE], suffixes(format_name), output)
     jobs = [Job(source, None) for source, _ in found] if diff else plan(found, output, in_place, _is_terminal())
     from cappunc_cli.cli.batch import run
     from cappunc_cli.cli.fixer import Fixer, Settings
@@ -151,6 +165,7 @@ def fix(
             replace(options, language=None if code == AUTO else code),
             engine.value,
             attach,
+            diacritics=diacritics.value,
         )
         fixer = Fixer(settings, reporter.info, reporter.detail)
         manifest = Manifest(root, signature(settings)) if root is not None else None
@@ -166,7 +181,7 @@ def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) ->
         raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(Around)}", param_hint="--marks")
 
 
-def _suffixes(format_name: str | None) -> frozenset[str]:
+def suffixes(format_name: str | None) -> frozenset[str]:
     """What files in a directory must end in; checks the name of the format on the way."""
     from cappunc_cli.formats import FORMATS
 

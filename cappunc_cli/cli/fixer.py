@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.labels import strip
+from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
+    from cappunc_cli.restoration.diacritics import Speller
     from cappunc_cli.restoration.pipeline import Model, Options
-    from cappunc_cli.words import Document, Notice
+    from cappunc_cli.words import Document, Notice, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Settings:
     options: Options
     engine: str = "onnx"
     attach: bool = False
+    diacritics: str = "keep"
 
 
 class Fixer:
@@ -78,7 +81,37 @@ class Fixer:
         texts = [document.words for document in documents]
         if not any(texts):
             return iter([[] for _ in texts])
+        if self.settings.diacritics != "keep":
+            texts = [
+                tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
+                for words in texts
+            ]
         return restore_all(texts, self.model, self.settings.options, progress)
+
+    def _respelled(self, words: Sequence[Word]) -> list[str]:
+        if self._speller is not None:
+            return self._speller.restore([word.text for word in words])
+        from cappunc_cli.restoration.diacritics import normalise
+
+        return [normalise(word.text, self._language) for word in words]
+
+    @cached_property
+    def _language(self) -> Language:
+        return language(self.settings.options.language or self.model.config.languages[0])
+
+    @cached_property
+    def _speller(self) -> Speller | None:
+        """What restores diacritics, if that is asked for; raises BadModel for a language that has none of it."""
+        if self.settings.diacritics != "restore":
+            return None
+        from cappunc_cli.restoration.config import NGRAM_CONFIG
+        from cappunc_cli.restoration.diacritics import Speller
+        from cappunc_cli.restoration.engine_ngram import NgramEngine
+        from cappunc_cli.restoration.models import find_for
+
+        if not self._language.diacritics:
+            raise BadModel(f"--diacritics restore: nothing is known of the diacritics of {self._language.name}")
+        return Speller(NgramEngine(find_for(self._language.code, NGRAM_CONFIG)), self._language)
 
     def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
         """The source with new texts in it; `spell` writes them for its encoding.
@@ -89,18 +122,19 @@ class Fixer:
 
         old = [word.text for word in document.words]
         attach = self.settings.attach
-        output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
-        if output != source:
-            formats.verify(document, output)
+        with formats.respelling(self.settings.diacritics != "keep"):
+            output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
+            if output != source:
+                formats.verify(document, output)
         return Fixed(output, document.notices, len(old), *_changes(old, new))
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many words have another mark, and how many another case."""
+    """How many words have other marks, and how many another case."""
     marks = capitals = 0
     for before, after in zip(old, new, strict=True):
         if before != after:
             (_, was), (_, now) = strip(before), strip(after)
-            marks += was.mark != now.mark
+            marks += was.signs != now.signs
             capitals += (was.case, was.form) != (now.case, now.form)
     return marks, capitals

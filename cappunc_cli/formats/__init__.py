@@ -30,9 +30,9 @@ from cappunc_cli.words import Document
 
 from . import ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
-from .spans import strip_cached
+from .spans import respelling, same_word
 
-__all__ = ["FORMATS", "Format", "detect", "read", "verify", "write"]
+__all__ = ["FORMATS", "Format", "detect", "read", "respelling", "verify", "write"]
 
 
 class Format(Protocol):
@@ -116,12 +116,15 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
 
 
 def verify(document: Document, output: str) -> None:
-    """Read `output` again; raises BadInput unless it differs from the document in marks and case alone."""
+    """Read `output` again; raises BadInput unless it differs from the document in marks and case alone.
+
+    Within `respelling`, diacritics may differ too.
+    """
     again = FORMATS[document.format].read(output)
     if len(again.words) != len(document.words):
         raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
     for i, (old, new) in enumerate(zip(document.words, again.words, strict=True), 1):
-        if old.text != new.text and strip_cached(old.text)[0] != strip_cached(new.text)[0]:
+        if old.text != new.text and not same_word(old.text, new.text):
             raise BadInput(f"word {i} became another: “{old.text}”, “{new.text}”")
         if (old.start, old.end, old.cue, old.turn) != (new.start, new.end, new.cue, new.turn):
             raise BadInput(f"word {i}, “{old.text}”, moved in time")

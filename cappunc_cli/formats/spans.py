@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from html import entities, unescape
+from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.labels import Label, strip
@@ -24,6 +27,28 @@ Edit = tuple[int, int, str]
 
 #: The same few thousand words make up any transcript.
 strip_cached = lru_cache(maxsize=1 << 16)(strip)
+_diacritics_may_change: ContextVar[bool] = ContextVar("diacritics may change", default=False)
+
+
+@contextmanager
+def respelling(allowed: bool = True) -> Iterator[None]:
+    """While this lasts, words that differ in diacritics alone count as the same word: only if the user asks."""
+    token = _diacritics_may_change.set(allowed)
+    try:
+        yield
+    finally:
+        _diacritics_may_change.reset(token)
+
+
+def same_word(old: str, new: str) -> bool:
+    """Whether two written words are one, whatever their marks and case."""
+    a, b = strip_cached(old)[0], strip_cached(new)[0]
+    return a == b or (_diacritics_may_change.get() and _plain(a) == _plain(b))
+
+
+def _plain(bare: str) -> str:
+    return "".join([c for c in normalize("NFD", bare) if not combining(c)])
+
 
 # `&amp;#39;`: what was escaped once too often, as YouTube does.
 _ENTITY = re.compile(
@@ -167,7 +192,7 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
         return
     bare, was = strip_cached(old)
     wanted, label = strip_cached(text)
-    if bare != wanted:
+    if bare != wanted and not same_word(old, text):
         raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, copy[0][0]))
     if len(copy) == 1 and source[copy[0][0]] != "&":
         yield *copy[0], text

@@ -200,6 +200,9 @@ class Forms:
         """All bare words with a form of their own."""
         return iter(self._forms)
 
+    def __contains__(self, bare: str) -> bool:
+        return bare in self._forms
+
     def class_of(self, bare: str, case: Case) -> int:
         """The token of the class of a word; a mixed form is a capital one."""
         sign = CLASS_SIGNS.get(case, CLASS_SIGNS[Case.CAPITAL])

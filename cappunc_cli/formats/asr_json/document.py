@@ -10,7 +10,7 @@ from typing import Any
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Word
 
-from ..spans import Edit, splice, strip_cached
+from ..spans import Edit, same_word, splice
 from .edits import skeleton_edits, track_edits
 from .scan import load
 from .sync import Synced, sync
@@ -90,7 +90,7 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     for word, text in zip(document.words, texts, strict=True):
-        if word.text != text and strip_cached(word.text)[0] != strip_cached(text)[0]:
+        if word.text != text and not same_word(word.text, text):
             raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word")
     edits: list[Edit] = []
     at = 0

@@ -214,6 +214,8 @@ def target(place: Place, style: Style, before: Sequence[str], after: Sequence[st
     if case_of is None and mark_of is None:
         return own
     bare, label = strip_cached(own)
+    if case_of is not None and bare == strip_cached(before[case_of])[0]:
+        bare = strip_cached(after[case_of])[0]  # it may have got its diacritics
     if case_of is not None and style.case:
         label = _with_case(label, before[case_of], after[case_of])
     if mark_of is not None and style.marks:
