@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -172,26 +172,25 @@ def _session(model: Path | bytes, providers: Sequence[object], threads: int | No
     return session
 
 
-class _silence:
+@contextmanager
+def _silence() -> Iterator[None]:
     """Nothing on the standard streams, not even from C: libraries that miss libraries write pages."""
-
-    def __enter__(self) -> None:
-        self._saved: list[tuple[int, int]] = []
-        for number in (1, 2):
-            with suppress(OSError):  # closed
-                self._saved.append((number, os.dup(number)))
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        for number, _ in self._saved:
-            os.dup2(nothing, number)
-        os.close(nothing)
-
-    def __exit__(self, *_: object) -> None:
-        for number, saved in self._saved:
-            os.dup2(saved, number)
-            os.close(saved)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    saved: list[tuple[int, int]] = []
+    for number in (1, 2):
+        with suppress(OSError):  # closed
+            saved.append((number, os.dup(number)))
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        try:
+            for number, _ in saved:
+                os.dup2(nothing.fileno(), number)
+            yield
+        finally:
+            for number, copy in saved:
+                os.dup2(copy, number)
+                os.close(copy)
 
 
 def first_line(error: Exception) -> str:

@@ -103,7 +103,7 @@ def quantise(model: onnx.ModelProto, ranges: dict[str, Range]) -> onnx.ModelProt
         if node.name in found:
             x, weight, out = found[node.name].x, found[node.name].weight, node.output[0]
             stem = node.name.removesuffix("/out")
-            bias, result = _bias(readers[out], out, stored)
+            bias, result = (found[node.name].bias, out) if found[node.name].bias else _bias(readers[out], out, stored)
             if weight.shape[1] < _FEWEST_COLUMNS:
                 added[f"{stem}.weight"] = weight
                 nodes.append(helper.make_node("MatMul", [x, f"{stem}.weight"], [out], name=node.name))
@@ -132,7 +132,7 @@ def quantise(model: onnx.ModelProto, ranges: dict[str, Range]) -> onnx.ModelProt
             while kept.input and not kept.input[-1]:
                 kept.input.pop()
             nodes.append(kept)
-        elif _MASK not in node.input:
+        elif _MASK not in node.input and node.op_type != "QuantizeLinear":
             nodes.append(node)
     used = {name for node in nodes for name in node.input} - set(added)
     old = [tensor for tensor in graph.initializer if tensor.name in used]
