@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Word
@@ -14,6 +13,7 @@ from ..spans import Edit, same_word, splice
 from .edits import skeleton_edits, track_edits
 from .scan import load
 from .sync import Synced, sync
+from .tracks import Field, Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,26 @@ class Engine:
         return splice(origin.source, [edit for track in origin.tracks for edit in skeleton_edits(origin.source, track)])
 
 
-def build(name: str, source: str, tracks: Any) -> Document:
-    synced = tuple(sync(track) for track in tracks)
+def build(name: str, source: str, tracks: Iterable[Track]) -> Document:
+    synced = tuple(sync(track) for track in _apart(tracks))
     return Document(name, tuple(_words(synced)), Origin(source, synced))
+
+
+def _apart(tracks: Iterable[Track]) -> Iterator[Track]:
+    """The tracks with every string in one place: what an engine took for a copy may be the words themselves."""
+    seen: set[int] = set()
+
+    def new(fields: Sequence[Field]) -> list[Field]:
+        found = []
+        for field in fields:
+            if id(field.literal) not in seen:
+                seen.add(id(field.literal))
+                found.append(field)
+        return found
+
+    for track in tracks:
+        words = new(track.words)
+        yield replace(track, words=words, copies=[copy for copy in map(new, track.copies) if copy])
 
 
 def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
