@@ -9,6 +9,7 @@ import typer
 
 from cappunc_cli import __version__
 from cappunc_cli.cli.bench import bench
+from cappunc_cli.cli.check import check
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command()(fix)
 app.command("eval")(eval_)
+app.command()(check)
 app.command()(glossary)
 app.command()(bench)
 app.command()(train)
