@@ -81,7 +81,7 @@ class Speller:
     def _best_of(self, bare: Sequence[str]) -> list[str]:
         spellings = [self._candidates(word) for word in bare]
         if all(len(some) == 1 for some in spellings):
-            return list(bare)
+            return [some[0] for some in spellings]
         forms: list[list[Form]] = [[form for s in some for form in self._engine.forms.of(s)] for some in spellings]
         owners = [[s for s in some for _ in self._engine.forms.of(s)] for some in spellings]
         closes = np.zeros(len(bare), np.bool_)
