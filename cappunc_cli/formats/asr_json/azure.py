@@ -22,15 +22,19 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     phrases = entries(value, "recognizedPhrases")
     combined = entries(value, "combinedRecognizedPhrases")
-    for channel in dict.fromkeys(phrase.get("channel", 0) for phrase in phrases):
-        own = [phrase for phrase in phrases if phrase.get("channel", 0) == channel]
-        texts = whole([c.get("display") for c in combined if c.get("channel", 0) == channel])
+    for channel in dict.fromkeys(map(_channel, phrases)):
+        own = [phrase for phrase in phrases if _channel(phrase) == channel]
+        texts = whole([c.get("display") for c in combined if _channel(c) == channel])
         shown = _words(own, channel, "displayWords", "displayText")
         copies = [copy for copy in (texts, shown) if copy]
         yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"))
 
 
-def _phrases(phrases: Sequence[Node], channel: object) -> list[Field]:
+def _channel(value: Node) -> str:
+    return str(value.get("channel", 0))
+
+
+def _phrases(phrases: Sequence[Node], channel: str) -> list[Field]:
     fields = []
     for phrase in phrases:
         display = first(phrase.get("nBest")).get("display")
@@ -39,7 +43,7 @@ def _phrases(phrases: Sequence[Node], channel: object) -> list[Field]:
     return fields
 
 
-def _words(phrases: Sequence[Node], channel: object, key: str, text: str) -> list[Field]:
+def _words(phrases: Sequence[Node], channel: str, key: str, text: str) -> list[Field]:
     fields = []
     for phrase in phrases:
         join = "\n"

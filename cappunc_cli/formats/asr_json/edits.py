@@ -100,7 +100,12 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
     texts = {id(anchor.text): anchor.text for anchor in anchors}
     shifts = {key: _Shift(texts[key], edits) for key, edits in moved.items() if key in texts}
     spans = _Spans(source)
+    seen: set[tuple[int, str]] = set()
     for anchor in anchors:
+        # Two ranges of a block may show one entity.
+        if (id(anchor.node), anchor.key) in seen:
+            continue
+        seen.add((id(anchor.node), anchor.key))
         value = anchor.node.get(anchor.key)
         if id(anchor.text) not in shifts or not isinstance(value, int):
             continue
@@ -129,7 +134,8 @@ def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
     for (stream, f), edits in blanks.items():
         yield from literal_edits(source, streams[stream][f].literal, edits)
     spans = _Spans(source)
-    for anchor in synced.track.anchors:
+    counted = {(id(anchor.node), anchor.key): anchor for anchor in synced.track.anchors}
+    for anchor in counted.values():
         if isinstance(anchor.node.get(anchor.key), int):
             yield *spans.of(anchor.node, anchor.key), "0"
 
