@@ -195,12 +195,12 @@ def train(
 
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        state |= {"best": best, "worse": worse}
+        state |= {"best": best, "worse": worse, "losses": losses}
         torch.save(state, partial := checkpoint.with_suffix(".partial"))
         partial.replace(checkpoint)
 
     began = saved_at = time.monotonic()
-    first, losses = done, [0.0, 0.0]
+    first, losses = done, saved.get("losses")
     try:
         while done < recipe.tokens and not (patience and worse >= patience):
             # A generator per step, so that a resumed run sees new windows, and the same ones again.
@@ -214,7 +214,8 @@ def train(
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             step, done = step + 1, done + batch.ids.size
-            losses = [0.98 * old + 0.02 * new.item() for old, new in zip(losses, (marks, case), strict=True)]
+            now = [marks.item(), case.item()]
+            losses = [0.98 * old + 0.02 * new for old, new in zip(losses or now, now, strict=True)]
             if step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {
                     "step": step,
