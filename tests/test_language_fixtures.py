@@ -1,0 +1,108 @@
+"""Spanish, Basque, Romanian and Vietnamese files: every promise, in both normal forms of Unicode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+import pytest
+
+from cappunc_cli import formats
+from cappunc_cli.cli.lang import detect, words_of
+from cappunc_cli.errors import BadModel
+from cappunc_cli.labels import MARKS, Case, strip
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.models import find_for
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+FIXTURES = sorted((Path(__file__).resolve().parents[1] / "fixtures" / "languages").iterdir())
+CODES = ("en", "es", "eu", "ro", "vi")
+
+
+class Stub:
+    """An engine that says of every word, whatever its normal form, what a hash of it says."""
+
+    device, warning = "cpu", None
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        del pauses, turns
+        for chunk in chunks:
+            yield chunk, np.stack([self._row(word) for word in words[chunk.start : chunk.stop]])
+
+    def _row(self, word: str) -> Rows:
+        chance = np.random.default_rng(sum(normalize("NFC", word).encode()))
+        return np.concatenate([chance.dirichlet([0.5] * 4), chance.dirichlet([0.5] * 9)]).astype(np.float32)
+
+
+def models(code: str) -> Iterator[Model]:
+    config = ModelConfig("stub", (code,), "", tuple(Case), ("", *MARKS), 24, 8, 2, 64, ())
+    yield Model(config, Stub(), {})
+    try:
+        find_for(code, "ngram.json")
+    except BadModel:
+        return
+    yield load_model(language=code, engine="ngram")
+
+
+def code_of(path: Path) -> str:
+    return path.name[:2]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_every_promise_is_kept(path: Path, form: str) -> None:
+    source = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
+    document = formats.read(source, path.name)
+    assert formats.write(document, [word.text for word in document.words]) == source
+    for model in models(code_of(path)):
+        options = Options(language=code_of(path))
+        new = restore(document.words, model, options)
+        output = formats.write(document, new)
+        formats.verify(document, output)
+        assert output != source
+        assert [strip(a)[0] for a in new] == [strip(word.text)[0] for word in document.words]
+        # JSON may spell its letters as escapes, which no normal form of the file touches.
+        assert [is_normalized(form, text) for text in new] == [  # type: ignore[arg-type]
+            is_normalized(form, word.text)  # type: ignore[arg-type]
+            for word in document.words
+        ]
+        again = formats.read(output, path.name)
+        assert formats.write(again, restore(again.words, model, options)) == output
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_both_normal_forms_get_the_same_labels(path: Path) -> None:
+    source = path.read_text("utf-8")
+    for model in models(code_of(path)):
+        options = Options(language=code_of(path))
+        one, other = (
+            restore(formats.read(normalize(form, source), path.name).words, model, options)  # type: ignore[arg-type]
+            for form in ("NFC", "NFD")
+        )
+        assert [normalize("NFC", text) for text in other] == [normalize("NFC", text) for text in one]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_the_language_is_found(path: Path) -> None:
+    for form in ("NFC", "NFD"):
+        text = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
+        assert detect(words_of(text), CODES) == code_of(path)
+        few = " ".join(words_of(text)[:6])
+        assert detect(words_of(few), CODES) in CODES
+
+
+def test_what_is_english_and_what_says_nothing() -> None:
+    speech = "so that is what we have and it was for the people that you are with and this is it and they know"
+    assert detect(words_of(speech), CODES) == "en"
+    assert detect([], CODES) == "en"
+    assert detect(words_of('{"word": "the", "start": 1.0}'), CODES) == "en"
+    assert words_of('{"word": "\\u00e9l", "conf": 1}\n<i>Sí</i> {\\an8}no') == ["él", "sí", "no"]
