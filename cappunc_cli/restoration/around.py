@@ -246,10 +246,11 @@ def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, befor
     opening = set(scene.language.opening)
     odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
     silent = scene.text.has(Fact.NO_WORD)
+    asking = np.fromiter((text != "" and not _ASKING.isdisjoint(text) for text in after), np.bool_, len(after))
     start = 0
-    for i, text in enumerate(after):
+    for i in np.flatnonzero(asking | ended | np.asarray(scene.turn_ends, np.bool_)).tolist():
         # `¿Y si…?` ends in an ellipsis, but it asks.
-        mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in text), "")
+        mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in after[i]), "")
         old = scene.written[i].after
         kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
         if mark and not kept and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):

@@ -47,6 +47,8 @@ class Glossary:
         Of terms that begin at one word the longest counts. A term does not go on behind a mark
         that ends a sentence.
         """
+        if not self.terms:
+            return
         keys = [_key(word) for word in bare]
         at = 0
         while at < len(keys):
