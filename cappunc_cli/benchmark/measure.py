@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.labels import strip
 from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.clock import Clock
-from cappunc_cli.restoration.pipeline import Model, Options
+from cappunc_cli.restoration.pipeline import Model, Options, stripped
 from cappunc_cli.restoration.together import rewritten
 from cappunc_cli.words import pauses, turn_ends
 
@@ -59,7 +58,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
         words = document.words
     window, overlap, cut = options.windows(model.config)
     begun = time.perf_counter()
-    bare = [strip(word.text)[0] for word in words]
+    bare = [stripped(word.text)[0] for word in words]
     chunks = split(len(bare), window, overlap)
     rows = engine.predict(bare, pauses(words), turn_ends(words), chunks)
     merged = merge(chunks, rows, cut, len(bare), blend=model.config.blend)

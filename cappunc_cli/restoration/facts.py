@@ -40,11 +40,24 @@ class Fact(IntFlag):
 
 Facts = npt.NDArray[np.uint16]
 
+#: Distinct words remembered from text to text, and where.
+_MOST_KNOWN = 200_000
+_last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
+
 
 def facts(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> Facts:
     """The Fact flags of each bare word, [n]."""
-    table = {word: int(_fact(word, language, lexicon)) for word in dict.fromkeys(words)}
+    table = _table(language, lexicon)
+    for word in set(words).difference(table):
+        table[word] = int(_fact(word, language, lexicon))
     return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
+
+
+def _table(language: Language, lexicon: Mapping[str, str]) -> dict[str, int]:
+    """The flags known so far under a language and a lexicon; only the last pair counts, within bounds."""
+    if not _last or _last[0][0] is not language or _last[0][1] is not lexicon or len(_last[0][2]) > _MOST_KNOWN:
+        _last[:] = [(language, lexicon, {})]
+    return _last[0][2]
 
 
 def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:

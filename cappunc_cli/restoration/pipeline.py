@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
 
-__all__ = ["ENGINES", "Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
+#: The same few thousand words make up any transcript, and all of a tree's files.
+stripped = lru_cache(maxsize=1 << 16)(strip)
+
+__all__ = ["ENGINES", "Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite", "stripped"]
 
 
 class Engine(Protocol):
@@ -107,7 +110,6 @@ def probabilities(
     """
     options = options or Options()
     window, overlap, min_words_cut = options.windows(model.config)
-    stripped = lru_cache(maxsize=1 << 16)(strip)
     bare = [stripped(word.text)[0] for word in words]
     chunks = split(len(bare), window, overlap)
     silence = pauses(words) if options.pauses else [None] * len(words)
@@ -119,7 +121,6 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     """The new text of each word, given the model's `probabilities` of them."""
     if not words:
         return []
-    stripped = lru_cache(maxsize=1 << 16)(strip)
     texts = [word.text for word in words]
     bare, labels = zip(*map(stripped, texts), strict=True)
     turns = turn_ends(words)
@@ -155,7 +156,6 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """What each word's surroundings lack, given the model's `probabilities`: what `existing` auto would restore."""
-    stripped = lru_cache(maxsize=1 << 16)(strip)
     bare, labels = zip(*(stripped(word.text) for word in words), strict=True) if words else ((), ())
     return judge(bare, labels, _expectations(rows, bare, model, options), turn_ends(words))
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from cappunc_cli.labels import strip
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, rewrite
+from cappunc_cli.restoration.pipeline import Model, rewrite, stripped
 from cappunc_cli.words import Word, pauses, turn_ends
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def restore_all(
     `progress` hears how many words of all texts the model has read. Raises CappuncError.
     """
     window, overlap, cut = options.windows(model.config)
-    bare = [strip(word.text)[0] for words in texts for word in words]
+    bare = [stripped(word.text)[0] for words in texts for word in words]
     silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
     if not options.pauses:
         silence = [None] * len(bare)
