@@ -77,7 +77,7 @@ def fix(
     sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")] = 0.5,
     existing: Annotated[
         Existing,
-        typer.Option(help="Marks and capitals that are there: auto replaces them only where they say nothing."),
+        typer.Option(help="Marks and capitals that are there: auto restores only the stretches that lack them."),
     ] = Existing.AUTO,
     glossary: Annotated[
         str | None, typer.Option(metavar="FILE", help="Terms, one a line, that are written as they stand there.")
