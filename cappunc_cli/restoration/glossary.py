@@ -49,6 +49,8 @@ class Glossary:
         """
         if not self.terms:
             return
+        if not self.terms:
+            return
         keys = [_key(word) for word in bare]
         at = 0
         while at < len(keys):

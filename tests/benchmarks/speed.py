@@ -98,6 +98,22 @@ def ceiling(directory: Path, engine: OnnxEngine, words: list[str]) -> dict[str, 
     return found
 
 
+def batches(directory: Path, words: list[str]) -> dict[str, float]:
+    """Words per second of tokenizer and model for several sizes of a batch (pieces)."""
+    found = {}
+    for pieces in (256, 512, 1024, 2048, 4096):
+        engine = OnnxEngine(directory, "cpu", pieces_per_batch=pieces)
+        chunks = split(len(words), engine.config.window, engine.config.overlap)
+        best = float("inf")
+        for _ in range(2):
+            begun = time.perf_counter()
+            for _ in engine.predict(words, [None] * len(words), [False] * len(words), chunks):
+                pass
+            best = min(best, time.perf_counter() - begun)
+        found[str(pieces)] = round(len(words) / best, 1)
+    return found
+
+
 def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
     """Share of the graph's time by operator, of one batch."""
     options = onnxruntime.SessionOptions()
@@ -177,7 +193,7 @@ def main() -> None:
     parser.add_argument("--model", default="en")
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
-    small = 10 if arguments.quick else 1
+    small = 50 if arguments.quick else 1
     directory = find(arguments.model)
     report: dict[str, Any] = {
         "command": " ".join(["python", *sys.argv]),
@@ -195,6 +211,7 @@ def main() -> None:
     part("ceiling", ceiling(directory, engine, words[:20_000]))
     reached = report["bench"]["inputs"]["talk.srt"]["words_per_second"]
     part("share_of_int8_rate", round(reached / report["ceiling"]["int8_words_per_second"], 4))
+    part("batches", batches(directory, words[: 20_000 // small]))
     part("profile", profile(directory, 7, 144))
     part("growth", growth(arguments.model, words[: 400_000 // small]))
     part("files", cut_into_files(arguments.model, words, 10_000 // small, 2))
