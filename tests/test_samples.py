@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import samples
 
 from cappunc_cli import formats
 from cappunc_cli.cli.encoding import Encoding, decode, encode
@@ -55,3 +56,12 @@ def test_samples_of(folder: Path) -> None:
         formats.verify(document, formats.write(document, [shouted(w, i) for i, w in enumerate(document.words)]))
     total = sum(outcomes.values())
     assert outcomes["read"] >= MOSTLY_READ.get(folder.name, 0) * total
+    row = samples.stored()[folder.name]
+    assert (total, outcomes["read"]) == (row.files, row.same), "python tests/samples.py makes the table anew"
+
+
+def test_the_table_shows_what_was_counted() -> None:
+    rows = samples.stored()
+    assert (samples.HERE / "samples.md").read_text(encoding="utf-8") == samples.page(rows)
+    # No file that was read is lost on the way out.
+    assert all(row.same == sum(row.formats.values()) == row.fixed + row.wordless for row in rows.values())
