@@ -36,7 +36,8 @@ def bench(
     cappunc bench talk.srt --device cpu         with a text of one's own
     cappunc bench --device cuda --json          for programs
     """
-    report = measure(file, model, device, words, repeat)
+    command = " ".join(["cappunc", *sys.argv[1:]])
+    report = {"command": command, **measure(file, model, device, words, repeat)}
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False, indent=1))
     else:
@@ -67,7 +68,6 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
         found[title] = figures(*best_of(repeat, partial(stages, data, title, opened, Options())))
     cold = start(directory, device, text.srt(text.words(directory, 1_500)), repeat)
     return {
-        "command": " ".join(["cappunc", *sys.argv[1:]]),
         "hardware": hardware(),
         "versions": versions(),
         "model": {"name": opened.config.name, "sha256": opened.config.files.get("model.onnx")},

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/speed.py --model en [--quick] > tests/benchmarks/results/cpu.json
 
-About five minutes on two cores that have nothing else to do; --quick takes a tenth of the words, to
+About seven minutes on two cores that have nothing else to do; --quick takes a fiftieth of the words, to
 try it out. Needs the package onnx beside cappunc.
 """
 
@@ -213,7 +213,7 @@ def main() -> None:
     part("share_of_int8_rate", round(reached / report["ceiling"]["int8_words_per_second"], 4))
     part("batches", batches(directory, words[: 20_000 // small]))
     part("profile", profile(directory, 7, 144))
-    part("growth", growth(arguments.model, words[: 400_000 // small]))
+    part("growth", growth(arguments.model, words[: 200_000 // small]))
     part("files", cut_into_files(arguments.model, words, 10_000 // small, 2))
     print(json.dumps(report, ensure_ascii=False, indent=1))
 
