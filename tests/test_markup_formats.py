@@ -95,10 +95,13 @@ def test_ttml_time_expressions(text: str, milliseconds: int | None) -> None:
     assert Rates(frames=25, parts=2, ticks=10).milliseconds(text) == milliseconds  # type: ignore[arg-type]
 
 
-def test_ttml_in_sequence_has_no_times() -> None:
-    document = formats.read('<tt><body timeContainer="seq"><p dur="1s">one</p><p begin="0s">two</p></body></tt>')
-    assert rows(document) == [("one", None, None, 0), ("two", None, None, 0)]
-    assert len(document.notices) == 1
+def test_ttml_in_sequence_counts_from_the_one_before() -> None:
+    timed = '<p dur="1s">one</p><p begin="2s" dur="1s">two</p><p begin="1s" end="3s">three</p>'
+    inner = timed + '<p>four</p><p dur="1s">five</p>'
+    document = formats.read(f'<tt><body begin="10s" timeContainer="seq">{inner}</body></tt>')
+    assert [(word.start, word.end) for word in document.words] == [
+        (10_000, 11_000), (13_000, 14_000), (15_000, 17_000), (17_000, None), (None, None)
+    ]  # fmt: skip
 
 
 def test_entities_and_other_files_are_not_followed() -> None:

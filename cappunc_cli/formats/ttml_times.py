@@ -74,18 +74,34 @@ def resolve(found: Sequence[Element], odd: Callable[[Element, str], None]) -> di
     own = _own(found, odd)
     result: dict[Element, Times] = {}
     nested = _relative(found, own)
+    sequences = {element for element in found if element.get("timeContainer") == "seq"}
+    clock = rates(found[0])
+    # Where each sequence has come to: a child begins when the one before it has ended.
+    reached: dict[Element, int | None] = {}
     for element in found:
         outer = result[element.parent] if element.parent is not None else Times(None, None)
         start, end = own[element].start, own[element].end
+        if element.parent is not None and element.parent in sequences:
+            length = clock.milliseconds(element.get("dur") or "")
+            result[element] = _following(own[element], length, reached.get(element.parent, outer.start or 0))
+            reached[element.parent] = result[element].end
+            continue
         if start is None:
             result[element] = outer
             continue
-        shift = outer.start or 0 if nested else 0
+        shift = outer.start or 0 if nested or sequences else 0
         result[element] = Times(start + shift, None if end is None else end + shift)
-    if any(element.get("timeContainer") == "seq" for element in found):
-        odd(found[0], "captions that follow one another (timeContainer) have no times here")
-        return dict.fromkeys(found, Times(None, None))
     return result
+
+
+def _following(own: Times, length: int | None, reached: int | None) -> Times:
+    """The times of a child of a sequence: its begin and end count from the end of the child before it."""
+    if reached is None:
+        return Times(None, None)
+    start = reached + (own.start or 0)
+    if own.end is not None:
+        return Times(start, reached + own.end)
+    return Times(start, None if length is None else start + length)
 
 
 def _own(found: Sequence[Element], odd: Callable[[Element, str], None]) -> dict[Element, Times]:
