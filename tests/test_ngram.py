@@ -23,7 +23,7 @@ from cappunc_cli.restoration import ngram
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.diacritics import Speller, normalise
 from cappunc_cli.restoration.engine_ngram import NgramEngine
-from cappunc_cli.restoration.models import find_for, languages, verify
+from cappunc_cli.restoration.models import find_for, installed, languages, verify
 from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.training.dataset import Stream, Types
 from cappunc_cli.training.ngram import Size, analyse, estimate, running, sequence, vocabulary
@@ -278,3 +278,10 @@ def test_models_are_found_by_language(directory: Path, monkeypatch: pytest.Monke
         find_for("tlh", "ngram.json")
     with pytest.raises(BadModel, match="names no files"):
         verify(directory)
+
+
+@pytest.mark.parametrize("directory", installed("ngram.json"), ids=lambda path: path.name)
+def test_every_installed_model_is_whole_and_small(directory: Path) -> None:
+    verify(directory)
+    assert (directory / "ngram.xz").stat().st_size < 1_500_000
+    assert NgramEngine(directory).config.languages == (directory.name,)

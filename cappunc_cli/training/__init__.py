@@ -5,4 +5,5 @@ python -m cappunc_cli.training.train   models/en/train.toml   # resumable
 python -m cappunc_cli.training.export  models/en/train.toml   # checkpoint -> models/en
 python -m cappunc_cli.training.score   models/en/train.toml   # cappunc eval on every set -> eval.json
 python -m cappunc_cli.training.card    models/en              # eval.json -> CARD.md and the READMEs
+python -m cappunc_cli.training.ngram   ro --data DATA -o models/ro   # the trigram model of a language; numpy alone
 """
