@@ -26,7 +26,8 @@ def tracks(value: object) -> Iterator[Track]:
 def _fields(fragments: Sequence[Node]) -> list[Field]:
     fields = []
     for fragment in fragments:
-        lines = [line for line in fragment.get("lines") or () if isinstance(line, Literal)]
+        written = fragment.get("lines")
+        lines = [line for line in written if isinstance(line, Literal)] if isinstance(written, list) else []
         for i, line in enumerate(lines):
             start = seconds(fragment.get("begin")) if i == 0 else None
             end = seconds(fragment.get("end")) if i + 1 == len(lines) else None
