@@ -123,6 +123,13 @@ def test_named_files_leave_no_record(tree: Path) -> None:
     assert sorted(p.name for p in (tree / "out").iterdir()) == ["0.txt", "2.txt"]
 
 
+def test_a_tree_of_one_file_becomes_a_tree(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/talk.txt").write_text("hello cat\n")
+    assert cappunc("in", "-o", "out", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out/talk.txt").read_text() == "Hello cat.\n"
+
+
 def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
     assert cappunc("in", "-o", "in/fixed", cwd=tree).returncode == 0
     assert len(inputs([str(tree / "in")], {".txt"}, str(tree / "in/fixed"))) == 30

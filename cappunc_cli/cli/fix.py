@@ -122,7 +122,11 @@ def fix(
         raise typer.Exit(2)
     _check(diff, output, in_place, marks)
     found = inputs(files or [PIPE], suffixes(format_name), output)
-    jobs = [Job(source, None) for source, _ in found] if diff else plan(found, output, in_place, _is_terminal())
+    root = resumable(files or [], output)
+    if diff:
+        jobs = [Job(source, None) for source, _ in found]
+    else:
+        jobs = plan(found, output, in_place, _is_terminal(), tree=root is not None)
     from cappunc_cli.cli.batch import run
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.glossary import load
@@ -143,7 +147,6 @@ def fix(
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
-    root = resumable(files or [], output)
     done = True
 
     def refuse(error: CappuncError) -> None:

@@ -48,8 +48,17 @@ def resumable(names: Sequence[str], output: str | None) -> Path | None:
     return Path(output or "")
 
 
-def plan(found: Sequence[tuple[str, Path]], output: str | None, in_place: bool, stdout_is_terminal: bool) -> list[Job]:
-    """One job per input; raises typer.BadParameter for a combination that has no meaning."""
+def plan(
+    found: Sequence[tuple[str, Path]],
+    output: str | None,
+    in_place: bool,
+    stdout_is_terminal: bool,
+    tree: bool = False,
+) -> list[Job]:
+    """One job per input; `output` of a `tree` is a directory, whatever is found in the tree.
+
+    Raises typer.BadParameter for a combination that has no meaning.
+    """
     if in_place:
         if output is not None:
             raise typer.BadParameter("contradicts --in-place", param_hint="-o")
@@ -58,7 +67,7 @@ def plan(found: Sequence[tuple[str, Path]], output: str | None, in_place: bool, 
         return [Job(source, Path(source)) for source, _ in found]
     if output is None:
         return _unnamed(found, stdout_is_terminal)
-    return _to_stdout(found) if output == PIPE else _to_path(found, output)
+    return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
 
 
 def _expand(name: str, suffixes: Collection[str], output: Path | None) -> Iterator[tuple[str, Path]]:
@@ -94,9 +103,9 @@ def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
     return [Job(source, None) for source, _ in found]
 
 
-def _to_path(found: Sequence[tuple[str, Path]], output: str) -> list[Job]:
+def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
     root = Path(output)
-    if len(found) == 1 and not root.is_dir() and not output.endswith(("/", os.sep)):
+    if len(found) == 1 and not tree and not root.is_dir() and not output.endswith(("/", os.sep)):
         return [Job(found[0][0], root)]
     if root.exists() and not root.is_dir():
         raise typer.BadParameter(f"{output} is no directory, and several files cannot become one", param_hint="-o")
