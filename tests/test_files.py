@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cappunc_cli import formats
 from cappunc_cli.cli.encoding import Encoding, decode, encode, writable
 from cappunc_cli.cli.files import write_atomic
 from cappunc_cli.errors import BadInput, CappuncError
@@ -34,6 +35,67 @@ def test_whatever_is_read_is_written_back(data: bytes) -> None:
     except BadInput:
         return  # refused, not damaged
     assert encode(text, encoding) == data
+
+
+#: A file of each text format and of JSON.
+TRANSCRIPTS = [
+    path
+    for folder in (
+        "ass",
+        "ctm",
+        "lrc",
+        "sami",
+        "sbv",
+        "srt",
+        "stm",
+        "textgrid",
+        "tsv",
+        "ttml",
+        "txt",
+        "vtt",
+        "json/vosk",
+    )
+    for path in sorted((Path(__file__).resolve().parents[1] / "fixtures" / folder).iterdir())[-1:]
+]
+
+
+@given(
+    st.sampled_from(TRANSCRIPTS),
+    st.sampled_from([*LEGACY, "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp932", "cp949"]),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=4)), max_size=12),
+    st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=12)), max_size=12),
+)
+def test_broken_files_in_legacy_code_pages_come_back_to_the_byte(
+    path: Path, codec: str, wounds: list[tuple[float, int, bytes]], said: list[tuple[float, bytes]]
+) -> None:
+    text = path.read_bytes().decode("utf-8", "replace")
+    for where, data in said:  # letters of the code page, anywhere
+        at = round(where * len(text))
+        text = text[:at] + data.decode(codec, "ignore") + text[at:]
+    broken = bytearray(text.encode(codec, "ignore"))
+    for where, size, data in wounds:
+        at = round(where * len(broken))
+        broken[at : at + size] = data
+    try:
+        shown, encoding = decode(bytes(broken))
+        document = formats.read(shown, path.name)
+    except CappuncError:
+        return
+    assert encode(shown, encoding) == broken
+    same = formats.write(document, [word.text for word in document.words])
+    assert encode(same, encoding) == broken
+
+
+@pytest.mark.parametrize(
+    ("codec", "said", "second"),
+    [("big5", LEGACY["big5"], b"\xa2\xcc"), ("cp932", "今日は公園へ散歩に行きます、天気がいいです", b"\x87\x90")],
+)
+def test_characters_that_a_code_page_spells_in_two_ways_keep_their_bytes(codec: str, said: str, second: bytes) -> None:
+    data = said.encode(codec) * 4
+    assert decode(data)[1] == Encoding(codec)
+    assert second.decode(codec).encode(codec) != second
+    text, encoding = decode(data + second)
+    assert encode(text, encoding) == data + second
 
 
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))

@@ -139,6 +139,20 @@ def test_stm_turns_follow_file_channel_and_speaker() -> None:
     assert [notice.line for notice in odd.notices] == [2]
 
 
+@pytest.mark.parametrize("space", ["\x1d", "\x85", "\xa0", "\u2028"])
+def test_spaces_of_other_kinds_end_no_word_of_an_stm_twice(space: str) -> None:
+    source = f"t A x 0 1 so{space} it{space}is\n"
+    document = formats.read(source, "talk.stm")
+    assert [word.text for word in document.words] == ["so", "it", "is"]
+    assert formats.write(document, ["so", "it", "is"]) == source
+    assert formats.write(document, ["So,", "it", "is."]) == f"t A x 0 1 So,{space} it{space}is.\n"
+
+
+def test_a_no_break_space_stays_in_a_column() -> None:
+    document = formats.read("t A 0 1 10\xa0000\nt A 1 1 euros\n", "talk.ctm")
+    assert formats.write(document, ["10\xa0000,", "Euros\u202f!"]) == "t A 0 1 10\xa0000,\nt A 1 1 Euros!\n"
+
+
 def test_stm_marks_that_stand_alone_belong_to_the_word() -> None:
     document = fixture("stm/spaces.stm")
     assert [word.text for word in document.words if " " in word.text] == ["bridge ,", "may .", "ferry -"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import mark_of
+from cappunc_cli.labels import Label, dress, mark_of
 from cappunc_cli.words import Document, Notice, Word
 
 from . import spans
@@ -183,8 +183,7 @@ def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
         own, *mark_row = spans.copies(word)[0]
         if text == word.text and (rows or not mark_row):
             continue
-        new = "".join(text.split())  # a column has no spaces
-        label = strip_cached(new)[1]
+        new, label = _column(text)
         on_row = rows and bool(label.after) and _is_mark(new, label.after)
         on_word = new[: len(new) - len(label.after)] if on_row else new
         changes += spans.edits(source, (own,), on_word)
@@ -199,6 +198,13 @@ def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
             end = "" if row.endswith(("\n", "\r")) else _line_end(source)
             changes.append((stop, stop, end + row))
     return spans.splice(source, changes)
+
+
+def _column(text: str) -> tuple[str, Label]:
+    """The text of a word without spaces at its marks, and its label; a no-break space within the word stays."""
+    bare, label = strip_cached(text)
+    label = replace(label, before="".join(label.before.split()), after="".join(label.after.split()))
+    return dress(bare, label), label
 
 
 def _is_mark(text: str, after: str) -> bool:

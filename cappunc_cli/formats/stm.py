@@ -24,7 +24,8 @@ _ROW = re.compile(
     r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
     rf"[ \t]++({_NUMBER})[ \t]++({_NUMBER})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?"
 )
-_TOKEN = re.compile(r"[^ \t]+")
+# A word has no space of any kind in it: what is said around a no-break space is two words, as in captions.
+_TOKEN = re.compile(r"\S+")
 _SNIFFED = 500
 # Scoring tools read these as something else than a plain word: `(uh)` and `(%hesitation)` may be
 # missing, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
