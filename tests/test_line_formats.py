@@ -214,6 +214,8 @@ def test_lrc_stamps() -> None:
         ("to", 3500, 3800),
         ("iceland", 3800, 4680),
     ]
+    colons = fixture("lrc/colons.lrc").words
+    assert [(word.start, word.end) for word in colons] == [(62_500, 62_930), (62_930, 63_300), (63_300, 64_050)]
     assert heard(fixture("lrc/song.lrc")).startswith("the kettle sings")
     odd = fixture("lrc/odd.lrc")
     assert [word.start for word in odd.words if word.start is not None] == [2500, 6100, 60_000]

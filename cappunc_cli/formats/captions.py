@@ -10,9 +10,10 @@ from itertools import pairwise
 from cappunc_cli.words import Document, Notice, Word
 
 from . import guard, spans
+from .lines import milliseconds
 from .rolling import Line, lines, repeated
 from .spans import HIDDEN, Copy, Span, strip_cached
-from .speech import Speech, Spoken, scan
+from .speech import Clock, Speech, Spoken, scan
 
 # No word takes longer than this (ms) plus so much for each of its letters: what is left
 # until the next stamp is silence. Rolling captions have no other trace of a pause.
@@ -91,10 +92,15 @@ class _Draft:
 
 
 def document(
-    name: str, source: str, cues: Sequence[Cue], notices: Sequence[Notice], hidden: re.Pattern[str] = HIDDEN
+    name: str,
+    source: str,
+    cues: Sequence[Cue],
+    notices: Sequence[Notice],
+    hidden: re.Pattern[str] = HIDDEN,
+    clock: Clock = milliseconds,
 ) -> Document:
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
-    speeches = [scan(source, *cue.text, hidden) for cue in cues]
+    speeches = [scan(source, *cue.text, hidden, clock) for cue in cues]
     shown = [lines(speech) for speech in speeches]
     durations = [None if c.start is None or c.end is None else c.end - c.start for c in cues]
     copied = repeated(shown, durations)

@@ -12,13 +12,14 @@ from cappunc_cli.words import Document, Notice
 
 from . import captions
 from .captions import Cue, skeleton, write
-from .lines import split
+from .lines import milliseconds, split
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".lrc",)
 
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
+_WHOLE_TIME = re.compile(_TIME)
 _STAMP = re.compile(rf"[ \t]*\[{_TIME}\]")
 _LAST_STAMP = re.compile(rf".*<{_TIME}>[^\w<>]*\Z")
 _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
@@ -56,7 +57,13 @@ def read(text: str) -> Document:
         cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))
     if not cues and text.strip():
         raise BadInput("no stamp such as [00:12.34]")
-    return captions.document("lrc", text, cues, notices)
+    return captions.document("lrc", text, cues, notices, clock=_clock)
+
+
+def _clock(stamp: str) -> int | None:
+    """A stamp inside a line, which may have a colon before its hundredths: `<01:02:50>` is no hour."""
+    found = _WHOLE_TIME.fullmatch(stamp)
+    return _milliseconds(found) if found else milliseconds(stamp)
 
 
 def _milliseconds(found: re.Match[str]) -> int:

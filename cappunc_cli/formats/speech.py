@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cappunc_cli.labels import MARKS, fold
@@ -47,6 +47,10 @@ _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5
 
 
+#: Milliseconds of an inline stamp as the file spells it, None where it is no time.
+Clock = Callable[[str], int | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """A word: its text, its place, its line in the region that was scanned (from 0).
@@ -76,16 +80,16 @@ class Speech:
     sound: bool = False
 
 
-def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
-    """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it."""
+def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: Clock = milliseconds) -> Speech:
+    """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it, `clock` reads its stamps."""
     seen = visible(source, start, stop, hidden)
     masks, speakers, sounds = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [], [])
     speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
-    return _cast(seen, list(_words(seen, masks)), speakers, sounds)
+    return _cast(seen, list(_words(seen, masks)), speakers, sounds, clock)
 
 
 def _cast(
-    seen: Visible, words: list[tuple[int, int, bool]], speakers: list[tuple[int, str]], sounds: list[int]
+    seen: Visible, words: list[tuple[int, int, bool]], speakers: list[tuple[int, str]], sounds: list[int], clock: Clock
 ) -> Speech:
     """Give words their lines, speakers and stamps, each list walked once."""
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
@@ -103,7 +107,7 @@ def _cast(
         stamp = None
         while t < len(stamps) and stamps[t][0] <= a:
             if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
-                stamp = milliseconds(stamps[t][1])
+                stamp = clock(stamps[t][1])
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n)
