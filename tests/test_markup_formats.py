@@ -133,6 +133,18 @@ def test_youtube_escapes_twice() -> None:
     assert [word.start for word in document.words if word.start is not None] == [240, 3000, 5500]
 
 
+def test_ass_layers_show_what_is_spoken_once() -> None:
+    document = fixture("ass/layers.ass")
+    assert spoken(document) == "the tide comes in yes yes who is there nobody nobody la la la"
+    assert [word.start for word in document.words if word.start is not None][-3:] == [9000, 9200, 9500]
+    texts = [strip(word.text)[0].upper() + "," for word in document.words]
+    assert formats.write(document, texts).count("THE, TIDE,") == 3
+    output = formats.write(document, texts)
+    assert output.count("{\\b1}COMES,{\\b0} IN,") == 1
+    assert output.count("LA,") == 6
+    formats.verify(document, output)
+
+
 def test_ass_text_and_nothing_around_it() -> None:
     document = fixture("ass/talk.ass")
     assert spoken(document) == (

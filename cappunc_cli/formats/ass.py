@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
+from cappunc_cli.words import Document, Notice, Word
 
 from . import captions
 from .captions import Cue, skeleton, write
 from .lines import milliseconds, split
-from .spans import HIDDEN
-from .timed import Stretch, retimed
+from .spans import HIDDEN, strip_cached
+from .timed import Stretch, merged, retimed
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -59,12 +60,27 @@ def _order(names: Sequence[str]) -> _Order | None:
 def read(text: str) -> Document:
     """`Word.cue` is the number of the Dialogue line, from 0; a name beside the text is its speaker.
 
+    What several layers show at the same time, such as a text and its shadow, is spoken once.
     Raises BadInput where there is no [Events] section.
     """
     notices: list[Notice] = []
     cues = list(_cues(text, notices))
     document = captions.document("ass", text, cues, notices, _HIDDEN)
-    return retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
+    timed = retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
+    return replace(timed, words=tuple(_spoken_once(timed.words, cues)))
+
+
+def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
+    """The words, those of another layer as copies of the same words of the first one."""
+    found: dict[object, list[Word]] = {}
+    for number, group in groupby(words, key=lambda word: word.cue):
+        own, cue = list(group), cues[number]
+        timeless = number if cue.start is None or cue.end is None else None
+        key = (timeless, cue.start, cue.end, cue.speaker, *(strip_cached(word.text)[0] for word in own))
+        first = found.setdefault(key, own)
+        if first is not own:
+            first[:] = [merged(word, again) for word, again in zip(first, own, strict=True)]
+    return chain.from_iterable(found.values())
 
 
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:

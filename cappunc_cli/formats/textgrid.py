@@ -15,6 +15,7 @@ from . import guard, spans
 from .captions import Origin, Turns, skeleton
 from .spans import Span, line_of, strip_cached
 from .speech import scan
+from .timed import merged
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -76,7 +77,7 @@ def read(text: str) -> Document:
         turns.announce("")
         words = _words(text, tier, number, turns)
         same = groups.get(_bare(words))
-        groups[_bare(words)] = [_merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
+        groups[_bare(words)] = [merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
     return Document(
         "textgrid", tuple(word for group in groups.values() for word in group), Origin(text, tuple(regions))
     )
@@ -176,12 +177,6 @@ def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> l
 
 def _bare(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(strip_cached(word.text)[0] for word in words)
-
-
-def _merged(word: Word, again: Word) -> Word:
-    """One word of two tiers: the finer times, both copies."""
-    finer = again if again.start is not None and again.end is not None else word
-    return replace(word, start=finer.start, end=finer.end, where=(*spans.copies(word), *spans.copies(again)))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

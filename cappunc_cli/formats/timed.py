@@ -52,6 +52,12 @@ def retimed(source: str, document: Document, stretches: Sequence[Stretch]) -> Do
     return replace(document, words=tuple(words))
 
 
+def merged(word: Word, again: Word) -> Word:
+    """One word that stands in two places at the same time: the finer times, both copies."""
+    finer = again if again.start is not None and again.end is not None else word
+    return replace(word, start=finer.start, end=finer.end, where=(*copies(word), *copies(again)))
+
+
 def _at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int | None:
     i = bisect_right(starts, offset) - 1
     return i if i >= 0 and offset < stretches[i].place[1] else None
