@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from cappunc_cli.training.network import Shape
+from cappunc_cli.training.network import NEIGHBOURS, Shape
 
 #: How the matrices are stored: float32; int8 by column with activations quantised by tensor
 #: (DynamicQuantizeMatMul); 8 bits by block of BLOCK rows with activations quantised by row
@@ -104,7 +104,11 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
     g = _Graph(weights)
     x = g.embedding("words", arrays["words.weight"], "input_ids")
     if shape.embedding != shape.width:
-        x = g.linear("widen", x, arrays)
+        # Pieces stand in columns for a convolution.
+        x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
+        inputs = [x, *(g.constant(f"widen.{kind}", arrays[f"widen.{kind}"]) for kind in ("weight", "bias"))]
+        x = g.node("Conv", inputs, "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
+        x = g.node("Transpose", [x], "widen/rows", perm=[0, 2, 1])
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
     places = g.constant("places", arrays["places.weight"])

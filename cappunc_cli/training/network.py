@@ -19,12 +19,17 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
+#: Pieces to each side that are seen before any attention.
+NEIGHBOURS = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Sizes of the network; saved with every checkpoint.
 
-    `embedding` is the width of the piece vectors; where it is not `width` they are projected (ALBERT,
-    section 3.1: most of a small model is its vocabulary). `around` counts the marks beside the one mark.
+    `embedding` is the width of the piece vectors; where it is not `width` they are widened (ALBERT, section
+    3.1: most of a small model is its vocabulary) together with the NEIGHBOURS to each side: attention needs
+    millions of words to find out that a mark depends on the next word, a convolution is born with it. `around` counts the marks beside the one mark.
     """
 
     vocabulary: int = 30522
@@ -73,8 +78,11 @@ class JointNetwork(nn.Module):
     def __init__(self, shape: Shape = Shape()) -> None:
         super().__init__()
         self.shape = shape
-        self.words = nn.Embedding(shape.vocabulary, shape.embedding)
-        self.widen = nn.Linear(shape.embedding, shape.width) if shape.embedding != shape.width else None
+        narrow = shape.embedding != shape.width
+        # Padding is a zero to its neighbours, as is what lies beyond a window.
+        self.words = nn.Embedding(shape.vocabulary, shape.embedding, padding_idx=0 if narrow else None)
+        reach = 2 * NEIGHBOURS + 1
+        self.widen = nn.Conv1d(shape.embedding, shape.width, reach, padding=NEIGHBOURS) if narrow else None
         self.places = nn.Embedding(shape.positions, shape.width)
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
@@ -90,7 +98,9 @@ class JointNetwork(nn.Module):
 
     def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
         """ids, attention, pauses, turns: (B, T) -> (B, T, width)."""
-        pieces = self.words(ids) if self.widen is None else self.widen(self.words(ids))
+        pieces = self.words(ids)
+        if self.widen is not None:
+            pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
         x = pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
         x = self.norm(x)
         # Most training batches have no padding: no mask to add and to carry through.
@@ -113,10 +123,21 @@ class JointNetwork(nn.Module):
 
 
 def initialise(network: JointNetwork) -> None:
-    """Small random weights for a network without a pretrained encoder (BERT: normal, 0.02)."""
+    """Weights for a network without a pretrained encoder.
+
+    Places begin as sinusoids (Vaswani et al. 2017, section 3.5): a neighbour is a rotation away, which random
+    places would take millions of words to find out, and what a mark needs are the neighbours.
+    """
     for name, parameter in network.named_parameters():
-        if parameter.ndim > 1 and not name.startswith(("pauses", "turns")):
-            nn.init.normal_(parameter, std=0.02)
+        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns")):
+            nn.init.xavier_uniform_(parameter)
+    nn.init.normal_(network.words.weight, std=1 if network.widen else 0.5)
+    if network.words.padding_idx is not None:
+        nn.init.zeros_(network.words.weight.data[network.words.padding_idx])
+    count, width = network.places.weight.shape
+    angles = torch.arange(count)[:, None] / 10_000 ** (torch.arange(0, width, 2) / width)
+    with torch.no_grad():
+        network.places.weight.copy_(torch.stack((angles.sin(), angles.cos()), -1).flatten(1) * 0.5)
 
 
 def start_from(network: JointNetwork, path: Path) -> None:

@@ -39,6 +39,8 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
             arrays[f"{_TABLES[name]}.weight"] = value if scale is None else value * scale
         elif name == "soft_case":
             arrays["soft_case.weight"] = value.T
+        elif name == "widen.weight":
+            arrays[name] = value
         elif kind == "weight" and "norm" not in name:
             arrays[name] = value.T
         elif kind in ("weight", "bias"):
