@@ -134,3 +134,29 @@ def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
         parity(network, path, tolerance)
     with pytest.raises(SystemExit, match="differs from the network"):
         parity(network, path, 1e-7)
+
+
+@pytest.mark.parametrize("around", [0, 3])
+def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
+    torch = pytest.importorskip("torch")
+    onnx = pytest.importorskip("onnx")
+    from cappunc_cli.training import stored
+    from cappunc_cli.training.export import parity
+    from cappunc_cli.training.graph import build
+    from cappunc_cli.training.network import JointNetwork, Shape, initialise
+
+    torch.manual_seed(0)
+    shape = Shape(
+        vocabulary=300, positions=96, embedding=32, width=64, heads=4, layers=2, inner=128, pause_bins=5, around=around
+    )
+    network = JointNetwork(shape).eval()
+    initialise(network)
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    path = tmp_path / "model.onnx"
+    onnx.save(build(arrays, shape, "float32", {}), path)
+    assert parity(network, path, 1e-3) < 1e-3
+    onnx.save(build(arrays, shape, "blocks", {}), path)
+    again, state = stored.read(path)
+    assert again == shape
+    for name, value in network.state_dict().items():
+        assert torch.allclose(state[name], value, atol=0.02), name

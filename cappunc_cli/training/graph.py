@@ -106,8 +106,8 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
     if shape.embedding != shape.width:
         # Pieces stand in columns for a convolution.
         x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
-        inputs = [x, *(g.constant(f"widen.{kind}", arrays[f"widen.{kind}"]) for kind in ("weight", "bias"))]
-        x = g.node("Conv", inputs, "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
+        kernel = [g.constant(f"widen.{kind}", arrays[f"widen.{kind}"]) for kind in ("weight", "bias")]
+        x = g.node("Conv", [x, *kernel], "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
         x = g.node("Transpose", [x], "widen/rows", perm=[0, 2, 1])
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))

@@ -18,7 +18,6 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-
 #: Pieces to each side that are seen before any attention.
 NEIGHBOURS = 2
 
@@ -29,7 +28,8 @@ class Shape:
 
     `embedding` is the width of the piece vectors; where it is not `width` they are widened (ALBERT, section
     3.1: most of a small model is its vocabulary) together with the NEIGHBOURS to each side: attention needs
-    millions of words to find out that a mark depends on the next word, a convolution is born with it. `around` counts the marks beside the one mark.
+    millions of words to find out that a mark depends on the next word, a convolution is born with it.
+    `around` counts the marks beside the one mark.
     """
 
     vocabulary: int = 30522
