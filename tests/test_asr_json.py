@@ -131,6 +131,10 @@ def assemblyai_joins(value: Any) -> Iterator[tuple[str, str]]:
 
 def speechmatics_joins(value: Any) -> Iterator[tuple[str, str]]:
     for message in value if isinstance(value, list) else [value]:
+        for result in message["results"]:
+            if "written_form" in result:
+                content = result["alternatives"][0]["content"].strip(",.?!:;—…")
+                yield content, " ".join(word["alternatives"][0]["content"] for word in result["written_form"])
         if "transcript" in message.get("metadata", {}):
             text = "".join(
                 r["alternatives"][0]["content"] if r["type"] == "punctuation" else f" {r['alternatives'][0]['content']}"
@@ -301,6 +305,22 @@ def test_raw_words_stay_raw() -> None:
     words = output["results"]["channels"][0]["alternatives"][0]["words"]
     assert words[0]["punctuated_word"] == "SO"
     assert words[0]["word"] == "so"
+
+
+def test_an_entity_is_written_as_its_written_form_and_spoken_raw() -> None:
+    document = formats.read(source_of(FIXTURES / "json/speechmatics/entities.json"))
+    texts = ["may", "we", "meet", "on", "17th", "of", "may", "2022", "or", "$5.50"]
+    assert texts_of(document) == texts
+    texts[6] = "May"
+    output = documents(formats.write(document, [*texts[:7], "2022?", *texts[8:]]))
+    [date, mark] = output["results"][4:6]
+    assert date["alternatives"][0]["content"] == "17th of May 2022"
+    assert [word["alternatives"][0]["content"] for word in date["written_form"]] == ["17th", "of", "May", "2022"]
+    assert [word["alternatives"][0]["content"] for word in date["spoken_form"]] == ["seventeenth", "of", "may"]
+    assert mark["type"] == "punctuation"
+    attached = documents(formats.write(document, [*texts[:7], "2022?", *texts[8:]], attach=True))
+    assert attached["results"][4]["alternatives"][0]["content"] == "17th of May 2022?"
+    assert attached["results"][4]["written_form"] == date["written_form"]
 
 
 def test_another_spelling_gets_the_label_alone() -> None:

@@ -81,7 +81,9 @@ def _apart(tracks: Iterable[Track]) -> Iterator[Track]:
 
     for track in tracks:
         words = new(track.words)
-        yield replace(track, words=words, copies=[copy for copy in map(new, track.copies) if copy])
+        copies = [copy for copy in map(new, track.copies) if copy]
+        twins = [(f, new(copy)) for f, copy in track.twins] if len(words) == len(track.words) else []
+        yield replace(track, words=words, copies=copies, twins=twins)
 
 
 def _words(tracks: Sequence[Synced]) -> Iterator[Word]:

@@ -22,7 +22,7 @@ def track_edits(
     With `attach`, entries of marks go, and their marks come onto the words.
     """
     track = synced.track
-    streams = [track.words, *track.copies]
+    streams = track.streams
     by_field: dict[tuple[int, int], list[Edit]] = defaultdict(list)
     for place in synced.places:
         new = target(place, synced.styles[place.stream], before, after)
@@ -122,7 +122,7 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
 
 def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
     """Edits that take out all that writing may change: words, their marks, what counts them."""
-    streams = [synced.track.words, *synced.track.copies]
+    streams = synced.track.streams
     blanks: dict[tuple[int, int], list[Edit]] = defaultdict(list)
     for place in synced.places:
         for number, (f, a, b) in enumerate(place.token.parts):

@@ -1,6 +1,7 @@
 """Speechmatics json-v2 (batch) and AddTranscript messages: marks are results of their own.
 
-The written form of an entity (`$2.05`) is one word here; its spoken form is raw.
+An entity (`17th of January`) has its words once more, without marks, as its written form; its
+spoken form (`seventeenth of january`) is raw.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def tracks(value: object) -> Iterator[Track]:
         if _is_one(message):
             fields = _fields(entries(message, "results"))
             text = whole([node(message, "metadata").get("transcript")])
-            yield Track(fields, [text] if text and fields else [], new_mark=new_mark)
+            yield Track(fields, [text] if text and fields else [], new_mark=new_mark, twins=_written(fields))
 
 
 def new_mark(item: Node, mark: str) -> dict[str, Any]:
@@ -73,3 +74,14 @@ def _fields(results: Sequence[Node]) -> list[Field]:
         else:
             fields.append(Field(best["content"], start, end, speaker, join, result))
     return fields
+
+
+def _written(fields: Sequence[Field]) -> list[tuple[int, list[Field]]]:
+    """The written forms of the entities."""
+    found = []
+    for f, field in enumerate(fields):
+        contents = [first(word.get("alternatives")).get("content") for word in entries(field.item, "written_form")]
+        twin = [Field(content, marks=False) for content in contents if isinstance(content, Literal)]
+        if twin:
+            found.append((f, twin))
+    return found

@@ -83,17 +83,21 @@ class _Pending:
 def sync(track: Track) -> Synced:
     """Find the copies of each word of the track."""
     drafts: list[_Draft] = []
+    words: list[_Draft] = []
     pending: list[_Pending] = []
     for number, stream in enumerate([track.words, *track.copies]):
         tokens = tokenize(stream)
         if number == 0:
-            drafts = [_Draft(token.key, token) for token in tokens]
+            drafts = words = [_Draft(token.key, token) for token in tokens]
             pending = [_Pending(0, d.token, d, d) for d in drafts]
         else:
             drafts = _add(number, drafts, tokens, pending, all(field.marks for field in stream))
+    for number, (f, twin) in enumerate(track.twins, 1 + len(track.copies)):
+        own = [draft for draft in words if any(part[0] == f for part in draft.token.parts)]
+        _add(number, own, tokenize(twin), pending, marks=False)
     numbers = {id(draft): i for i, draft in enumerate(drafts)}
     places = tuple(_settled(p, numbers) for p in pending)
-    styles = _styles(places, [track.words, *track.copies])
+    styles = _styles(places, track.streams)
     return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
 
 

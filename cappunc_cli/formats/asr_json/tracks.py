@@ -54,9 +54,10 @@ class Track:
     """Words in spoken order and everything that repeats them.
 
     `words` gives times and speakers. Each of `copies` holds the same words once more and
-    is aligned by bare words. `clock` are words that are raw by definition: they give their
-    times and speakers to `words` and are never written. `new_mark(item, mark)` makes the
-    entry of a mark that follows a word's entry.
+    is aligned by bare words; each of `twins` (index into `words`, copy) repeats that one field.
+    `clock` are words that are raw by definition: they give their times and speakers to `words`
+    and are never written. `new_mark(item, mark)` makes the entry of a mark that follows a
+    word's entry.
     """
 
     words: Sequence[Field]
@@ -64,6 +65,12 @@ class Track:
     clock: Sequence[Field] = ()
     anchors: Sequence[Anchor] = ()
     new_mark: Callable[[Node, str], dict[str, Any]] | None = None
+    twins: Sequence[tuple[int, Sequence[Field]]] = ()
+
+    @property
+    def streams(self) -> list[Sequence[Field]]:
+        """The words and all that repeats them; Place.stream is an index into it."""
+        return [self.words, *self.copies, *(copy for _, copy in self.twins)]
 
 
 _CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
