@@ -16,7 +16,7 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Around
 
 if TYPE_CHECKING:
-    from cappunc_cli.cli.batch import Mode
+    from cappunc_cli.cli.group import Mode
 
 
 class Existing(StrEnum):

@@ -14,8 +14,8 @@ from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, cast
 
-from cappunc_cli.cli.batch import Mode, Outcome, process
 from cappunc_cli.cli.fixer import Fixer, Settings
+from cappunc_cli.cli.group import Mode, Outcome, process
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel, CappuncError
 
@@ -29,7 +29,7 @@ Request = tuple[Connection, "Pieces", "list[Chunk]"]
 
 
 def process_all(groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, workers: int) -> Iterator[Outcome]:
-    """`batch.process` over all groups in up to `workers` processes; outcomes come as they are ready."""
+    """`group.process` over all groups in up to `workers` processes; outcomes come as they are ready."""
     # Not forked: threads of the run-time and of a progress bar do not survive that.
     context = multiprocessing.get_context("spawn")
     processes = []
