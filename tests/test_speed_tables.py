@@ -1,10 +1,12 @@
-"""The README's part on speed is what the committed results say."""
+"""The README's parts on speed and repair are what the committed results say."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = importlib.util.spec_from_file_location("tables", ROOT / "tests/benchmarks/tables.py")
@@ -21,10 +23,45 @@ BENCH = {
 MACHINE = {"hardware": {"cpu": "A CPU", "cores": 2, "gpu": None}, "command": "python x.py"}
 
 
-def test_the_readme_has_what_the_results_say() -> None:
+@pytest.mark.parametrize("part", tables.PARTS)
+def test_the_readme_has_what_the_results_say(part: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    part = readme[readme.index("<!-- begin:speed -->\n") : readme.index("<!-- end:speed -->")]
-    assert part == "<!-- begin:speed -->\n" + tables.page()
+    begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
+    assert readme.count(begin) == readme.count(end) == 1
+    assert readme[readme.index(begin) : readme.index(end)] == begin + tables.page(part)
+
+
+def test_repair_is_a_table_of_the_words_found() -> None:
+    scores = {"precision": 0.9608, "recall": 0.5, "f1": 0.3333, "words": 2166}
+    report = MACHINE | {
+        "model": "en@cae99d0ab9a9",
+        "words": 32095,
+        "found": {"marks": scores},
+        "restored inside": {".": scores},
+        "recall by kind and length": {
+            f"ALL CAPS, {length} words": {"recall": 0.625, "words": 5} for length in ("20-49", "50-119", "120-400")
+        },
+        "untouched documents": {"words": 2000, "blamed": 5},
+        "changes": {
+            "auto": {
+                "words outside": 8640,
+                "words outside changed": 7,
+                "marks there": 1899,
+                "marks there changed": 1,
+                "capitals there": 12486,
+                "capitals there changed": 2,
+            }
+        },
+    }
+    page = tables.repair(report)
+    assert "| found: lacks marks | 2,166 | 96.1 | 50.0 | 33.3 |" in page
+    assert "| restored inside: `.` | 2,166 | 96.1 | 50.0 | 33.3 |" in page
+    assert "| ALL CAPS | 62.5 | 62.5 | 62.5 |" in page
+    assert (
+        "documents 0.25 % of the words are blamed. Of what was there, 1 of 1,899 marks and 2 of 12,486 capitals" in page
+    )
+    assert "changed; 7 of 8,640 words outside" in page
+    assert "A CPU, 2 cores; model `en` (cae99d0ab9a9)" in page
 
 
 def test_every_result_becomes_a_table(tmp_path: Path) -> None:
@@ -57,7 +94,7 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     }
     for name, report in reports.items():
         (tmp_path / name).write_text(json.dumps(report))
-    page = tables.page(tmp_path)
+    page = tables.page("speed", tmp_path)
     assert "| talk.srt | 2,000 | 25 % | 75 % |" in page
     assert "50 % of that is reached. Of the graph's time: MatMul 60 %." in page
     assert "takes 0.50 s: imports 200 ms, fix 300 ms." in page

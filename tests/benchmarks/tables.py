@@ -1,4 +1,4 @@
-"""Write the README's part on speed from tests/benchmarks/results/*.json.
+"""Write the README's parts on speed and repair from tests/benchmarks/results/*.json.
 
 python tests/benchmarks/tables.py
 """
@@ -6,13 +6,13 @@ python tests/benchmarks/tables.py
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
-_MARKERS = re.compile(r"(<!-- begin:speed -->\n).*?(<!-- end:speed -->)", re.DOTALL)
+#: Words in a stretch, as stretches.py counts them.
+_LENGTHS = ("20-49", "50-119", "120-400")
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -23,9 +23,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def note(report: dict[str, Any], file: str) -> str:
     machine, model = report["hardware"], report.get("model") or report["bench"]["model"]
-    digest = (model["sha256"] or "no hash")[:12]
+    if isinstance(model, str):
+        name, _, digest = model.partition("@")
+    else:
+        name, digest = model["name"], (model["sha256"] or "no hash")[:12]
     return (
-        f"\n{machine['gpu'] or machine['cpu']}, {machine['cores']} cores; model `{model['name']}` ({digest}); "
+        f"\n{machine['gpu'] or machine['cpu']}, {machine['cores']} cores; model `{name}` ({digest}); "
         f"from [{file}](tests/benchmarks/results/{file}), `{report['command']}`.\n"
     )
 
@@ -93,14 +96,49 @@ def gpu(report: dict[str, Any]) -> str:
     return by_stage(report["bench"]) + "\n" + table(["--jobs", "words/s", "GPU busy"], rows) + note(report, "gpu.json")
 
 
-PARTS = {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu}
+def repair(report: dict[str, Any]) -> str:
+    """What is found, by kind and length of the stretch, and what comes back."""
+
+    def percent(scores: dict[str, Any]) -> list[str]:
+        return [f"{100 * scores[key]:.1f}" for key in ("precision", "recall", "f1")]
+
+    found, inside, recall = report["found"], report["restored inside"], report["recall by kind and length"]
+    clean, changes = report["untouched documents"], report["changes"]["auto"]
+    rows = [[f"found: lacks {name}", f"{scores['words']:,}", *percent(scores)] for name, scores in found.items()]
+    for name in sorted(inside, key=lambda name: not name.startswith("micro")):
+        title = name.replace("micro", "marks") if len(name) > 1 else f"`{name}`"
+        rows.append([f"restored inside: {title}", f"{inside[name]['words']:,}", *percent(inside[name])])
+    kinds = dict.fromkeys(name.rpartition(", ")[0] for name in recall)
+    by_length = [
+        [kind, *(f"{100 * recall[f'{kind}, {length} words']['recall']:.1f}" for length in _LENGTHS)] for kind in kinds
+    ]
+    return (
+        f"{report['words']:,} words of good transcripts, with stretches of 20 to 400 words stripped out of them in "
+        "several ways. Per word, in per cent:\n\n"
+        + table(["", "words", "precision", "recall", "F1"], rows)
+        + "\nRecall by what was taken and the length of the stretch:\n\n"
+        + table(["taken", *(f"{length} words" for length in _LENGTHS)], by_length)
+        + f"\nOf the untouched documents {100 * clean['blamed'] / clean['words']:.2f} % of the words are blamed. "
+        + f"Of what was there, {changes['marks there changed']} of {changes['marks there']:,} marks and "
+        + f"{changes['capitals there changed']} of {changes['capitals there']:,} capitals were changed; "
+        + f"{changes['words outside changed']} of {changes['words outside']:,} words outside the stretches got "
+        + "marks or case of their own.\n"
+        + note(report, "stretches.json")
+    )
 
 
-def page(results: Path = RESULTS) -> str:
-    """All parts whose results are there."""
+#: Part of the README -> results -> what makes a page of them.
+PARTS = {
+    "speed": {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu},
+    "repair": {"stretches.json": repair},
+}
+
+
+def page(part: str, results: Path = RESULTS) -> str:
+    """All of a part whose results are there."""
     found = [
         make(json.loads((results / name).read_text("utf-8")))
-        for name, make in PARTS.items()
+        for name, make in PARTS[part].items()
         if (results / name).exists()
     ]
     return "\n".join(found)
@@ -108,7 +146,12 @@ def page(results: Path = RESULTS) -> str:
 
 def main() -> None:
     readme = ROOT / "README.md"
-    readme.write_text(_MARKERS.sub(lambda match: match[1] + page() + match[2], readme.read_text("utf-8")), "utf-8")
+    text = readme.read_text("utf-8")
+    for part in PARTS:
+        begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
+        head, _, rest = text.partition(begin)
+        text = head + begin + page(part) + end + rest.partition(end)[2]
+    readme.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
