@@ -1,41 +1,52 @@
 """Broken files of every format: each is read and written within its promises, or refused in one line.
 
-    python tests/fuzz.py --count 100000          all of it, with the samples where they are there
-    python tests/fuzz.py --seed 1 --only 4711    one input again, shown where it fails
+    python tests/fuzz.py --count 100000 --jobs 2 --report        all of it, with the samples where they are there
+    python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, shown where it fails
 
-Number i of a seed is always the same input. Checked of each: no exception but CappuncError; no more
-than LIMIT_S seconds of this process and MEMORY_TIMES its size plus MEMORY_BASE of memory; writing
-nothing changes no byte; writing random marks and case passes `verify`, or is refused.
+An input is named by its file and a number, and made from that file and those of fixtures/ alone: input 17 of
+talk.stm is the same wherever that file is, but for the few inputs that get a piece of a fixture which is new.
+`--keep FOLDER` writes what failed, byte for byte. Checked of each: no exception but CappuncError; no more than
+LIMIT_S seconds of this process and MEMORY_TIMES its size plus MEMORY_BASE of memory; the text that was decoded
+gives the same bytes again; writing nothing changes no byte; writing random marks and case passes `verify`, or is
+refused.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import signal
 import sys
 import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from random import Random
 from types import FrameType
+from typing import Any
 
-from cappunc_cli import formats
+from cappunc_cli import __version__, formats
+from cappunc_cli.benchmark.hardware import hardware
 from cappunc_cli.cli.encoding import decode, encode, writable
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Case, dress, strip
 from cappunc_cli.words import Document, Word, pauses
 
-ROOT = Path(__file__).resolve().parents[1]
-#: Larger samples are left out, but for every LARGE_EACH'th input, which is a small one many times over.
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+#: Larger files are left out, but one input of LARGE_EACH is a small one many times over.
 LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 2_000, 400_000
 #: Seconds of this process's own time, bytes per byte of input, bytes.
 LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 10, 64 << 20
-#: Memory is measured of each so many inputs, and of all large ones: it costs time.
+#: Memory is measured of one input of so many, and of all large ones: it costs time.
 MEASURED_EACH = 25
 
 #: What tears grammars apart.
@@ -50,61 +61,130 @@ TOKENS = (
 )  # fmt: skip
 
 
+#: Code pages in which old files come, and some in which they are not expected.
+CODE_PAGES = (
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "gb18030", "big5",
+    "cp932", "cp949", "euc_jp", "koi8-r", "cp874", "mac_roman", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A file to break."""
+    """A file, to break or broken; `path` is relative to the project or, for samples, to their folder."""
 
-    name: str
+    path: str
     data: bytes
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The files to break, and the fixtures, of which pieces come into others; by folder."""
+
+    folders: tuple[tuple[Seed, ...], ...]
+    fixtures: dict[str, tuple[Seed, ...]]
+
+    def input(self, number: int) -> tuple[Seed, int]:
+        """The file of the input that comes at this place in a run, and its number of that file: folders take turns."""
+        turn, folder = divmod(number, len(self.folders))
+        files = self.folders[folder]
+        return files[turn % len(files)], turn // len(files)
+
+    def find(self, path: str) -> Seed:
+        return next(seed for files in self.folders for seed in files if seed.path == path)
+
+    def other(self, random: Random) -> Seed:
+        """Any fixture. The highest hash wins, so that a new fixture takes few places from the others."""
+        draw = random.randbytes(8)
+
+        def rank(text: str) -> bytes:
+            return blake2b(text.encode(), key=draw, digest_size=8).digest()
+
+        folder = max(self.fixtures, key=rank)
+        return max(self.fixtures[folder], key=lambda seed: rank(seed.path))
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the inputs so far; `failures` are (number, what went wrong)."""
+    """What became of the inputs so far; an input is `path:number`, `failures` are (input, what went wrong)."""
 
     inputs: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    failures: list[tuple[int, str]] = field(default_factory=list)
-    slowest: tuple[float, int] = (0.0, -1)
-    hungriest: tuple[float, int] = (0.0, -1)
+    encodings: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    slowest: tuple[float, str] = (0.0, "")
+    hungriest: tuple[float, str] = (0.0, "")
+
+    def merge(self, other: Outcome) -> None:
+        self.inputs += other.inputs
+        self.kinds.update(other.kinds)
+        self.formats.update(other.formats)
+        self.encodings.update(other.encodings)
+        self.failures += other.failures
+        self.slowest = max(self.slowest, other.slowest)
+        self.hungriest = max(self.hungriest, other.hungriest)
 
 
-def seeds(samples: bool) -> list[list[Seed]]:
-    """The fixtures and, where they are there, the smaller samples, by folder: every format has the same chance."""
-    paths = [path for path in sorted((ROOT / "fixtures").rglob("*")) if path.is_file() and "eval" not in path.parts]
-    if samples:
-        paths += sorted(path for path in (ROOT.parent / "shared" / "samples").rglob("*") if path.is_file())
-    known: dict[str, list[Seed]] = {}
-    for path in paths:
-        if 0 < path.stat().st_size <= LARGEST_SEED:
-            known.setdefault(path.parent.name, []).append(Seed(path.name, path.read_bytes()))
-    return list(known.values())
+def seeds(samples: bool) -> Known:
+    """The fixtures and, where they are there, the samples, none above LARGEST_SEED; by folder."""
+    fixtures = _by_folder(ROOT, "fixtures")
+    fixtures.pop("fixtures/eval", None)
+    others = _by_folder(ROOT.parent / "shared", "samples") if samples else {}
+    return Known(tuple((fixtures | others).values()), fixtures)
 
 
-def build(folders: Sequence[Sequence[Seed]], seed: int, number: int) -> Seed:
-    """Input `number` of a `seed`: a file with one to eight wounds, or now and then a long one."""
-    random = Random(f"{seed}:{number}")
-    chosen = random.choice(random.choice(folders))
-    known = random.choice(folders)
-    if random.random() < 0.1:
-        data = bytearray(chosen.data)
-        for _ in range(random.randint(1, 4)):
-            _hurt_bytes(data, random)
-        return Seed(chosen.name, bytes(data))
+def _by_folder(root: Path, below: str) -> dict[str, tuple[Seed, ...]]:
+    found: dict[str, list[Seed]] = {}
+    for path in sorted((root / below).rglob("*")):
+        if path.is_file() and 0 < path.stat().st_size <= LARGEST_SEED:
+            place = path.relative_to(root)
+            found.setdefault(place.parent.as_posix(), []).append(Seed(place.as_posix(), path.read_bytes()))
+    return {folder: tuple(files) for folder, files in found.items()}
+
+
+def build(known: Known, seed: int, chosen: Seed, number: int) -> Seed:
+    """Input `number` of a file: it has one to eight wounds, or now and then is a long one."""
+    random = Random(f"{seed}:{chosen.path}:{number}")
+    other = known.other(random)
+    path = chosen.path if random.random() < 0.8 else other.path
+    way = random.random()
+    if way < 0.08:
+        return Seed(path, _torn(chosen.data, random, random.randint(1, 4)))
     try:
         text = chosen.data.decode("utf-8")
     except UnicodeDecodeError:
         text = decode(chosen.data)[0]
+    if way < 0.2:
+        return Seed(path, _torn(_legacy(text, random), random, random.randint(0, 4)))
     if chosen.name.endswith(".json") and random.random() < 0.7:
         text = _hurt_json(text, random)
     else:
         for _ in range(random.choice((1, 1, 2, 3, 5, 8))):
-            text = _hurt(text, known, random)
-    if number % LARGE_EACH == LARGE_EACH - 1:
+            text = _hurt(text, other, random)
+    if random.random() < 1 / LARGE_EACH:
         text *= max(1, LARGE_SIZE // max(1, len(text)))
-    name = chosen.name if random.random() < 0.8 else random.choice(known).name
-    return Seed(name, text.encode("utf-8", "surrogatepass"))
+    return Seed(path, text.encode("utf-8", "surrogatepass"))
+
+
+def _legacy(text: str, random: Random) -> bytes:
+    """The text in a code page, with letters of it here and there."""
+    page = random.choice(CODE_PAGES)
+    letters = random.randbytes(64).decode(page, "ignore") or "?"
+    for _ in range(random.choice((0, 2, 20, 200))):
+        at = random.randrange(len(text) + 1)
+        text = text[:at] + random.choice(letters) + text[at:]
+    return text.encode(page, "ignore")
+
+
+def _torn(data: bytes, random: Random, wounds: int) -> bytes:
+    torn = bytearray(data)
+    for _ in range(wounds):
+        _hurt_bytes(torn, random)
+    return bytes(torn)
 
 
 def _hurt_bytes(data: bytearray, random: Random) -> None:
@@ -118,7 +198,7 @@ def _hurt_bytes(data: bytearray, random: Random) -> None:
             data[at:at] = random.randbytes(random.randint(1, 4))
 
 
-def _hurt(text: str, known: Sequence[Seed], random: Random) -> str:
+def _hurt(text: str, donor: Seed, random: Random) -> str:
     a = random.randrange(len(text) + 1)
     b = min(len(text), a + random.choice((1, 1, 3, 10, 40, 200)))
     match random.randrange(9):
@@ -133,7 +213,7 @@ def _hurt(text: str, known: Sequence[Seed], random: Random) -> str:
         case 6:
             return text[:a] if random.random() < 0.5 else text[a:]
         case 7:
-            other = random.choice(known).data.decode("utf-8", "replace")
+            other = donor.data.decode("utf-8", "replace")
             c = random.randrange(len(other) + 1)
             return text[:a] + other[c : c + random.choice((10, 100, 1000))] + text[a:]
         case _:
@@ -216,20 +296,23 @@ def relabelled(words: Sequence[Word], random: Random) -> list[str]:
     return result
 
 
-def check(seed: Seed, random: Random) -> tuple[str, str]:
-    """(what became of an input, its format); raises whatever breaks a promise."""
+def check(seed: Seed, random: Random) -> tuple[str, str, str]:
+    """(what became of an input, its format, its encoding); raises whatever breaks a promise."""
+    codec = ""
     try:
         text, encoding = decode(seed.data)
+        codec = encoding.codec
+        assert encode(text, encoding) == seed.data, "decoding lost a byte"
         document = formats.read(text, seed.name)
     except CappuncError as refusal:
         _one_line(refusal)
-        return "refused", ""
+        return "refused", "", codec
     same = formats.write(document, [word.text for word in document.words])
     assert encode(same, encoding) == seed.data, "writing nothing changed the file"
     assert all(pause is None or pause >= 0 for pause in pauses(document.words)), "a pause below zero"
     if not document.words:
-        return "no words", document.format
-    return _rewritten(document, text, random, lambda new: writable(new, encoding)), document.format
+        return "no words", document.format, codec
+    return _rewritten(document, text, random, lambda new: writable(new, encoding)), document.format, codec
 
 
 def _rewritten(document: Document, text: str, random: Random, spell: object) -> str:
@@ -248,41 +331,84 @@ def _one_line(refusal: CappuncError) -> None:
     assert "\n" not in str(refusal), "a refusal of several lines"
 
 
-def run(known: Sequence[Sequence[Seed]], seed: int, numbers: Sequence[int], budget: float = 1e9) -> Outcome:
-    """Check the inputs with these numbers, for at most `budget` seconds."""
+def run(known: Known, seed: int, numbers: Sequence[int], budget: float = 1e9, keep: Path | None = None) -> Outcome:
+    """Check the inputs at these places in the run, for at most `budget` seconds; failures are written to `keep`."""
     outcome = Outcome()
     begun = time.perf_counter()
-    for number in numbers:
+    for place in numbers:
         if time.perf_counter() - begun > budget:
             break
         outcome.inputs += 1
-        given = build(known, seed, number)
-        measured = number % MEASURED_EACH == 0 or len(given.data) > LARGEST_SEED * 4
-        started = time.process_time()
-        if measured:
-            tracemalloc.start()
-        try:
-            # Counting memory makes everything some four times slower.
-            with limited(LIMIT_S * (4 if measured else 1)):
-                kind, name = check(given, Random(f"{seed}:{number}:labels"))
-            outcome.kinds[kind] += 1
-            outcome.formats[name] += 1
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            outcome.failures.append((number, f"{given.name}: {type(error).__name__}: {str(error)[:200]}"))
-        spent = time.process_time() - started
-        if measured:
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            share = peak / (MEMORY_TIMES * len(given.data) + MEMORY_BASE)
-            outcome.hungriest = max(outcome.hungriest, (round(share, 3), number))
-            if share > 1:
-                message = f"{given.name}: {peak >> 20} MB for {len(given.data)} bytes"
-                outcome.failures.append((number, message))
-        else:
-            outcome.slowest = max(outcome.slowest, (round(spent, 3), number))
+        _one(known, seed, *known.input(place), outcome, keep)
     return outcome
+
+
+def _one(known: Known, seed: int, chosen: Seed, number: int, outcome: Outcome, keep: Path | None) -> None:
+    name = f"{chosen.path}:{number}"
+    given = build(known, seed, chosen, number)
+    random = Random(f"{seed}:{name}:labels")
+    measured = random.random() < 1 / MEASURED_EACH or len(given.data) > LARGEST_SEED * 4
+    failures: list[str] = []
+    started = time.process_time()
+    if measured:
+        tracemalloc.start()
+    try:
+        # Counting memory makes everything some four times slower.
+        with limited(LIMIT_S * (4 if measured else 1)):
+            kind, form, codec = check(given, random)
+        outcome.kinds[kind] += 1
+        outcome.formats.update([form] if form else ())
+        outcome.encodings.update([codec] if codec else ())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        failures.append(f"{given.name}: {type(error).__name__}: {str(error)[:200]}")
+    spent = time.process_time() - started
+    if measured:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        share = peak / (MEMORY_TIMES * len(given.data) + MEMORY_BASE)
+        outcome.hungriest = max(outcome.hungriest, (round(share, 3), name))
+        if share > 1:
+            failures.append(f"{given.name}: {peak >> 20} MB for {len(given.data)} bytes")
+    else:
+        outcome.slowest = max(outcome.slowest, (round(spent, 3), name))
+    outcome.failures += [(name, failure) for failure in failures]
+    for failure in failures:
+        sys.stderr.write(f"{name} {failure}\n")
+    if failures and keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        (keep / f"{number}-{given.name}").write_bytes(given.data)
+
+
+def page(report: dict[str, Any]) -> str:
+    """The figures of a run in Markdown."""
+    kinds, machine = report["outcomes"], report["hardware"]
+    lines = [
+        "# Broken files",
+        "",
+        f"{report['inputs']:,} broken files, made of {report['files']} files of every format, ours and others'. "
+        f"{report['failed']} broke a promise.",
+        f"`{report['command']}`, cappunc {report['version']}, Python {report['python']}; {machine['cpu']}, "
+        f"{machine['cores']} cores, {report['seconds']:,.0f} s.",
+        "",
+        "| what became of them | inputs |",
+        "| --- | ---: |",
+        *(f"| {kind} | {count:,} |" for kind, count in kinds.items()),
+        "",
+        f"The slowest took {report['slowest'][0]:.2f} s of {LIMIT_S:.0f}; the one that needed most memory took "
+        f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
+        f"({MEMORY_TIMES} times its size and {MEMORY_BASE >> 20} MB).",
+        "",
+        "| read as | inputs |",
+        "| --- | ---: |",
+        *(f"| {form} | {count:,} |" for form, count in report["formats"].items()),
+        "",
+        "| decoded from | inputs |",
+        "| --- | ---: |",
+        *(f"| {codec} | {count:,} |" for codec, count in report["encodings"].items()),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -291,31 +417,51 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no input is begun")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", type=int)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--only", metavar="PATH:NUMBER")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where inputs that failed are written")
     parser.add_argument("--no-samples", action="store_true")
+    parser.add_argument("--report", action="store_true", help="write fuzz.json and fuzz.md beside this file")
     options = parser.parse_args()
     known = seeds(samples=not options.no_samples)
     if options.only is not None:
-        given = build(known, options.seed, options.only)
+        path, _, number = options.only.rpartition(":")
+        given = build(known, options.seed, known.find(path), int(number))
         sys.stdout.buffer.write(given.data)
-        print("\n", given.name, check(given, Random(f"{options.seed}:{options.only}:labels")))
+        random = Random(f"{options.seed}:{options.only}:labels")
+        random.random()  # whether its memory is measured
+        print("\n", given.name, check(given, random))
         return 0
     started = time.perf_counter()
-    outcome = run(known, options.seed, range(options.first, options.first + options.count), options.budget)
+    outcome = Outcome()
+    numbers = range(options.first, options.first + options.count)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        parts = [numbers[k :: options.jobs] for k in range(options.jobs)]
+        for part in pool.map(partial(run, known, options.seed, budget=options.budget, keep=options.keep), parts):
+            outcome.merge(part)
     report = {
+        "command": "python tests/fuzz.py " + " ".join(sys.argv[1:]),
+        "date": date.today().isoformat(),
+        "version": __version__,
+        "python": platform.python_version(),
+        "hardware": hardware(),
         "inputs": outcome.inputs,
         "seed": options.seed,
-        "files": sum(map(len, known)),
+        "files": sum(map(len, known.folders)),
         "seconds": round(time.perf_counter() - started, 1),
-        "seconds of this process": round(time.process_time(), 1),
         "outcomes": dict(outcome.kinds.most_common()),
         "formats": dict(outcome.formats.most_common()),
-        "slowest (s, number)": outcome.slowest,
-        "most memory (share of what is allowed, number)": outcome.hungriest,
-        "failures": outcome.failures[:50],
+        "encodings": dict(outcome.encodings.most_common()),
+        "slowest": outcome.slowest,
+        "hungriest": outcome.hungriest,
         "failed": len(outcome.failures),
+        "failures": outcome.failures[:50],
     }
-    print(json.dumps(report, indent=2))
+    text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+    if options.report:
+        (HERE / "fuzz.json").write_text(text, encoding="utf-8")
+        (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
+    sys.stdout.write(text)
     return 1 if outcome.failures else 0
 
 
