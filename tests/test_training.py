@@ -160,3 +160,26 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     assert again == shape
     for name, value in network.state_dict().items():
         assert torch.allclose(state[name], value, atol=0.02), name
+
+
+def test_a_network_with_other_words_takes_all_else_from_another() -> None:
+    torch = pytest.importorskip("torch")
+    from dataclasses import replace
+
+    from cappunc_cli.training.network import JointNetwork, Shape
+    from cappunc_cli.training.train import transplant
+
+    torch.manual_seed(0)
+    shape = Shape(vocabulary=50, positions=32, embedding=64, width=64, heads=4, layers=3, inner=96, pause_bins=5)
+    old = JointNetwork(shape)
+    new = JointNetwork(replace(shape, vocabulary=90, embedding=16, positions=24, layers=2, around=2))
+    torch.nn.init.normal_(old.pauses.weight)
+    transplant(new, shape, old.state_dict())
+    assert torch.equal(new.blocks[1].down.weight, old.blocks[1].down.weight)
+    assert torch.equal(new.pauses.weight, old.pauses.weight)
+    assert torch.equal(new.mark_out.weight, old.mark_out.weight)
+    assert torch.equal(new.places.weight, old.places.weight[:24])
+    assert not torch.equal(new.words.weight[1:51], old.words.weight[:, :16])
+    same = JointNetwork(shape)
+    transplant(same, shape, old.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(same.state_dict().values(), old.state_dict().values(), strict=True))

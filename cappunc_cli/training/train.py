@@ -18,7 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +144,16 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
 
 
 def shape_of(recipe: Recipe) -> Shape:
-    """The sizes that a recipe asks for: those of the model it starts from, its own, or the pretrained encoder's."""
+    """The sizes that a recipe asks for: those of the model it starts from, its own, or the pretrained encoder's.
+
+    With a vocabulary of its own a recipe takes from the model it starts from what knows no words.
+    """
     if recipe.start is not None and recipe.start.suffix == ".onnx":
-        return stored.read(recipe.start)[0]
+        shape = stored.read(recipe.start)[0]
+        if not recipe.vocabulary:
+            return shape
+        vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
+        return replace(shape, vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
     if not recipe.network:
         return Shape(around=len(recipe.around))
     vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
@@ -158,9 +165,26 @@ def begin(network: JointNetwork, start: Path | None) -> None:
     if start is None and network.shape != Shape():
         initialise(network)
     elif start is not None and start.suffix == ".onnx":
-        network.load_state_dict(stored.read(start)[1])
+        transplant(network, *stored.read(start))
     else:
         start_from(network, start or pretrained() / "model.safetensors")
+
+
+def transplant(network: JointNetwork, shape: Shape, state: dict[str, Tensor]) -> None:
+    """Give a network the weights of another; with another vocabulary, all but its words.
+
+    How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
+    the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
+    """
+    if network.shape == shape:
+        network.load_state_dict(state)
+        return
+    initialise(network)
+    own = network.state_dict()
+    places = min(len(own["places.weight"]), len(state["places.weight"]))
+    own["places.weight"][:places] = state["places.weight"][:places]
+    same = {name: value for name, value in state.items() if name in own and own[name].shape == value.shape}
+    network.load_state_dict(own | {name: value for name, value in same.items() if not name.startswith("words")})
 
 
 def train(
