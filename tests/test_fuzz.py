@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import fuzz
 import pytest
 
@@ -25,3 +27,9 @@ def test_an_input_is_the_same_wherever_its_file_is() -> None:
     without = {folder: files for folder, files in known.fixtures.items() if folder != "fixtures/lrc"}
     again = [fuzz.build(fuzz.Known(fewer.folders, without), 1, chosen, n) for n in range(60)]
     assert sum(a == b for a, b in zip(made, again, strict=True)) > 50, "most inputs have no piece of what is new"
+
+
+def test_the_page_shows_the_last_long_run() -> None:
+    report = json.loads((fuzz.HERE / "fuzz.json").read_text(encoding="utf-8"))
+    assert (fuzz.HERE / "fuzz.md").read_text(encoding="utf-8") == fuzz.page(report)
+    assert report["failures"] == []
