@@ -36,14 +36,14 @@ def settle(
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
-    changed = {word.cue for word, text in zip(words, texts, strict=True) if text != word.text}
-    colons = {word.cue for word, text in zip(words, texts, strict=True) if _has_colon(text)}
-    dashes = {word.cue for word, text in zip(words, texts, strict=True) if _has_new_dash(word.text, text)}
-    suspects = {i for i in changed if i in colons or i in dashes or _has_bracket(source, regions[i])}
-    if suspects:
-        places = _places(regions, words)
-        for region in sorted(suspects):
-            _settle_region(_Region(source, regions[region], hidden), words, places[region], result)
+    changed = [text != word.text for word, text in zip(words, texts, strict=True)]
+    odd = [_has_colon(text) or _has_new_dash(word.text, text) for word, text in zip(words, texts, strict=True)]
+    # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
+    for region, places in sorted(_places(regions, words).items()):
+        if any(changed[i] for i, _ in places) and (
+            any(odd[i] for i, _ in places) or _has_bracket(source, regions[region])
+        ):
+            _settle_region(_Region(source, regions[region], hidden), words, places, result)
     return result
 
 
