@@ -42,7 +42,7 @@ def train(
     there. The end of the text is held out: it stops the run in time and gives the scores in eval.json.
 
     \b
-    cappunc train --lang fr novels/*.txt -o my-fr           from nothing, minutes on a small text
+    cappunc train --lang fr novels/*.txt -o my-fr           from nothing: millions of words
     cappunc train --lang en --from en minutes/*.vtt -o board  adapt the English model
     cappunc fix --model my-fr film.srt                      use it
     """
