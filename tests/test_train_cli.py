@@ -1,0 +1,93 @@
+"""cappunc train: what it refuses, and one small model from nothing to a restored file."""
+
+from __future__ import annotations
+
+import random
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cappunc_cli.cli import app, train
+from cappunc_cli.errors import CappuncError
+
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "onnx", "safetensors")), reason="needs the extra [train]"
+)
+
+
+def run(*arguments: str | Path) -> str:
+    """The one line that the command fails with."""
+    result = CliRunner().invoke(app, ["train", *map(str, arguments)])
+    assert isinstance(result.exception, CappuncError), result.output
+    return str(result.exception)
+
+
+def text_of(words: int) -> str:
+    rng = random.Random(1)
+    names, verbs, things = ["Anna", "Karl"], ["sees", "takes"], ["the door", "a cup", "the long road"]
+    lines, count = [], 0
+    while count < words:
+        line = f"{rng.choice(names)} {rng.choice(verbs)} {rng.choice(things)}, and then {rng.choice(things)}."
+        lines.append(line)
+        count += len(line.split())
+    return "\n".join(lines) + "\n"
+
+
+def test_without_text_it_is_a_wrong_call(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m")])
+    assert result.exit_code == 2
+    assert "name some text" in result.output
+
+
+def test_without_torch_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(train.__globals__, "find_spec", lambda name: None if name == "torch" else object())
+    (tmp_path / "a.txt").write_text("A b.\n", encoding="utf-8")
+    assert run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m") == (
+        "training needs torch: pip install 'cappunc[train]'"
+    )
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(text_of(200), "are too few to learn from"), ("and so it went on " * 2000, "hardly any marks")],
+)
+def test_text_that_teaches_nothing_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "a.txt").write_text(content, encoding="utf-8")
+    assert said in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@needs_torch
+def test_a_model_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    assert "holds a model already" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
+    assert "no such file" in run("--lang", "xx", tmp_path / "b.txt", "-o", tmp_path / "m")
+
+
+@needs_torch
+def test_from_text_to_a_model_that_fix_takes(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    model = tmp_path / "m"
+    result = CliRunner().invoke(
+        app, ["train", "--lang", "xx", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "20000"]
+    )
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in model.iterdir()} >= {"model.onnx", "tokenizer.json", "config.json", "eval.json"}
+    assert not (model / "training").exists()
+    assert CliRunner().invoke(app, ["models", "check", str(model)]).exit_code == 0
+    (tmp_path / "b.txt").write_text("anna takes a cup and then the door\n", encoding="utf-8")
+    fixed = CliRunner().invoke(app, ["fix", "--model", str(model), str(tmp_path / "b.txt"), "-o", "-"])
+    assert fixed.stdout.casefold().replace(".", "").replace(",", "").split() == [
+        "anna",
+        "takes",
+        "a",
+        "cup",
+        "and",
+        "then",
+        "the",
+        "door",
+    ]
