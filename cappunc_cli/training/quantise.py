@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import random
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.sessions import Feeds
 from cappunc_cli.restoration.weights import products
+from cappunc_cli.training.corpora import paragraphs
 from cappunc_cli.training.graph import MICROSOFT
 
 #: Ends of the range of one tensor.
@@ -181,13 +182,9 @@ def _add_and_norm(node: onnx.NodeProto, gone: set[str]) -> list[onnx.NodeProto]:
 
 def words_of(path: Path, most: int = _WORDS_PER_TEXT) -> list[str]:
     """The first bare words of a text file."""
-    words: list[str] = []
-    with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as stream:
-        for line in stream:
-            words += [bare for text in line.split() if any(map(str.isalnum, bare := strip(text)[0]))]
-            if len(words) >= most:
-                break
-    return words[:most]
+    turns = (turn for document in paragraphs(path) for turn in document)
+    bare = (strip(token)[0] for turn in turns for token in turn.text.split())
+    return list(islice((word for word in bare if any(map(str.isalnum, word))), most))
 
 
 def main(directory: Path, texts: Iterable[Path]) -> None:
