@@ -25,7 +25,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
     "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
     "training": (
-        NOUNS | {"restoration", "evaluation", "formats"},
+        NOUNS | {"restoration", "evaluation", "formats", "benchmark"},
         {"numpy", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime"},
     ),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),

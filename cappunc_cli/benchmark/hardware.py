@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def hardware() -> dict[str, object]:
         "gpu": _gpu(),
         "system": platform.system(),
     }
+
+
+def in_short(machine: Mapping[str, object]) -> str:
+    """Processor and cores of a `hardware`, for one line of a report."""
+    return f"{machine['cpu']}, {machine['cores']} cores"
 
 
 def versions() -> dict[str, str]:

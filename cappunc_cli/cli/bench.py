@@ -82,16 +82,15 @@ def _show(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from cappunc_cli.benchmark.hardware import in_short
     from cappunc_cli.benchmark.measure import STAGES
     from cappunc_cli.benchmark.report import lines
 
     console = Console()
     if not console.is_terminal:
         console.width = 120
-    machine = report["hardware"]
-    console.print(
-        f"{report['model']['name']} on {report['device']}: {machine['cpu']}, {machine['cores']} cores", highlight=False
-    )
+    machine = in_short(report["hardware"])
+    console.print(f"{report['model']['name']} on {report['device']}: {machine}", highlight=False)
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
     for row in lines(report):
         table.add_row(*row)

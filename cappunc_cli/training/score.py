@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import platform
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli import __version__
+from cappunc_cli.benchmark.hardware import hardware, in_short
 from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.training.recipe import Recipe
 
@@ -47,7 +46,7 @@ def score(recipe: Recipe, directory: Path) -> None:
             "version": __version__,
             "date": date.today().isoformat(),
             "model": model,
-            "hardware": hardware(),
+            "hardware": in_short(hardware()),
             "sets": sets,
         }
         path.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -68,14 +67,6 @@ def _figures(report: dict[str, Any]) -> dict[str, Any]:
     if "calibration" in report:
         found["ece"] = round(report["calibration"]["ece"], 5)
     return {**found, "words": report["words"], "signature": report["signature"]}
-
-
-def hardware() -> str:
-    """Processor and cores, for result files."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
-    name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return f"{name}, {len(os.sched_getaffinity(0))} cores"
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli import __version__
+from cappunc_cli.benchmark.hardware import hardware, in_short
 from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.score import evaluate, hardware
+from cappunc_cli.training.score import evaluate
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def study(path: Path, only: list[str]) -> None:
             "version": __version__,
             "date": date.today().isoformat(),
             "model": model,
-            "hardware": hardware(),
+            "hardware": in_short(hardware()),
             "rows": {name: rows[name] for name in table["rows"] if name in rows},
         }
         written.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
