@@ -25,7 +25,7 @@ from cappunc_cli.training.score import evaluate
 
 logger = logging.getLogger(__name__)
 
-#: The figure of the table: micro-F1 over , . ? unless the study names another.
+#: The figure of the table: micro-F1 over , . ?
 _FIGURE = "micro"
 
 
