@@ -142,7 +142,7 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     onnx = pytest.importorskip("onnx")
     from cappunc_cli.training import stored
     from cappunc_cli.training.export import parity
-    from cappunc_cli.training.graph import build
+    from cappunc_cli.training.graph import Weights, build
     from cappunc_cli.training.network import JointNetwork, Shape, initialise
 
     torch.manual_seed(0)
@@ -155,11 +155,13 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(build(arrays, shape, "float32", {}), path)
     assert parity(network, path, 1e-3) < 1e-3
-    onnx.save(build(arrays, shape, "blocks", {}), path)
-    again, state = stored.read(path)
-    assert again == shape
-    for name, value in network.state_dict().items():
-        assert torch.allclose(state[name], value, atol=0.02), name
+    kinds: tuple[Weights, ...] = ("float32", "int8", "blocks")
+    for weights in kinds:
+        onnx.save(build(arrays, shape, weights, {}), path)
+        again, state = stored.read(path)
+        assert again == shape
+        for name, value in network.state_dict().items():
+            assert torch.allclose(state[name], value, atol=0.02), (weights, name)
 
 
 def test_a_network_with_other_words_takes_all_else_from_another() -> None:

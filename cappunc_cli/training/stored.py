@@ -14,6 +14,7 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
+from cappunc_cli.restoration.weights import products
 from cappunc_cli.training.graph import Arrays
 from cappunc_cli.training.network import Shape
 
@@ -31,9 +32,11 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
     except Exception as error:  # protobuf has no base class that says "not this format"
         raise BadModel("not an ONNX file", str(path)) from error
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    arrays: Arrays = {}
+    arrays: Arrays = {
+        f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in products(graph).items()
+    }
     for name, value in stored.items():
-        stem, _, kind = name.rpartition(".")
+        kind = name.rpartition(".")[2]
         if name in _TABLES:
             scale = stored.get(f"{name}/scale")
             arrays[f"{_TABLES[name]}.weight"] = value if scale is None else value * scale
@@ -45,12 +48,6 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
             arrays[name] = value.T
         elif kind in ("weight", "bias"):
             arrays[name] = value
-        elif kind == "int8":
-            arrays[f"{stem}.weight"] = (value * stored[f"{stem}.scale"]).T
-        elif kind == "bits":
-            whole = value.astype(np.float32) - 128
-            scales = stored[f"{stem}.scale"].reshape(*whole.shape[:2], 1)
-            arrays[f"{stem}.weight"] = (whole * scales).reshape(len(whole), -1)
     if "words.weight" not in arrays or "mark_out.weight" not in arrays:
         raise BadModel("not a joint model of this project", str(path))
     state = {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
