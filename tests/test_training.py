@@ -114,6 +114,18 @@ def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> 
     assert windows.bin(np.array([-1, 0, 99, 100, 5000])).tolist() == [0, 1, 1, 2, 3]
 
 
+def test_the_tally_of_several_batches_is_one_f1() -> None:
+    from cappunc_cli.training.tally import FOLDED, Tally
+
+    tally = Tally()
+    assert tally.f1 == 0
+    exclaimed, stop, comma = (MARK_LABELS.index(mark) for mark in "!.,")
+    tally.add(FOLDED[[exclaimed, 0, comma]], FOLDED[[stop, 0, 0]])
+    tally.add(FOLDED[[0, comma]], FOLDED[[comma, comma]])
+    assert (tally.hit, tally.guessed, tally.wanted) == (2, 3, 3)
+    assert tally.f1 == pytest.approx(2 / 3)
+
+
 def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="needs the extra [train]")
     pytest.importorskip("onnx")

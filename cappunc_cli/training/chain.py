@@ -27,9 +27,8 @@ from cappunc_cli.labels import strip
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.pipeline import Model, load_model, probabilities
 from cappunc_cli.training.corpora import CORPORA
-from cappunc_cli.training.dataset import MARK_LABELS
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.train import FOLDED
+from cappunc_cli.training.tally import FOLDED, Tally
 from cappunc_cli.words import Word
 
 logger = logging.getLogger(__name__)
@@ -106,18 +105,15 @@ def _surprise(emissions: Tensor, labels: Tensor, transitions: Tensor) -> Tensor:
 
 def f1(texts: list[Text], transitions: NDArray[np.float32] | None) -> float:
     """Micro-F1 over , . ? of the likeliest marks, with the chain or without."""
-    fold = np.array([MARK_LABELS.index(FOLDED.get(mark, mark)) for mark in MARK_LABELS])
-    hit = guessed = wanted = 0
+    tally = Tally()
     for text in texts:
         if transitions is None:
             best = text.scores.argmax(1)
         else:
             free = np.zeros(len(transitions))
             best = viterbi(text.scores, transitions, free, free)
-        guess, gold = fold[best], fold[text.gold]
-        hit += int(((guess == gold) & (gold > 0)).sum())
-        guessed, wanted = guessed + int((guess > 0).sum()), wanted + int((gold > 0).sum())
-    return 2 * hit / (guessed + wanted)
+        tally.add(FOLDED[best], FOLDED[text.gold])
+    return tally.f1
 
 
 def main(toml: Path) -> None:

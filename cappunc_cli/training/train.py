@@ -31,13 +31,12 @@ from torch import Tensor
 from cappunc_cli.labels import Around
 from cappunc_cli.training import stored
 from cappunc_cli.training.corpora import CORPORA, Corpus
-from cappunc_cli.training.dataset import AROUND_LABELS, MARK_LABELS, UNKNOWN_PAUSE, Stream, Vocabulary
+from cappunc_cli.training.dataset import AROUND_LABELS, UNKNOWN_PAUSE, Stream, Vocabulary
 from cappunc_cli.training.network import JointNetwork, Shape, initialise, start_from
 from cappunc_cli.training.recipe import Recipe, pretrained
+from cappunc_cli.training.tally import FOLDED, Tally
 from cappunc_cli.training.windows import IGNORED, Batch, Windows
 
-#: Columns of `! ; … : —` folded into the three marks of the benchmarks, as they report them.
-FOLDED = {"!": ".", ";": ".", "…": ".", ":": ",", "—": ","}
 SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps
 #: So many corpora with the largest shares are watched by their held-out ends.
@@ -97,28 +96,22 @@ def rate_at(progress: float, recipe: Recipe) -> float:
 
 @torch.no_grad()
 def develop(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
-    """Micro-F1 over , . ? (folded) and case accuracy of capitals on held-out parts of the corpora."""
+    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of the corpora."""
     network.eval()
-    fold = np.array([MARK_LABELS.index(FOLDED.get(mark, mark)) for mark in MARK_LABELS])
     scores: dict[str, float] = {}
     watched = sorted(windows.recipe.corpora, key=lambda name: -windows.recipe.corpora[name])[:DEVELOPMENT]
     timed = {name for name in watched if (windows.streams[name].pauses[:1000] != UNKNOWN_PAUSE).any()}
     for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
-        hit = guessed = wanted = case_hit = case_guessed = case_wanted = 0
+        of_marks, of_case = Tally(), Tally()
         for batch in windows.heldout(name, 192, words, show_pauses):
             with torch.autocast(device.type, torch.bfloat16):
                 case, marks, *_ = network(*tensors(batch, device))
             known = batch.marks != IGNORED
-            guess, gold = fold[marks.argmax(-1).cpu().numpy()[known]], fold[batch.marks[known]]
-            hit += int(((guess == gold) & (gold > 0)).sum())
-            guessed, wanted = guessed + int((guess > 0).sum()), wanted + int((gold > 0).sum())
-            case_guess, case_gold = case.argmax(-1).cpu().numpy()[known], batch.cases[known]
-            case_hit += int(((case_guess == case_gold) & (case_gold > 0)).sum())
-            case_guessed += int((case_guess > 0).sum())
-            case_wanted += int((case_gold > 0).sum())
+            of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
+            of_case.add(case.argmax(-1).cpu().numpy()[known], batch.cases[known])
         key = f"{name}+pauses" if show_pauses else name
-        scores[key] = round(200 * hit / (guessed + wanted), 2)
-        scores[f"{key} case"] = round(200 * case_hit / (case_guessed + case_wanted), 2)
+        scores[key] = round(100 * of_marks.f1, 2)
+        scores[f"{key} case"] = round(100 * of_case.f1, 2)
     network.train()
     return scores
 
