@@ -290,7 +290,8 @@ def test_detection(text: str, name: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "XML"),
+        ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "digital cinema"),
+        ('<?xml version="1.0"?>\n<MPD></MPD>', "XML"),
         ("Scenarist_SCC V1.0\n", "codes and no text"),
         ('"Praat chronological TextGrid text file"\n', "TextGrid"),
         ("{1}{25}hello\n", "MicroDVD"),

@@ -49,7 +49,7 @@ def read(text: str) -> Document:
         cues = [Cue(field.start, field.end, field.text) for field in fields]
         return captions.document("tsv", text, cues, [])
     if text.strip() and not _HEADER.match(text):
-        raise BadInput("the first line is not: start, end, text, with tabs between")
+        raise BadInput("the first line does not name the columns: start, end, text, with tabs between")
     notices: list[Notice] = []
     cues = []
     for number, (start, stop) in enumerate(split(text)[1:], 2):

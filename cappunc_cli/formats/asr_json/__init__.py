@@ -124,8 +124,11 @@ def engine_of(value: Any) -> str:
 
 def _outline(value: Any) -> str:
     if isinstance(value, dict):
+        if "$schema" in value:
+            return "a JSON schema, which says how one would look"
         keys = ", ".join(str(key) for key in list(value)[:5])
         return f"an object with the keys {keys}" if keys else "an empty object"
     if isinstance(value, list):
-        return f"a list of {len(value)}"
+        first = f", the first of them {_outline(value[0])}" if value and isinstance(value[0], dict) else ""
+        return f"a list of {len(value)}{first}"
     return f"only {str(value)[:20]!r}"

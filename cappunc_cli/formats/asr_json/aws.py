@@ -1,4 +1,4 @@
-"""AWS Transcribe: `results.items`, with marks as items of their own that have no times.
+"""AWS Transcribe: `results.items`, or that list alone, with marks as items of their own that have no times.
 
 A new mark becomes an item after its word. Where items have an `id` that audio segments
 count on, no item can be added, and the mark is attached to the word.
@@ -12,13 +12,25 @@ from typing import Any
 from .scan import Literal, Node
 from .tracks import Field, Track, Voices, entries, first, node, seconds, whole
 
+_TYPES = ("pronunciation", "punctuation")
+
 
 def sniff(value: object) -> bool:
-    return bool(entries(value, "results", "transcripts")) and isinstance(node(value, "results").get("items"), list)
+    return (
+        _is_items(value)
+        or bool(entries(value, "results", "transcripts"))
+        and isinstance(node(value, "results").get("items"), list)
+    )
+
+
+def _is_items(value: object) -> bool:
+    """Whether somebody kept the items and nothing around them."""
+    items = entries(value)
+    return bool(items) and all(item.get("type") in _TYPES and entries(item, "alternatives") for item in items)
 
 
 def tracks(value: object) -> Iterator[Track]:
-    results = node(value, "results")
+    results = Node(items=value) if _is_items(value) else node(value, "results")
     items = entries(results, "items")
     labels = [
         (seconds(item.get("start_time")), item.get("speaker_label", segment.get("speaker_label")))
