@@ -21,7 +21,7 @@ from cappunc_cli.labels import MARKS, Case
 from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.train import shape_of
+from cappunc_cli.training.train import network_of
 
 logger = logging.getLogger(__name__)
 
@@ -56,8 +56,7 @@ def export(recipe: Recipe, directory: Path) -> None:
     """Write model.onnx, tokenizer.json, lexicon.txt and config.json into `directory`."""
     best = recipe.runs / "best.pt"
     saved = torch.load(best if best.exists() else recipe.runs / "checkpoint.pt", map_location="cpu")
-    network = JointNetwork(shape_of(recipe)).eval()
-    network.load_state_dict(saved["network"])
+    network = network_of(recipe, saved["network"]).eval()
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     metadata = {"type": "cappunc joint case and marks", "name": recipe.name, "tokens": str(saved["tokens"])}
     with tempfile.TemporaryDirectory() as folder:

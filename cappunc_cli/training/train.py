@@ -136,31 +136,36 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
     )
 
 
-def shape_of(recipe: Recipe) -> Shape:
-    """The sizes that a recipe asks for: those of the model it starts from, its own, or the pretrained encoder's.
+def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
+    """The network of a recipe, with `weights` or with those that the run starts from.
 
-    With a vocabulary of its own a recipe takes from the model it starts from what knows no words.
+    It starts from a model.onnx, safetensors, random weights, or the bare pretrained encoder.
     """
-    if recipe.start is not None and recipe.start.suffix == ".onnx":
-        shape = stored.read(recipe.start)[0]
-        if not recipe.vocabulary:
-            return shape
-        vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
-        return replace(shape, vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
-    if not recipe.network:
-        return Shape(around=len(recipe.around))
-    vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
-    return Shape(vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
-
-
-def begin(network: JointNetwork, start: Path | None) -> None:
-    """The weights a run starts from: a model.onnx, safetensors, random ones, or the bare pretrained encoder."""
-    if start is None and network.shape != Shape():
+    start = recipe.start
+    old = stored.read(start) if start is not None and start.suffix == ".onnx" else None
+    network = JointNetwork(_shape(recipe, old[0] if old else None))
+    if weights is not None:
+        network.load_state_dict(weights)
+    elif old is not None:
+        transplant(network, *old)
+    elif start is None and network.shape != Shape():
         initialise(network)
-    elif start is not None and start.suffix == ".onnx":
-        transplant(network, *stored.read(start))
     else:
         start_from(network, start or pretrained() / "model.safetensors")
+    return network
+
+
+def _shape(recipe: Recipe, old: Shape | None) -> Shape:
+    """The sizes that a recipe asks for: those of the `old` model it starts from, its own, or the encoder's.
+
+    With a vocabulary of its own a recipe takes from the old model what knows no words.
+    """
+    if old is not None and not recipe.vocabulary:
+        return old
+    if old is None and not recipe.network:
+        return Shape(around=len(recipe.around))
+    vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
+    return replace(old or Shape(), vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
 
 
 def transplant(network: JointNetwork, shape: Shape, state: dict[str, Tensor]) -> None:
@@ -195,14 +200,10 @@ def train(
     """
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
-    network = JointNetwork(shape_of(recipe))
     recipe.runs.mkdir(parents=True, exist_ok=True)
     checkpoint = recipe.runs / "checkpoint.pt"
     saved: dict[str, Any] = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else {}
-    if saved:
-        network.load_state_dict(saved["network"])
-    else:
-        begin(network, recipe.start)
+    network = network_of(recipe, saved.get("network"))
     network.to(device).train()
     optimiser = optimiser_of(network, recipe)
     if saved:
