@@ -135,7 +135,7 @@ def speechmatics_joins(value: Any) -> Iterator[tuple[str, str]]:
     for message in value if isinstance(value, list) else [value]:
         for result in message["results"]:
             if "written_form" in result:
-                content = result["alternatives"][0]["content"].strip(",.?!:;—…")
+                content = " ".join(w.strip(",.?!:;—…") for w in result["alternatives"][0]["content"].split())
                 yield content, " ".join(word["alternatives"][0]["content"] for word in result["written_form"])
         if "transcript" in message.get("metadata", {}):
             text = "".join(

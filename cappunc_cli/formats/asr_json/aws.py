@@ -16,11 +16,8 @@ _TYPES = ("pronunciation", "punctuation")
 
 
 def sniff(value: object) -> bool:
-    return (
-        _is_items(value)
-        or bool(entries(value, "results", "transcripts"))
-        and isinstance(node(value, "results").get("items"), list)
-    )
+    results = node(value, "results")
+    return _is_items(value) or (bool(entries(results, "transcripts")) and isinstance(results.get("items"), list))
 
 
 def _is_items(value: object) -> bool:
