@@ -39,6 +39,12 @@ _PATIENCE = 5
 _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1700, 2200, 3000, 4000, 6000, 10000)
 #: A word in so many has a capital or a mark in any text worth learning from.
 _RARE = 50
+_MARKED = re.compile(r"[,.?!:;…](?=\s|$)")
+#: Written last of all that is prepared.
+_HELDOUT = "heldout.txt"
+
+#: By the name of their corpus.
+Documents = dict[str, list[list[Turn]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,46 +70,56 @@ def build(order: Order, said: Callable[[str], None], report: Callable[[Progress]
     `said` hears one line per stage, `report` the progress of the training. Raises CappuncError.
     """
     work = order.output / "training"
-    corpora = _corpora(order)
-    words, marked = _count(corpora)
+    documents = _read(order)
+    words, marked = _count(documents)
     if words < FEWEST_WORDS:
         raise CappuncError(f"{words:,} words are too few to learn from; {FEWEST_WORDS:,} are the least")
     if marked * _RARE < words:
         raise CappuncError("the text has hardly any marks: it takes punctuated text to learn punctuation")
     work.mkdir(parents=True, exist_ok=True)
-    recipe = _recipe(order, work, words, list(corpora))
-    if not (work / "data" / "vocabulary.npz").exists():
+    recipe = _recipe(order, work, words, list(documents))
+    corpora = _corpora(order, documents)
+    heldout = work / _HELDOUT
+    if not heldout.exists():
         said(f"{words:,} words")
         prepare(recipe, corpora)
+        heldout.write_text(_heldout(recipe, documents), "utf-8")
     steps = max(recipe.tokens // recipe.batch, 1)
     look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
     train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
     said("exporting")
     export(recipe, order.output)
     said("scoring the held-out end")
-    _write_heldout(recipe, corpora)
     score.score(recipe, order.output)
     shutil.rmtree(work)
     return ModelConfig.load(order.output)
 
 
-def _corpora(order: Order) -> dict[str, Corpus]:
-    found = {}
-    for name, paths, with_times in (("text", order.texts, False), ("timed", order.timed, True)):
-        if paths:
-            found[name] = Corpus(".", order.licence, _reader(paths, with_times), dialogue=with_times, tidy=composed)
-    return found
+def _read(order: Order) -> Documents:
+    """The documents of the files, by the name of their corpus; raises CappuncError."""
+    try:
+        found = {"text": list(_documents(order.texts)), "timed": list(_documents(order.timed, with_times=True))}
+    except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
+        raise CappuncError(f"the text cannot be read: {error}") from error
+    return {name: documents for name, documents in found.items() if documents}
 
 
-def _reader(paths: Sequence[Path], with_times: bool) -> Callable[[Path], Iterator[list[Turn]]]:
-    def documents(_: Path) -> Iterator[list[Turn]]:
-        for path in paths:
-            if path.name.endswith((".txt", ".txt.xz")):
-                yield from paragraphs(path)
-            else:
-                yield _transcript(path, with_times)
+def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[list[Turn]]:
+    for path in paths:
+        if path.name.endswith((".txt", ".txt.xz")):
+            yield from paragraphs(path)
+        else:
+            yield _transcript(path, with_times)
 
-    return documents
+
+def _corpora(order: Order, documents: Documents) -> dict[str, Corpus]:
+    def reader(own: Sequence[list[Turn]]) -> Callable[[Path], Iterator[list[Turn]]]:
+        return lambda _: iter(own)
+
+    return {
+        name: Corpus(".", order.licence, reader(own), dialogue=name == "timed", tidy=composed)
+        for name, own in documents.items()
+    }
 
 
 def _transcript(path: Path, with_times: bool) -> list[Turn]:
@@ -120,19 +136,10 @@ def _transcript(path: Path, with_times: bool) -> list[Turn]:
     return [turn if with_times else Turn(turn.text) for turn in turns_of(words)]
 
 
-def _count(corpora: dict[str, Corpus]) -> tuple[int, int]:
+def _count(documents: Documents) -> tuple[int, int]:
     """Words in all, and how many have a mark."""
-    words = marked = 0
-    for corpus in corpora.values():
-        try:
-            for document in corpus.read(Path()):
-                for turn in document:
-                    tokens = turn.text.split()
-                    words += len(tokens)
-                    marked += len(re.findall(r"[,.?!:;…](?=\s|$)", turn.text))
-        except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
-            raise CappuncError(f"the text cannot be read: {error}") from error
-    return words, marked
+    texts = [turn.text for own in documents.values() for document in own for turn in document]
+    return sum(len(text.split()) for text in texts), sum(len(_MARKED.findall(text)) for text in texts)
 
 
 def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
@@ -164,7 +171,7 @@ def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
         "vocabulary": min(max(words // 40, 1000), 16_000),
         "around": tuple(Around),
         "tokens": order.pieces or min(int(words * 1.4) * _MOST_PASSES, _MOST_PIECES),
-        "evaluation": {"held-out end": ["heldout.txt"]},
+        "evaluation": {"held-out end": [_HELDOUT]},
         "decoding": {
             "languages": [order.language],
             "licence": order.licence,
@@ -204,11 +211,11 @@ def _adapted(start: str, pieces: int) -> dict[str, Any]:
     }
 
 
-def _write_heldout(recipe: Recipe, corpora: dict[str, Corpus]) -> None:
+def _heldout(recipe: Recipe, documents: Documents) -> str:
     """The last words of each corpus, which no window of the training had, as text with its paragraphs."""
     parts = []
-    for corpus in corpora.values():
-        turns = [turn.text for document in corpus.read(Path()) for turn in document]
+    for own in documents.values():
+        turns = [turn.text for document in own for turn in document]
         total = sum(sum(bool(strip(token)[0]) for token in text.split()) for text in turns)
         left, kept = int(total * recipe.heldout), []
         for text in reversed(turns):
@@ -218,4 +225,4 @@ def _write_heldout(recipe: Recipe, corpora: dict[str, Corpus]) -> None:
             kept.append(text)
         # One long paragraph: its end is the best there is.
         parts += kept[::-1] or [" ".join(turns[-1].split()[-int(total * recipe.heldout) :])]
-    (recipe.data / "heldout.txt").write_text("\n".join(parts) + "\n", "utf-8")
+    return "\n".join(parts) + "\n"
