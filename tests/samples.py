@@ -3,7 +3,7 @@
     python tests/samples.py
 
 reads ../shared/samples and writes samples.json and samples.md beside this file; test_samples.py
-compares. A file counts as fixed when sentences are restored in it by the rules of rules.py, words,
+compares. What each file is stands in samples.toml, by hand. A file counts as fixed when sentences are restored in it by the rules of rules.py, words,
 times and all other bytes have been compared (`verify`), and fixing the result changes nothing.
 """
 
@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tomllib
 from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from rules import rules
@@ -22,6 +24,7 @@ from cappunc_cli import formats
 from cappunc_cli.cli.encoding import decode, encode, writable
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.words import Document
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = Path(os.environ.get("CAPPUNC_SHARED", HERE.parents[1] / "shared")) / "samples"
@@ -29,41 +32,78 @@ SAMPLES = Path(os.environ.get("CAPPUNC_SHARED", HERE.parents[1] / "shared")) / "
 _HEAD = """# Files of others
 
 What happens to {files} files that others wrote, among them conformance suites with broken files: the format that
-is found by content and name; writing without a change gives the same bytes; `fixed` as samples.py says. A refusal
-is one line that says why. `python tests/samples.py` writes this page.
+is found by content and name, and how often that (or the refusal) is what samples.toml says after a look into the
+file; writing without a change gives the same bytes; `fixed` as samples.py says. A refusal is one line that says why.
+`python tests/samples.py` writes this page.
 
-| folder | files | read as | same bytes | fixed | without words | refused |
-| --- | ---: | --- | ---: | ---: | ---: | ---: |
+| folder | files | read as | rightly | same bytes | fixed | without words | refused |
+| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |
 """
 
 
 @dataclass(slots=True)
 class Row:
-    """One folder: files by the format found; how many were the same, fixed, wordless; refusals by reason."""
+    """One folder: files by the format found; how many were right, the same, fixed, wordless; refusals by reason."""
 
     files: int
     formats: dict[str, int]
+    right: int
     same: int
     fixed: int
     wordless: int
     refused: dict[str, int]
 
 
+@cache
+def _by_hand() -> dict[str, dict[str, str]]:
+    return tomllib.loads((HERE / "samples.toml").read_text("utf-8"))
+
+
+def expected(path: Path) -> str:
+    """What a sample is: a format, `empty`, or `refused: ` and how the reason begins; KeyError for an unknown folder."""
+    folder = path.parent.name
+    for ending, kind in _by_hand()["files"].items():
+        own, _, name = ending.partition("/")
+        if own == folder and path.name.endswith(name):
+            return kind
+    return _by_hand()["folders"][folder]
+
+
+def outcome(path: Path, read: Document | CappuncError) -> str:
+    """What a sample was taken for, in the words of `expected`."""
+    if isinstance(read, CappuncError):
+        return f"refused: {read}"
+    return read.format if path.read_bytes().strip() else "empty"
+
+
+def is_right(path: Path, read: Document | CappuncError) -> bool:
+    kind = expected(path)
+    return outcome(path, read).startswith(kind) if kind.startswith("refused: ") else outcome(path, read) == kind
+
+
+def opened(path: Path) -> Document | CappuncError:
+    """The sample's words, or why it has none."""
+    try:
+        return formats.read(decode(path.read_bytes())[0], path.name)
+    except CappuncError as refusal:
+        return refusal
+
+
 def examine(folder: Path, model: Model) -> Row:
     """Put every file of a folder through reading, writing and fixing; raises AssertionError for a lost byte."""
     found: Counter[str] = Counter()
     refused: Counter[str] = Counter()
-    same = fixed = wordless = 0
+    right = same = fixed = wordless = 0
     paths = sorted(path for path in folder.iterdir() if path.is_file())
     for path in paths:
         data = path.read_bytes()
-        try:
-            text, encoding = decode(data)
-            document = formats.read(text, path.name)
-        except CappuncError as refusal:
-            refused[_reason(refusal)] += 1
+        document = opened(path)
+        right += is_right(path, document)
+        if isinstance(document, CappuncError):
+            refused[_reason(document)] += 1
             continue
-        found[document.format] += 1
+        found[outcome(path, document)] += 1
+        _, encoding = decode(data)
         unchanged = formats.write(document, [word.text for word in document.words])
         assert encode(unchanged, encoding) == data, path.name
         same += 1
@@ -81,7 +121,7 @@ def examine(folder: Path, model: Model) -> Row:
             fixed += 1
         else:
             refused["fixing it once more would change it"] += 1
-    return Row(len(paths), dict(sorted(found.items())), same, fixed, wordless, dict(sorted(refused.items())))
+    return Row(len(paths), dict(sorted(found.items())), right, same, fixed, wordless, dict(sorted(refused.items())))
 
 
 def _reason(refusal: CappuncError) -> str:
@@ -101,10 +141,11 @@ def page(rows: dict[str, Row]) -> str:
     kinds: Counter[str] = Counter()
     for row in rows.values():
         kinds.update(row.formats)
-    total = [sum(getattr(row, key) for row in rows.values()) for key in ("files", "same", "fixed", "wordless")]
+    names = ("files", "right", "same", "fixed", "wordless")
+    files, right, same, fixed, wordless = (sum(getattr(row, name) for row in rows.values()) for name in names)
     refusals = sum(sum(row.refused.values()) for row in rows.values())
-    files, same, fixed, wordless = total
-    lines.append(f"| all | {files} | {len(kinds)} formats | {same} | {fixed} | {wordless} | {refusals} |\n")
+    count = len(kinds.keys() - {"empty"})
+    lines.append(f"| all | {files} | {count} formats | {right} | {same} | {fixed} | {wordless} | {refusals} |\n")
     reasons: Counter[str] = Counter()
     for row in rows.values():
         reasons.update(row.refused)
@@ -114,8 +155,8 @@ def page(rows: dict[str, Row]) -> str:
 
 def _line(name: str, row: Row) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(row.formats.items(), key=lambda k: (-k[1], k[0])))
-    refusals = sum(row.refused.values())
-    return f"| {name} | {row.files} | {kinds or '–'} | {row.same} | {row.fixed} | {row.wordless} | {refusals} |\n"
+    counts = (row.right, row.same, row.fixed, row.wordless, sum(row.refused.values()))
+    return f"| {name} | {row.files} | {kinds or '–'} | {' | '.join(map(str, counts))} |\n"
 
 
 def stored() -> dict[str, Row]:
