@@ -3,8 +3,9 @@
     python tests/samples.py
 
 reads ../shared/samples and writes samples.json and samples.md beside this file; test_samples.py
-compares. What each file is stands in samples.toml, by hand. A file counts as fixed when sentences are restored in it by the rules of rules.py, words,
-times and all other bytes have been compared (`verify`), and fixing the result changes nothing.
+compares. What each file is stands in samples.toml, by hand. A file counts as fixed when sentences
+are restored in it by the rules of rules.py, words, times and all other bytes have been compared
+(`verify`), and fixing the result changes nothing.
 """
 
 from __future__ import annotations
