@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, Around, Case
+from cappunc_cli.labels import MARKS, TERMINAL, Around, Case
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.facts import Fact, Facts
 
@@ -21,6 +21,8 @@ CASE_COLUMNS = tuple(Case)
 MARK_COLUMNS = ("", *MARKS)
 LOWER, CAPITAL, UPPER, MIXED = (CASE_COLUMNS.index(c) for c in (Case.LOWER, Case.CAPITAL, Case.UPPER, Case.MIXED))
 NONE, COMMA, PERIOD = (MARK_COLUMNS.index(m) for m in ("", ",", "."))
+#: The marks that end a sentence.
+ENDS = [MARK_COLUMNS.index(mark) for mark in TERMINAL]
 #: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 #: These end a sentence or not, as the next word's case says.
@@ -60,6 +62,12 @@ def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) 
     _restrict_marks(text)
     _fold_marks(text, wanted)
     return text
+
+
+def chance_of_end(text: Text) -> Chances:
+    """How probable it is that a sentence ends with each word; an abbreviation's period ends none."""
+    ends: Chances = text.marks[:, ENDS].sum(1) - np.where(text.has(Fact.ABBREVIATION), text.marks[:, PERIOD], 0)
+    return ends
 
 
 def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:

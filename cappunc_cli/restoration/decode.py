@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import TERMINAL, Label
+from cappunc_cli.labels import Label
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.around import Scene, Signs, answer, forget, sentence_ends, surround
 from cappunc_cli.restoration.columns import (
     CASE_COLUMNS,
+    ENDS,
     LOWER,
     MARK_COLUMNS,
     MIXED,
@@ -27,6 +28,7 @@ from cappunc_cli.restoration.columns import (
     UPPER,
     Chances,
     Text,
+    chance_of_end,
     columns,
 )
 from cappunc_cli.restoration.config import ModelConfig
@@ -38,7 +40,6 @@ from cappunc_cli.restoration.options import Options
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-_ENDS = [MARK_COLUMNS.index(m) for m in TERMINAL]
 #: After these a capital proves nothing about a sentence start: the model's word alone counts.
 _OPEN = [MARK_COLUMNS.index(m) for m in "…:—"]
 #: What never closes a text.
@@ -81,13 +82,13 @@ def decode(
     conventions = language(options.language or config.languages[0])
     allowed = conventions.marks if options.marks is None else options.marks
     text = columns(probabilities, facts(words, conventions, forms), config, allowed)
-    ends = _chance_of_end(text)
+    ends = np.append(np.float32(0), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)
     scores = _mark_scores(text, turn_ends, config, options, known)
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital)
-        scores[:-1, _ENDS] += _tell_tale(text, known, ends)[1:, None]
+        scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
     labels = [Label()] * len(words) if written is None else written
     if options.existing == "replace" and conventions.opening:
         labels = forget(labels, conventions.opening)
@@ -97,13 +98,6 @@ def decode(
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
     return _labels(text, words, marks, cases, signs, known, forms, conventions)
-
-
-def _chance_of_end(text: Text) -> Chances:
-    """Of each word: how probable a sentence end before it is; an abbreviation's period is none."""
-    ends = text.marks[:, _ENDS].sum(1) - np.where(text.has(Fact.ABBREVIATION), text.marks[:, PERIOD], 0)
-    before: Chances = np.append(np.float32(0), ends[:-1]).astype(np.float32)
-    return before
 
 
 def _weighed(chance: Chances, nats: Chances) -> Chances:
@@ -147,8 +141,8 @@ def _mark_scores(
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
     scores[-1, _CONTINUING] = -np.inf
-    if text.marks[-1, [*_ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
-        scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in _ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
+    if text.marks[-1, [*ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
+        scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf
     scores[fixed, known.marks[fixed]] = 0
@@ -171,7 +165,7 @@ def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Cha
     cost = np.clip(_log(capital) - _log(1 - capital), -20, 0)
     cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
-    for end in _ENDS:
+    for end in ENDS:
         scores[:, end] += np.where(text.has(Fact.ABBREVIATION), 0, loss) if end == PERIOD else loss
 
 

@@ -25,10 +25,10 @@ from cappunc_cli.restoration.columns import (
     LOWER,
     MARK_COLUMNS,
     NONE,
-    PERIOD,
     UPPER,
     Chances,
     Flags,
+    chance_of_end,
     columns,
 )
 from cappunc_cli.restoration.config import ModelConfig
@@ -52,7 +52,6 @@ _LOWER_TURN, _LOWER_START = 0.1, 0.03
 #: At least so probable is a capital after what may or may not end a sentence.
 _OPEN_START = 0.2
 
-_ENDS = [MARK_COLUMNS.index(mark) for mark in TERMINAL]
 #: The three kinds of mark that the detector tells apart.
 _NO_MARK, _WITHIN, _END = range(3)
 _KINDS = {mark: _NO_MARK if not mark else _END if mark in TERMINAL else _WITHIN for mark in MARK_COLUMNS}
@@ -129,8 +128,7 @@ def expected(
 ) -> Expected:
     """The expectations that a model's `probabilities` [n, cases + marks (+ around)] of bare words amount to."""
     text = columns(probabilities, facts(bare, conventions, lexicon), config, "".join(MARK_COLUMNS))
-    abbreviation = text.has(Fact.ABBREVIATION)
-    ends = text.marks[:, _ENDS].sum(1) - np.where(abbreviation, text.marks[:, PERIOD], 0)
+    ends = chance_of_end(text)
     none = text.marks[:, NONE]
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
     before = np.append(np.float32(0), ends[:-1])
@@ -143,7 +141,7 @@ def expected(
         ~text.has(Fact.NO_CASE | Fact.NO_CAPITAL),
         text.has(Fact.ONE_LETTER),
         text.has(Fact.ALWAYS_CAPITAL),
-        abbreviation,
+        text.has(Fact.ABBREVIATION),
     )
 
 
