@@ -96,6 +96,11 @@ class Label:
         """Every mark of MARKS in `after` and every one of Around: `¿Qué?”,` has four."""
         return _marks_in(self.after) | self.around
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether its mark cannot go: without it the quote of `hello,'` would become part of the word."""
+        return "'" in self.after or "’" in self.after
+
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """The same label with its mark replaced; quotes and brackets keep their place.
 
@@ -103,8 +108,8 @@ class Label:
         """
         if mark == self.mark:
             return self
-        if not mark and any(c in _APOSTROPHES for c in self.after):
-            return self  # without its mark the quote of `hello,'` would become part of the word
+        if not mark and self.is_bound:
+            return self
         return replace(self, after=_set_mark(self.after, mark, ")]}" if quoted else ")]}" + "".join(_QUOTES_AFTER)))
 
 

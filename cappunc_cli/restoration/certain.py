@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, Case, Label, strip
+from cappunc_cli.labels import Case, Label, strip
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.columns import NONE, Flags, case_numbers, mark_numbers
 from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.existing import Evidence
+from cappunc_cli.restoration.existing import Evidence, bound
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.words import Word
 
@@ -27,13 +27,8 @@ _FEWEST_LETTERS = 3
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 _CONTINUED, _NO_START = 8.0, 3.0
-_NONE = 0
 #: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
 _VOWELS = frozenset("aeiou")
-_CASE_NUMBER = {case: i for i, case in enumerate(Case)}
-_MARK_NUMBER = {mark: i for i, mark in enumerate(("", *MARKS))}
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +49,19 @@ class Certain:
 
     def hold(self, known: Evidence) -> Evidence:
         """The evidence, with what is certain in it."""
-        count = len(self.labels)
-        cases = np.fromiter((_CASE_NUMBER[label.case] for label in self.labels), np.int8, count)
-        written = np.fromiter(
-            (_MARK_NUMBER[label.mark] if label.after else _NONE for label in self.labels), np.int8, count
-        )
-        marks = np.where(self.shortened | _bound(self.labels), written, np.int8(_NONE))
+        marks = np.where(self.shortened | bound(self.labels), mark_numbers(self.labels), np.int8(NONE))
         # What is there, and fixed, stays.
         free = (known.marks < 0) & (self.joined | self.shortened)
         continuing = np.append(False, self.continued[:-1])
         return replace(
             known,
-            cases=np.where(self.cased, cases, known.cases).astype(np.int8),
+            cases=np.where(self.cased, case_numbers(self.labels), known.cases).astype(np.int8),
             marks=np.where(free, marks, known.marks),
             capitals=known.capitals & ~self.cased,
             gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
             capital_odds=known.capital_odds - np.where(continuing, np.float32(_NO_START), np.float32(0)),
             free_start=known.free_start | self.terms | continuing,
         )
-
-
-def _bound(labels: Sequence[Label]) -> Flags:
-    # `hello,'`: without its mark the quote would become part of the word.
-    return np.fromiter(
-        (bool(label.after) and bool(set("'’") & set(label.after)) for label in labels), np.bool_, len(labels)
-    )
 
 
 def certain(

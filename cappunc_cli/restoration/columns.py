@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, TERMINAL, Around, Case
+from cappunc_cli.labels import MARKS, TERMINAL, Around, Case, Label
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.facts import Fact, Facts
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: The columns, whatever the order of a model's own.
 CASE_COLUMNS = tuple(Case)
 MARK_COLUMNS = ("", *MARKS)
+_CASE_NUMBER = {case: i for i, case in enumerate(CASE_COLUMNS)}
+_MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_COLUMNS)}
 LOWER, CAPITAL, UPPER, MIXED = (CASE_COLUMNS.index(c) for c in (Case.LOWER, Case.CAPITAL, Case.UPPER, Case.MIXED))
 NONE, COMMA, PERIOD = (MARK_COLUMNS.index(m) for m in ("", ",", "."))
 #: The marks that end a sentence.
@@ -29,6 +31,8 @@ _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 _SOFT = "…;"
 
 Flags = npt.NDArray[np.bool_]
+#: One column a word, [n].
+Numbers = npt.NDArray[np.int8]
 #: One probability a word, [n].
 Chances = npt.NDArray[np.float32]
 
@@ -68,6 +72,16 @@ def chance_of_end(text: Text) -> Chances:
     """How probable it is that a sentence ends with each word; an abbreviation's period ends none."""
     ends: Chances = text.marks[:, ENDS].sum(1) - np.where(text.has(Fact.ABBREVIATION), text.marks[:, PERIOD], 0)
     return ends
+
+
+def case_numbers(labels: Sequence[Label]) -> Numbers:
+    """The column of each label's case, [n]."""
+    return np.fromiter((_CASE_NUMBER[label.case] for label in labels), np.int8, len(labels))
+
+
+def mark_numbers(labels: Sequence[Label]) -> Numbers:
+    """The column of each label's mark, [n]."""
+    return np.fromiter((_MARK_NUMBER[label.mark] if label.after else NONE for label in labels), np.int8, len(labels))
 
 
 def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import MARKS, Case, Label
+from cappunc_cli.labels import Case, Label
+from cappunc_cli.restoration.columns import CAPITAL, UPPER, Flags, Numbers, case_numbers, mark_numbers
 from cappunc_cli.restoration.stretches import Expected, Lack, lacking
 from cappunc_cli.words import Word
 
@@ -29,21 +30,17 @@ _LOWER_COST = 30.0
 #: Nats: marks of an all-lower or ALL-UPPER text are more often right than the model is.
 _SEEN_WORTH = 4.0
 
-_MARK_NUMBER = {mark: i for i, mark in enumerate(("", *MARKS))}
-_CASE_NUMBER = {case: i for i, case in enumerate(Case)}
 _APOSTROPHES = "'’"
 _QUOTES = '"”’»“'
 
-Numbers = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What decoding must respect, each array [n]; -1 is free.
 
-    `marks` and `cases` are fixed labels (positions in ("", *MARKS) and in Case);
+    `marks` and `cases` are fixed labels (their columns);
     `seen_marks` are existing marks worth `seen_worth` nats; `capital_odds` are nats for any
     capital form; `capitals` are existing capitals that can be trusted, which tell of a
     sentence start where the word is no name; `gap_cost` are nats against a new mark;
@@ -127,8 +124,7 @@ def evidence(
     words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str, lack: Lack | None = None
 ) -> Evidence:
     """The evidence of `labels`, the existing ones, under `--existing` keep or replace; under auto what they `lack`."""
-    marks = np.fromiter((_MARK_NUMBER[label.mark] if label.after else 0 for label in labels), np.int8, len(labels))
-    cases = np.fromiter((_CASE_NUMBER[label.case] for label in labels), np.int8, len(labels))
+    marks, cases = mark_numbers(labels), case_numbers(labels)
     start = np.fromiter((_free_start(a, b) for a, b in zip([None, *labels], labels, strict=False)), np.bool_, len(bare))
     if existing == "keep":
         return _keep(marks, cases, start)
@@ -153,7 +149,7 @@ def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
         marks=np.where(marked, marks, -1).astype(np.int8),
         cases=np.where(cased, cases, -1).astype(np.int8),
         capital_odds=np.where(_dense(cased) & ~cased, -_GAP_COST, 0).astype(np.float32),
-        capitals=cases == _CASE_NUMBER[Case.CAPITAL],
+        capitals=cases == CAPITAL,
         gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
         free_start=start,
     )
@@ -168,7 +164,7 @@ def _repair(marks: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidenc
         marks=np.where(lack.marks & (marks == 0), -1, marks).astype(np.int8),
         cases=np.where(free_case, -1, cases).astype(np.int8),
         capital_odds=np.where(kept_lower, -_LOWER_COST, 0).astype(np.float32),
-        capitals=~free_case & (cases == _CASE_NUMBER[Case.CAPITAL]),
+        capitals=~free_case & (cases == CAPITAL),
         free_start=start,
         settled=~lack.any,
     )
@@ -185,11 +181,9 @@ def _replace(
     trusting: bool,
 ) -> Evidence:
     free = nothing(len(marks))
-    # The mark in `hello,'` keeps its quote from becoming part of the word: it cannot go.
-    bound = np.fromiter((any(c in _APOSTROPHES for c in label.after) for label in labels), np.bool_, len(labels))
     result = replace(
         free,
-        marks=np.where(bound & (marks > 0), marks, -1).astype(np.int8),
+        marks=np.where(bound(labels) & (marks > 0), marks, -1).astype(np.int8),
         seen_marks=np.where(marks > 0, marks, -1).astype(np.int8),
         seen_worth=_SEEN_WORTH if trusting else 0.0,
         free_start=start,
@@ -198,13 +192,18 @@ def _replace(
         return result
     # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
     heads = np.fromiter((i == 0 or words[i - 1].cue != word.cue for i, word in enumerate(words)), np.bool_, len(words))
-    capitals = (cases == _CASE_NUMBER[Case.CAPITAL]) & ~heads
+    capitals = (cases == CAPITAL) & ~heads
     return replace(
         result,
-        cases=np.where(cases >= _CASE_NUMBER[Case.UPPER], cases, -1).astype(np.int8),
+        cases=np.where(cases >= UPPER, cases, -1).astype(np.int8),
         capitals=capitals,
         capital_odds=np.where(capitals, _CAPITAL_WORTH, 0).astype(np.float32),
     )
+
+
+def bound(labels: Sequence[Label]) -> Flags:
+    """Whose mark cannot go, [n]."""
+    return np.fromiter((label.is_bound for label in labels), np.bool_, len(labels))
 
 
 def _dense(there: Flags) -> Flags:

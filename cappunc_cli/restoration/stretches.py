@@ -21,13 +21,14 @@ import numpy.typing as npt
 from cappunc_cli.labels import TERMINAL, Label
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.columns import (
-    CASE_COLUMNS,
     LOWER,
     MARK_COLUMNS,
     NONE,
     UPPER,
     Chances,
     Flags,
+    Numbers,
+    case_numbers,
     chance_of_end,
     columns,
 )
@@ -58,7 +59,6 @@ _KINDS = {mark: _NO_MARK if not mark else _END if mark in TERMINAL else _WITHIN 
 #: After these a sentence may begin or go on.
 _OPEN = frozenset("…:;—")
 _QUOTES = frozenset('"”»“')
-_CASES = {case: i for i, case in enumerate(CASE_COLUMNS)}
 
 #: The ways of writing: (lacks marks, case); the first lacks nothing.
 _CASED, _LOWERED, _RAISED = range(3)
@@ -66,7 +66,6 @@ _WAYS = [(bare, case) for bare in (False, True) for case in (_CASED, _LOWERED, _
 _LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
 _CASE = np.array([case for _, case in _WAYS])
 
-Numbers = npt.NDArray[np.int8]
 Scores = npt.NDArray[np.float64]
 
 
@@ -178,7 +177,7 @@ def _scores(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> Score
     in_marked = np.where(ended, begin, np.where(open_end, np.maximum(known.capital, _OPEN_START), known.own))
     in_bare = np.where(ended, begin, known.capital)
 
-    cases = np.fromiter((_CASES[label.case] for label in labels), np.int8, count)
+    cases = case_numbers(labels)
     fixed = _by_case(known, cases)
     chances = [
         (_cased(known, cases, in_bare if bare else in_marked) if case == _CASED else fixed[case])
