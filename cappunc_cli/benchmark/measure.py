@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.clock import Clock
-from cappunc_cli.restoration.pipeline import Model, Options, stripped
+from cappunc_cli.restoration.pipeline import Model, Options, probabilities
 from cappunc_cli.restoration.together import rewritten
-from cappunc_cli.words import pauses, turn_ends
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.engine import OnnxEngine
@@ -56,15 +54,11 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
-    window, overlap, cut = options.windows(model.config)
     begun = time.perf_counter()
-    bare = [stripped(word.text)[0] for word in words]
-    chunks = split(len(bare), window, overlap)
-    rows = engine.predict(bare, pauses(words), turn_ends(words), chunks)
-    merged = merge(chunks, rows, cut, len(bare), blend=model.config.blend)
+    rows = probabilities(words, model, options)
     model_seconds = time.perf_counter() - begun
     with clock("decode"):
-        new = rewritten(words, merged, model, options)
+        new = rewritten(words, rows, model, options)
     with clock("write"):
         output = formats.write(document, new)
         formats.verify(document, output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -108,13 +109,36 @@ def probabilities(
 
     `progress` as in `restore`. Raises CappuncError.
     """
-    options = options or Options()
+    return next(each_probabilities([words], model, options or Options(), progress))
+
+
+def each_probabilities(
+    texts: Sequence[Sequence[Word]],
+    model: Model,
+    options: Options,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Rows]:
+    """The `probabilities` of each text; their windows share batches, so how words are cut into texts costs nothing.
+
+    `progress` hears how many words of all texts the model has read. Raises CappuncError.
+    """
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [stripped(word.text)[0] for word in words]
-    chunks = split(len(bare), window, overlap)
-    silence = pauses(words) if options.pauses else [None] * len(words)
-    rows = _reported(model.engine.predict(bare, silence, turn_ends(words), chunks), progress)
-    return merge(chunks, rows, min_words_cut, len(bare), blend=model.config.blend)
+    bare = [stripped(word.text)[0] for words in texts for word in words]
+    silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
+    if not options.pauses:
+        silence = [None] * len(bare)
+    turns = list(chain.from_iterable(map(turn_ends, texts)))
+    chunks = [split(len(words), window, overlap) for words in texts]
+    offsets = list(accumulate(map(len, texts), initial=0))
+    placed = [_moved(chunk, offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
+    rows = _reported(model.engine.predict(bare, silence, turns, placed), progress)
+    for words, own, offset in zip(texts, chunks, offsets, strict=False):
+        found = ((_moved(chunk, -offset), values) for chunk, values in islice(rows, len(own)))
+        yield merge(own, found, min_words_cut, len(words), blend=model.config.blend)
+
+
+def _moved(chunk: Chunk, by: int) -> Chunk:
+    return Chunk(chunk.start + by, chunk.stop + by)
 
 
 def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
@@ -180,6 +204,6 @@ def _reported(
     rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Chunk, Rows]]:
     for chunk, values in rows:
-        yield chunk, values
         if progress is not None:
             progress(chunk.stop)
+        yield chunk, values
