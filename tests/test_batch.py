@@ -132,7 +132,7 @@ def test_a_tree_of_one_file_becomes_a_tree(tmp_path: Path) -> None:
 
 def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
     assert cappunc("in", "-o", "in/fixed", cwd=tree).returncode == 0
-    assert len(inputs([str(tree / "in")], {".txt"}, str(tree / "in/fixed"))) == 30
+    assert len(inputs([str(tree / "in")], "txt", str(tree / "in/fixed"))) == 30
 
 
 def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cappunc_cli.cli.options import Device
 from cappunc_cli.cli.progress import Reporter
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def bench(
         str | None, typer.Argument(metavar="[FILE]", help="A transcript to measure with; made-up text otherwise.")
     ] = None,
     model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
+    device: Device = "auto",
     words: Annotated[int, typer.Option(min=1, metavar="N", help="Length of the made-up text.")] = 20_000,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of which the fastest counts.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print json, with hardware and versions.")] = False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.files import PIPE, read_text, write_stdout
-from cappunc_cli.cli.fix import Engine, suffixes
+from cappunc_cli.cli.options import (
+    Device,
+    Engine,
+    Files,
+    FormatName,
+    Lang,
+    ModelByLanguage,
+    Pauses,
+    Quiet,
+    Verbose,
+    or_standard_input,
+)
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadModel, CappuncError
@@ -24,22 +34,15 @@ if TYPE_CHECKING:
 
 def check(
     context: typer.Context,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
-    ] = None,
+    files: Files = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their stretches.")] = False,
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Format of the input, if it is not found.")
-    ] = None,
-    lang: Annotated[str, typer.Option(metavar="CODE", help="Language of the files; auto looks at each.")] = "auto",
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
-    ] = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
-    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+    format_name: FormatName = None,
+    lang: Lang = "auto",
+    model: ModelByLanguage = None,
+    device: Device = "auto",
+    pauses: Pauses = True,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Tell which stretches of files lack marks or case: what `fix` would restore.
 
@@ -52,10 +55,7 @@ def check(
     cappunc check season1/ || cappunc fix --in-place season1/
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
     """
-    if not files and sys.stdin.isatty():
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(2)
-    jobs = [Job(source, None) for source, _ in inputs(files or [PIPE], suffixes(format_name))]
+    jobs = [Job(source, None) for source, _ in inputs(or_standard_input(files, context), format_name)]
     if not jobs:
         raise CappuncError("no files of a known format there")
     from cappunc_cli.cli.fixer import Fixer, Settings

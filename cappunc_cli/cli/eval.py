@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
-from cappunc_cli.cli.fix import Engine
+from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses
 from cappunc_cli.errors import CappuncError
 
 
@@ -35,9 +35,7 @@ def eval_(
     versus: Annotated[
         list[Path] | None, typer.Option("--vs", metavar="PATH", help="Another hypothesis: does it differ by luck?")
     ] = None,
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
-    ] = None,
+    format_name: FormatName = None,
     only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose name matches.")] = None,
     preset: Annotated[Preset | None, typer.Option("--metric", help="Scores as another project defines them.")] = None,
     fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Whether ! ; … count as . and : — as ,")] = True,
@@ -54,8 +52,8 @@ def eval_(
         str | None, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")
     ] = None,
     engine: Annotated[Engine, typer.Option(help="As in fix.")] = Engine.ONNX,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
-    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether the model may use the times.")] = True,
+    device: Device = "auto",
+    pauses: Pauses = True,
     shuffle_pauses: Annotated[
         bool, typer.Option("--shuffle-pauses", help="Give the pauses to other words: does the model listen?")
     ] = False,

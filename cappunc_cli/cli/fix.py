@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import PIPE
+from cappunc_cli.cli.options import (
+    Device,
+    Engine,
+    Files,
+    FormatName,
+    Lang,
+    ModelByLanguage,
+    Pauses,
+    Quiet,
+    Verbose,
+    or_standard_input,
+)
 from cappunc_cli.cli.plan import Job, inputs, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
@@ -27,13 +38,6 @@ class Existing(StrEnum):
     REPLACE = "replace"
 
 
-class Engine(StrEnum):
-    """What runs a model (`restoration.engines`, which help must not load)."""
-
-    ONNX = "onnx"
-    NGRAM = "ngram"
-
-
 class Diacritics(StrEnum):
     """What becomes of a text's diacritics (`restoration.diacritics.MODES`)."""
 
@@ -44,27 +48,20 @@ class Diacritics(StrEnum):
 
 def fix(
     context: typer.Context,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
-    ] = None,
+    files: Files = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to write; - is standard output.")
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the files themselves.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what would change; write nothing.")] = False,
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Format of the input, if it is not found.")
-    ] = None,
-    lang: Annotated[str, typer.Option(metavar="CODE", help="Language of the files; auto looks at each.")] = "auto",
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
-    ] = None,
+    format_name: FormatName = None,
+    lang: Lang = "auto",
+    model: ModelByLanguage = None,
     engine: Annotated[
         Engine, typer.Option(help="onnx: the network; ngram: a trigram model of 1 MB, faster and far weaker.")
     ] = Engine.ONNX,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")] = "auto",
+    device: Device = "auto",
     workers: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
     ] = 1,
@@ -91,7 +88,7 @@ def fix(
             help="Letters: normalise gives each one code (ş to ș), restore sets those a text was typed without."
         ),
     ] = Diacritics.KEEP,
-    pauses: Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")] = True,
+    pauses: Pauses = True,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
     overlap: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Words that neighbouring windows share.")
@@ -99,8 +96,8 @@ def fix(
     min_words_cut: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Words dropped at a window's inner edges.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Give files their punctuation and case back.
 
@@ -117,12 +114,10 @@ def fix(
     cappunc fix --diff talk.srt                 what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
-    if not files and sys.stdin.isatty():
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(2)
     _check(diff, output, in_place, marks)
-    found = inputs(files or [PIPE], suffixes(format_name), output)
-    root = resumable(files or [], output)
+    names = or_standard_input(files, context)
+    found = inputs(names, format_name, output)
+    root = resumable(names, output)
     if diff:
         jobs = [Job(source, None) for source, _ in found]
     else:
@@ -182,17 +177,6 @@ def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) ->
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
     if marks is not None and (unknown := set(marks) - {*MARKS, *Around}):
         raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(Around)}", param_hint="--marks")
-
-
-def suffixes(format_name: str | None) -> frozenset[str]:
-    """What files in a directory must end in; checks the name of the format on the way."""
-    from cappunc_cli.formats import FORMATS
-
-    if format_name is None:
-        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
-    if format_name not in FORMATS:
-        raise typer.BadParameter(f"{format_name!r} is none of {', '.join(sorted(FORMATS))}", param_hint="--format")
-    return frozenset(FORMATS[format_name].SUFFIXES)
 
 
 def _is_terminal() -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.files import PIPE, read_text, write_stdout
+from cappunc_cli.cli.options import Device, Files, Quiet
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
 
@@ -21,16 +22,13 @@ if TYPE_CHECKING:
 
 
 def glossary(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
-    ] = None,
+    files: Files = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
     least: Annotated[int, typer.Option("--least", min=1, metavar="N", help="Only what occurs so often.")] = 1,
     model: Annotated[str, typer.Option(metavar="NAME|DIR", help="For files without case; see: cappunc models.")] = "en",
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or cuda:N.")] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
 ) -> None:
     """Propose names and other terms for a glossary, the most frequent first.
 
@@ -43,14 +41,13 @@ def glossary(
     cappunc fix --glossary terms.txt talk.srt
     """
     from cappunc_cli.cli.plan import inputs
-    from cappunc_cli.formats import FORMATS
     from cappunc_cli.languages import language
     from cappunc_cli.restoration.candidates import propose
     from cappunc_cli.restoration.config import ModelConfig
     from cappunc_cli.restoration.models import find
 
     reporter = Reporter(quiet)
-    sources = [source for source, _ in inputs(files or [PIPE], {s for f in FORMATS.values() for s in f.SUFFIXES})]
+    sources = [source for source, _ in inputs(files or [PIPE], None)]
     if not sources:
         raise CappuncError("no files of a known format there")
     code = ModelConfig.load(find(model)).languages[0]

@@ -31,12 +31,14 @@ def beside(source: Path) -> Path:
     return source.with_name(f"{source.stem}.fixed{source.suffix}")
 
 
-def inputs(names: Sequence[str], suffixes: Collection[str], output: str | None = None) -> list[tuple[str, Path]]:
+def inputs(names: Sequence[str], format_name: str | None, output: str | None = None) -> list[tuple[str, Path]]:
     """Each input file with the path that it has below an output directory.
 
-    Directories are searched for files that end in one of `suffixes`; what a former run left
+    Directories are searched for files of a format (None: of any); what a former run left
     beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
+    Raises typer.BadParameter for a format that there is not.
     """
+    suffixes = _suffixes(format_name)
     own = None if output in (None, PIPE) else Path(output or "").resolve()
     return [pair for name in names for pair in _expand(name, suffixes, own)]
 
@@ -68,6 +70,17 @@ def plan(
     if output is None:
         return _unnamed(found, stdout_is_terminal)
     return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
+
+
+def _suffixes(format_name: str | None) -> frozenset[str]:
+    """What files of a format end in."""
+    from cappunc_cli.formats import FORMATS
+
+    if format_name is None:
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
+    if format_name not in FORMATS:
+        raise typer.BadParameter(f"{format_name!r} is none of {', '.join(sorted(FORMATS))}", param_hint="--format")
+    return frozenset(FORMATS[format_name].SUFFIXES)
 
 
 def _expand(name: str, suffixes: Collection[str], output: Path | None) -> Iterator[tuple[str, Path]]:

@@ -1,0 +1,43 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from cappunc_cli.cli.files import PIPE
+
+
+class Engine(StrEnum):
+    """What runs a model (`restoration.engines`, which help must not load)."""
+
+    ONNX = "onnx"
+    NGRAM = "ngram"
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
+]
+FormatName = Annotated[
+    str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
+]
+Lang = Annotated[str, typer.Option(metavar="CODE", help="Language of the files; auto looks at each.")]
+ModelByLanguage = Annotated[
+    str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
+]
+Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")]
+Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
+
+
+def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:
+    """What a command reads; where nothing is named and nobody pipes anything in, its help, and exit code 2."""
+    if not files and sys.stdin.isatty():
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+    return files or [PIPE]
