@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import PIPE, read_text, write_stdout
+from cappunc_cli.cli.files import about, read_text, write_stdout
 from cappunc_cli.cli.options import (
     Device,
     Engine,
@@ -63,22 +62,16 @@ def check(
     from cappunc_cli.restoration.pipeline import Options
 
     reporter = Reporter(quiet, verbose)
-    refused: list[CappuncError] = []
-
-    def refuse(error: CappuncError) -> None:
-        refused.append(error)
-        reporter.error(error)
-
     if model is not None or lang != AUTO:
         code = DEFAULT if lang == AUTO and model is None else lang
         groups = {(model or model_for(code, Engine.ONNX.value), code): jobs}
     else:
-        groups = by_model(jobs, Engine.ONNX.value, refuse)
+        groups = by_model(jobs, Engine.ONNX.value, reporter.error)
     reports: list[dict[str, object]] = []
     for (name, code), some in groups.items():
         options = Options(pauses=pauses, language=None if code == AUTO else code)
         fixer = Fixer(Settings(name, device, format_name, options), reporter.info, reporter.detail)
-        for report in _reports(some, fixer, refuse):
+        for report in _reports(some, fixer, reporter):
             reports.append(report)
             if not as_json:
                 write_stdout("".join(_lines(report)).encode("utf-8", "surrogateescape"))
@@ -86,23 +79,20 @@ def check(
         order = {job.name: i for i, job in enumerate(jobs)}
         reports.sort(key=lambda report: order[str(report["file"])])
         write_stdout((json.dumps(reports, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace"))
-    if refused or any(report["stretches"] for report in reports):
+    if reporter.errors or any(report["stretches"] for report in reports):
         raise typer.Exit(1)
 
 
-def _reports(jobs: Sequence[Job], fixer: Fixer, refuse: Callable[[CappuncError], None]) -> Iterator[dict[str, object]]:
+def _reports(jobs: Sequence[Job], fixer: Fixer, reporter: Reporter) -> Iterator[dict[str, object]]:
     """What each readable file lacks."""
     for job in jobs:
         try:
-            document = fixer.read(read_text(job.source)[0], "" if job.source == PIPE else Path(job.source).name)
+            document = fixer.read(read_text(job.source)[0], job.file_name)
             found = _found(document.words, fixer) if document.words else []
         except BadModel:
             raise
-        except CappuncError as error:
-            refuse(CappuncError(error.message, error.path or job.name, error.line))
-            continue
-        except OSError as error:
-            refuse(CappuncError(error.strerror or str(error), str(error.filename or job.name)))
+        except (CappuncError, OSError) as error:
+            reporter.error(about(error, job.name))
             continue
         yield {
             "file": job.name,

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cappunc_cli.cli.encoding import Encoding, decode
+from cappunc_cli.errors import CappuncError
 
 #: What the user writes for standard input or output.
 PIPE = "-"
@@ -30,6 +31,13 @@ def read_bytes(source: str) -> bytes:
 def read_text(source: str) -> tuple[str, Encoding]:
     """Text of a file, or of standard input for `-`, and how to write it back."""
     return decode(read_bytes(source))
+
+
+def about(error: CappuncError | OSError, name: str) -> CappuncError:
+    """The error as one line about the file that it names, or else `name`."""
+    if isinstance(error, CappuncError):
+        return CappuncError(error.message, error.path or name, error.line)
+    return CappuncError(error.strerror or str(error), str(error.filename or name))
 
 
 def write_stdout(data: bytes) -> None:

@@ -23,7 +23,6 @@ from cappunc_cli.cli.options import (
 )
 from cappunc_cli.cli.plan import Job, inputs, plan, resumable
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Around
 
 if TYPE_CHECKING:
@@ -143,18 +142,12 @@ def fix(
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
     done = True
-
-    def refuse(error: CappuncError) -> None:
-        nonlocal done
-        done = False
-        reporter.error(error)
-
     # Each language has its model, and each model its run over the files.
     if model is not None or lang != AUTO or not jobs:
         code = DEFAULT if lang == AUTO and model is None else lang
         groups = {(model or model_for(code, engine.value), code): jobs}
     else:
-        groups = by_model(jobs, engine.value, refuse)
+        groups = by_model(jobs, engine.value, reporter.error)
     for (name, code), some in groups.items():
         settings = Settings(
             name,
@@ -168,7 +161,7 @@ def fix(
         fixer = Fixer(settings, reporter.info, reporter.detail)
         manifest = Manifest(root, signature(settings)) if root is not None else None
         done &= run(some, fixer, mode, reporter, manifest, workers)
-    if not done:
+    if not done or reporter.errors:
         raise typer.Exit(1)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import PIPE, read_text, write_stdout
+from cappunc_cli.cli.files import PIPE, about, read_text, write_stdout
 from cappunc_cli.cli.options import Device, Files, Quiet
+from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
 
@@ -40,45 +40,38 @@ def glossary(
     cappunc glossary --counts talk.srt                  and how often
     cappunc fix --glossary terms.txt talk.srt
     """
-    from cappunc_cli.cli.plan import inputs
     from cappunc_cli.languages import language
     from cappunc_cli.restoration.candidates import propose
     from cappunc_cli.restoration.config import ModelConfig
     from cappunc_cli.restoration.models import find
 
     reporter = Reporter(quiet)
-    sources = [source for source, _ in inputs(files or [PIPE], None)]
-    if not sources:
+    jobs = [Job(source, None) for source, _ in inputs(files or [PIPE], None)]
+    if not jobs:
         raise CappuncError("no files of a known format there")
     code = ModelConfig.load(find(model)).languages[0]
-    failed: list[str] = []
-    found = [c for c in propose(_texts(sources, model, device, reporter, failed), language(code)) if c.count >= least]
+    found = [c for c in propose(_texts(jobs, model, device, reporter), language(code)) if c.count >= least]
     if as_json:
         output = json.dumps([asdict(candidate) for candidate in found], ensure_ascii=False, indent=2) + "\n"
     else:
         output = "".join(f"{c.count}\t{c.term}\n" if counts else f"{c.term}\n" for c in found)
     write_stdout(output.encode("utf-8"))
-    if failed:
+    if reporter.errors:
         raise typer.Exit(1)
 
 
-def _texts(
-    sources: Sequence[str], model: str, device: str, reporter: Reporter, failed: list[str]
-) -> Iterator[tuple[list[str], list[bool]]]:
+def _texts(jobs: Sequence[Job], model: str, device: str, reporter: Reporter) -> Iterator[tuple[list[str], list[bool]]]:
     """The words of each file, with case from the file or from the model, and its breaks."""
     from cappunc_cli import formats
     from cappunc_cli.restoration.candidates import breaks, is_cased
     from cappunc_cli.restoration.pipeline import load_model, restore
 
     loaded: Model | None = None
-    for source in sources:
+    for job in jobs:
         try:
-            document = formats.read(read_text(source)[0], "" if source == PIPE else Path(source).name)
+            document = formats.read(read_text(job.source)[0], job.file_name)
         except (CappuncError, OSError) as error:
-            failed.append(source)
-            line = error.line if isinstance(error, CappuncError) else None
-            message = error.message if isinstance(error, CappuncError) else error.strerror or str(error)
-            reporter.error(CappuncError(message, "<stdin>" if source == PIPE else source, line))
+            reporter.error(about(error, job.name))
             continue
         texts = [word.text for word in document.words]
         if texts and not is_cased(texts):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cappunc_cli.cli import diff
 from cappunc_cli.cli.encoding import Encoding, encode, writable
-from cappunc_cli.cli.files import PIPE, is_file, read_text, write_atomic
+from cappunc_cli.cli.files import PIPE, about, is_file, read_text, write_atomic
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel, CappuncError
@@ -96,7 +96,7 @@ def _open(job: Job, fixer: Fixer, mode: Mode) -> _Opened | Outcome:
         if job.target is not None and mode != "in-place":
             _refuse_overwriting(job, job.target, mode)
         text, encoding = read_text(job.source)
-        return _Opened(job, text, encoding, fixer.read(text, "" if job.source == PIPE else Path(job.source).name))
+        return _Opened(job, text, encoding, fixer.read(text, job.file_name))
     except Exception as error:
         return _failed(job, error)
 
@@ -122,12 +122,8 @@ def _finish(found: _Opened, new: Sequence[str], fixer: Fixer, mode: Mode, pace: 
 
 
 def _failed(job: Job, error: Exception) -> Outcome:
-    """The error as one line about a file; the job's own where it names none."""
-    if isinstance(error, CappuncError):
-        return Outcome(job, error=str(CappuncError(error.message, error.path or job.name, error.line)))
-    if isinstance(error, OSError):
-        where = str(error.filename or job.name)
-        return Outcome(job, error=str(CappuncError(error.strerror or str(error), where)))
+    if isinstance(error, CappuncError | OSError):
+        return Outcome(job, error=str(about(error, job.name)))
     line = f"{job.name}: nothing written, this is a bug: {type(error).__name__}: {error}"
     return Outcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
 

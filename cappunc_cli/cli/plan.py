@@ -25,6 +25,11 @@ class Job:
         """What messages call the input."""
         return "<stdin>" if self.source == PIPE else self.source
 
+    @property
+    def file_name(self) -> str:
+        """What the format of the input may be told by; "" for standard input."""
+        return "" if self.source == PIPE else Path(self.source).name
+
 
 def beside(source: Path) -> Path:
     """`talk.en.srt` becomes `talk.en.fixed.srt`."""

@@ -16,9 +16,12 @@ class Reporter:
     def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
         self.verbose = verbose
+        #: How many errors it was told.
+        self.errors = 0
         self._print: Callable[[str], None] = _to_stderr
 
     def error(self, message: object) -> None:
+        self.errors += 1
         self._print(f"cappunc: {message}")
 
     def info(self, message: str) -> None:
