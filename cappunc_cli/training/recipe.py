@@ -20,6 +20,8 @@ class Recipe:
     `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
     the most words in error there. `pauses` is the share of timed windows that show their pauses;
     `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed corpora `clocks`.
+    `word_rate` is the peak of the word vectors, `encoder_rate` where it is zero. `transfer` (`recipe` of the text that
+    the model in `start` read, `pairs` of words, tab-separated: language, word, its word there) carries its words over.
     `network` gives the sizes of one that starts from nothing (fields of `network.Shape`), with a vocabulary of
     `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
     `decoding` goes into config.json as it is;
@@ -52,11 +54,13 @@ class Recipe:
     seed: int
     decoding: dict[str, Any]
     evaluation: dict[str, list[str]]
+    word_rate: float = 0.0
     synthetic: float = 0.0
     clocks: tuple[str, ...] = ()
     network: dict[str, int] = field(default_factory=dict)
     vocabulary: int = 0
     around: tuple[str, ...] = ()
+    transfer: dict[str, Path] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
 
     def texts(self) -> list[str]:
@@ -65,14 +69,20 @@ class Recipe:
 
     @classmethod
     def load(cls, path: Path) -> Recipe:
-        """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA."""
+        """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA.
+
+        A recipe that names another beside it in `extends` says only what it does otherwise.
+        """
         table = tomllib.loads(path.read_text("utf-8"))
+        if "extends" in table:
+            table = tomllib.loads((path.parent / table.pop("extends")).read_text("utf-8")) | table
         project = path.resolve().parents[2]
         table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
         table["runs"] = project / table["runs"]
         table["tokenizer"] = project / table["tokenizer"]
         # "" starts from the bare encoder.
         table["start"] = project / table["start"] if table["start"] else None
+        table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
         table["pieces"] = tuple(table["pieces"])
         table["clocks"] = tuple(table.get("clocks", ()))
         table["around"] = tuple(table.get("around", ()))

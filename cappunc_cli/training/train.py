@@ -29,10 +29,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from cappunc_cli.labels import Around
-from cappunc_cli.training import stored
+from cappunc_cli.training import stored, transfer
 from cappunc_cli.training.corpora import CORPORA, Corpus
 from cappunc_cli.training.dataset import AROUND_LABELS, UNKNOWN_PAUSE, Stream, Vocabulary
-from cappunc_cli.training.network import JointNetwork, Shape, initialise, start_from
+from cappunc_cli.training.network import NEIGHBOURS, JointNetwork, Shape, initialise, start_from
 from cappunc_cli.training.recipe import Recipe, pretrained
 from cappunc_cli.training.tally import FOLDED, Tally
 from cappunc_cli.training.windows import IGNORED, Batch, Windows
@@ -118,18 +118,21 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
 
 def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW; matrices of the encoder decay, heads and the small new tables learn faster."""
-    groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
-        head = not name.startswith(("words", "places", "norm", "blocks"))
-        groups.setdefault((head, parameter.ndim > 1), []).append(parameter)
+        body = name.startswith(("places", "norm", "blocks"))
+        peak = recipe.encoder_rate if body else recipe.head_rate
+        if name.startswith("words"):
+            peak = recipe.word_rate or recipe.encoder_rate
+        groups.setdefault((peak, parameter.ndim > 1), []).append(parameter)
     return torch.optim.AdamW(
         [
             {
                 "params": parameters,
-                "peak": recipe.head_rate if head else recipe.encoder_rate,
+                "peak": peak,
                 "weight_decay": 0.01 if matrix else 0.0,
             }
-            for (head, matrix), parameters in groups.items()
+            for (peak, matrix), parameters in groups.items()
         ],
         betas=(0.9, 0.98),
         fused=True,
@@ -148,6 +151,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
         network.load_state_dict(weights)
     elif old is not None:
         transplant(network, *old)
+        if recipe.transfer:
+            lend(network, recipe, old[1])
     elif start is None and network.shape != Shape():
         initialise(network)
     else:
@@ -183,6 +188,20 @@ def transplant(network: JointNetwork, shape: Shape, state: dict[str, Tensor]) ->
     own["places.weight"][:places] = state["places.weight"][:places]
     same = {name: value for name, value in state.items() if name in own and own[name].shape == value.shape}
     network.load_state_dict(own | {name: value for name, value in same.items() if not name.startswith("words")})
+
+
+def lend(network: JointNetwork, recipe: Recipe, state: Mapping[str, Tensor]) -> None:
+    """Begin with the words of another language's model, `state`, carried over (transfer.py)."""
+    vectors, counts = transfer.words(recipe, state["words.weight"].numpy())
+    begun = {"words.weight": vectors}
+    if network.widen is not None:
+        codes, directions, mean = transfer.narrowed(vectors, counts, network.shape.embedding)
+        codes[network.words.padding_idx] = 0
+        # The word itself gives what it gave there; the neighbours' part is to be learnt.
+        reach = np.zeros(network.widen.weight.shape, np.float32)
+        reach[:, :, NEIGHBOURS] = directions
+        begun = {"words.weight": codes, "widen.weight": reach, "widen.bias": mean}
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in begun.items()}, strict=False)
 
 
 def train(
