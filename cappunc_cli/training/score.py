@@ -30,6 +30,9 @@ KEPT = (
     *("case.initial", "case.other", "around.open_question", "around.open_exclamation", "every.micro"),
 )
 
+#: Those of which precision and recall are kept too.
+DIVIDED = {"comma", "period", "question", "case"}
+
 
 def score(recipe: Recipe, directory: Path) -> None:
     """Write eval.json; the sets found in an eval.json of the same model are kept."""
@@ -53,10 +56,15 @@ def score(recipe: Recipe, directory: Path) -> None:
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:
-    """One run of `cappunc eval` on a set below `data`: its command and its figures."""
-    command = ["cappunc", "eval", "--model", directory.name, "--ref", f"$DATA/{reference}", *options, "--json"]
+    """One run of `cappunc eval` on a set below `data`: its command and its figures.
+
+    Where the options name another engine, it is that engine's own model of their language.
+    """
+    model = [] if "--engine" in options else ["--model", directory.name]
+    command = ["cappunc", "eval", *model, "--ref", f"$DATA/{reference}", *options, "--json"]
     shown = [part.replace("$DATA", str(data)) for part in command[1:]]
-    shown[shown.index("--model") + 1] = str(directory)
+    if model:
+        shown[shown.index("--model") + 1] = str(directory)
     done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
     return {"command": " ".join(command), **_figures(json.loads(done.stdout))}
 
@@ -64,6 +72,8 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
 def _figures(report: dict[str, Any]) -> dict[str, Any]:
     scores = report["scores"]
     found = {name: round(scores[name]["f1"], 5) for name in KEPT if scores.get(name, {}).get("reference")}
+    for name in DIVIDED & found.keys():
+        found |= {f"{name} {part}": round(scores[name][part], 5) for part in ("precision", "recall")}
     if "calibration" in report:
         found["ece"] = round(report["calibration"]["ece"], 5)
     return {**found, "words": report["words"], "signature": report["signature"]}

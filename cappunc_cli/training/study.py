@@ -25,7 +25,7 @@ from cappunc_cli.training.score import evaluate
 
 logger = logging.getLogger(__name__)
 
-#: The figure of the table: micro-F1 over , . ?
+#: The figure of the table, micro-F1 over , . ?, unless the study lists `figures`.
 _FIGURE = "micro"
 
 
@@ -52,23 +52,54 @@ def study(path: Path, only: list[str]) -> None:
             "date": date.today().isoformat(),
             "model": model,
             "hardware": in_short(hardware()),
+            "figures": table.get("figures", [_FIGURE]),
             "rows": {name: rows[name] for name in table["rows"] if name in rows},
         }
         written.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def markdown(report: dict[str, Any]) -> str:
-    """The rows of a study.json as a table of micro-F1, with the difference to the first row."""
-    rows = report["rows"]
+    """The figures of a study.json as a table: a line a row with its difference to the first, or a line a set."""
+    rows, figures = report["rows"], report.get("figures", [_FIGURE])
     first = next(iter(rows.values()))
-    lines = [["", *first], ["---"] + ["---:"] * len(first)]
+    lines = _by_set(rows, figures) if len(first) > len(rows) else _by_row(rows)
+    lines.insert(1, ["---"] + ["---:"] * (len(lines[0]) - 1))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def caption(report: dict[str, Any]) -> str:
+    """What the table shows."""
+    if "figures" in report and report["figures"] != [_FIGURE]:
+        return "F1 in per cent (precision/recall); micro over `, . ?`, case over all capitals"
+    return "Micro-F1 over `, . ?` in per cent with one thing changed a row"
+
+
+def _by_row(rows: dict[str, Any]) -> list[list[str]]:
+    first = next(iter(rows.values()))
+    lines = [["", *first]]
     for row, sets in rows.items():
         cells = []
         for name, found in sets.items():
             own, base = 100 * found[_FIGURE], 100 * first[name][_FIGURE]
             cells.append(f"{own:.1f}" if found is first[name] else f"{own:.1f} ({own - base:+.1f})")
         lines.append([row, *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return lines
+
+
+def _by_set(rows: dict[str, Any], figures: list[str]) -> list[list[str]]:
+    lines = [["", *(f"{row}: {figure}" for row in rows for figure in figures)]]
+    for name in next(iter(rows.values())):
+        lines.append([name, *(_cell(sets[name], figure) for sets in rows.values() for figure in figures)])
+    return lines
+
+
+def _cell(found: dict[str, Any], figure: str) -> str:
+    """F1, and precision/recall where they are kept."""
+    if figure not in found:
+        return "–"
+    parts = [found[part] for part in (f"{figure} precision", f"{figure} recall") if part in found]
+    shown = f" ({'/'.join(f'{100 * part:.0f}' for part in parts)})" if parts else ""
+    return f"{100 * found[figure]:.1f}{shown}"
 
 
 if __name__ == "__main__":
