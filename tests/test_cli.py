@@ -162,6 +162,31 @@ def test_one_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], fixe
     assert run.stdout == b""
 
 
+@pytest.mark.parametrize("command", [("fix",), ("fix", "--engine", "ngram"), ("check",)])
+def test_a_file_that_is_not_there_is_in_no_language(tmp_path: Path, command: tuple[str, ...]) -> None:
+    run = cappunc(*command, "missing.srt", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr == b"cappunc: missing.srt: No such file or directory\n"
+
+
+def test_a_file_that_is_no_text_is_in_no_language(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    talk(tmp_path)
+    (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
+    run = cappunc("fix", "--quiet", "film.srt", "talk.srt", "-o", "out", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.startswith(b"cappunc: film.srt: ")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["talk.srt"]
+
+
+@pytest.mark.parametrize("command", ["fix", "check", "glossary"])
+def test_a_directory_without_transcripts_is_told(tmp_path: Path, command: str) -> None:
+    run = cappunc(command, tmp_path)
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: no files of a known format there\n")
+
+
 def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(fixed)

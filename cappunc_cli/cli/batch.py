@@ -33,9 +33,6 @@ def run(
 
     With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
     """
-    if not jobs:
-        reporter.error("no files of a known format there")
-        return False
     begun = time.perf_counter()
     todo = jobs
     if manifest is not None and mode == "new":

@@ -55,21 +55,14 @@ def check(
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
     """
     jobs = [Job(source, None) for source, _ in inputs(or_standard_input(files, context), format_name)]
-    if not jobs:
-        raise CappuncError("no files of a known format there")
     from cappunc_cli.cli.fixer import Fixer, Settings
-    from cappunc_cli.cli.lang import AUTO, DEFAULT, by_model, model_for
+    from cappunc_cli.cli.lang import by_model
     from cappunc_cli.restoration.pipeline import Options
 
     reporter = Reporter(quiet, verbose)
-    if model is not None or lang != AUTO:
-        code = DEFAULT if lang == AUTO and model is None else lang
-        groups = {(model or model_for(code, Engine.ONNX.value), code): jobs}
-    else:
-        groups = by_model(jobs, Engine.ONNX.value, reporter.error)
     reports: list[dict[str, object]] = []
-    for (name, code), some in groups.items():
-        options = Options(pauses=pauses, language=None if code == AUTO else code)
+    for (name, code), some in by_model(jobs, lang, model, Engine.ONNX.value, reporter.error).items():
+        options = Options(pauses=pauses, language=code)
         fixer = Fixer(Settings(name, device, format_name, options), reporter.info, reporter.detail)
         for report in _reports(some, fixer, reporter):
             reports.append(report)

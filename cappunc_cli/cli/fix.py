@@ -124,7 +124,7 @@ def fix(
     from cappunc_cli.cli.batch import run
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.glossary import load
-    from cappunc_cli.cli.lang import AUTO, DEFAULT, by_model, model_for
+    from cappunc_cli.cli.lang import by_model
     from cappunc_cli.cli.manifest import Manifest, signature
     from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.pipeline import Options
@@ -143,17 +143,12 @@ def fix(
     reporter = Reporter(quiet, verbose)
     done = True
     # Each language has its model, and each model its run over the files.
-    if model is not None or lang != AUTO or not jobs:
-        code = DEFAULT if lang == AUTO and model is None else lang
-        groups = {(model or model_for(code, engine.value), code): jobs}
-    else:
-        groups = by_model(jobs, engine.value, reporter.error)
-    for (name, code), some in groups.items():
+    for (name, code), some in by_model(jobs, lang, model, engine.value, reporter.error).items():
         settings = Settings(
             name,
             device,
             format_name,
-            replace(options, language=None if code == AUTO else code),
+            replace(options, language=code),
             engine.value,
             attach,
             diacritics=diacritics.value,

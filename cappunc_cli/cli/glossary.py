@@ -47,8 +47,6 @@ def glossary(
 
     reporter = Reporter(quiet)
     jobs = [Job(source, None) for source, _ in inputs(files or [PIPE], None)]
-    if not jobs:
-        raise CappuncError("no files of a known format there")
     code = ModelConfig.load(find(model)).languages[0]
     found = [c for c in propose(_texts(jobs, model, device, reporter), language(code)) if c.count >= least]
     if as_json:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cappunc_cli.cli.encoding import decode
-from cappunc_cli.cli.files import read_bytes
+from cappunc_cli.cli.files import about, read_bytes
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import language
@@ -88,31 +88,38 @@ def model_for(code: str, engine: str) -> str:
 
 
 def by_model(
-    jobs: Sequence[Job], engine: str, refuse: Callable[[CappuncError], None]
-) -> dict[tuple[str, str], list[Job]]:
-    """The jobs by (model, language) in the order of their files; `refuse` hears of files without a model."""
+    jobs: Sequence[Job], lang: str, model: str | None, engine: str, refuse: Callable[[CappuncError], None]
+) -> dict[tuple[str, str | None], list[Job]]:
+    """The jobs by model and language, in the order of their files.
+
+    With `lang` auto and no `model` each file is looked at, and `refuse` hears of those that cannot be read or have
+    no model; otherwise one model does all, and raises BadModel if there is none. The language None is the model's.
+    """
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import languages
 
+    if model is not None or lang != AUTO:
+        return {(model or model_for(lang, engine), None if lang == AUTO else lang): list(jobs)}
     codes = languages(ENGINES[engine])
-    result: dict[tuple[str, str], list[Job]] = {}
+    result: dict[tuple[str, str | None], list[Job]] = {}
     for job in jobs:
-        code = _language_of(job, codes)
         try:
-            model = model_for(code, engine)
+            code = _language_of(job, codes)
+        except (CappuncError, OSError) as error:
+            refuse(about(error, job.name))
+            continue
+        try:
+            own = model_for(code, engine)
         except BadModel as error:
             message = f"looks like {language(code).name}: {error.message}; --lang says what it is"
             refuse(CappuncError(message, job.name))
         else:
-            result.setdefault((model, code), []).append(job)
+            result.setdefault((own, code), []).append(job)
     return result
 
 
 def _language_of(job: Job, codes: Sequence[str]) -> str:
-    try:
-        data = read_bytes(job.source)
-    except OSError:
-        return DEFAULT  # whoever reads it next says why
+    data = read_bytes(job.source)
     try:
         text = data[:_LONGEST].decode("utf-8-sig")
     except UnicodeDecodeError:

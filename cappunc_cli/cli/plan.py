@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from cappunc_cli.cli.files import PIPE, is_file
+from cappunc_cli.errors import CappuncError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,14 @@ def inputs(names: Sequence[str], format_name: str | None, output: str | None = N
 
     Directories are searched for files of a format (None: of any); what a former run left
     beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
-    Raises typer.BadParameter for a format that there is not.
+    Raises typer.BadParameter for a format that there is not, and CappuncError where no file is found.
     """
     suffixes = _suffixes(format_name)
     own = None if output in (None, PIPE) else Path(output or "").resolve()
-    return [pair for name in names for pair in _expand(name, suffixes, own)]
+    found = [pair for name in names for pair in _expand(name, suffixes, own)]
+    if not found:
+        raise CappuncError("no files of a known format there")
+    return found
 
 
 def resumable(names: Sequence[str], output: str | None) -> Path | None:
