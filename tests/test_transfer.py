@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="the training extra is not installed")
 from cappunc_cli.restoration.models import find
 from cappunc_cli.training import transfer
 
-WORDS = 80
+WORDS, DIMENSIONS = 80, 8
 
 
 def text(chances: np.ndarray, seed: int) -> np.ndarray:
@@ -33,14 +33,12 @@ def languages() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     chances = np.exp(rng.normal(size=(WORDS, 4)) @ rng.normal(size=(4, WORDS)))
     chances /= chances.sum(1, keepdims=True)
     # As a language has more words than ways in which they differ.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfer, "_DIMENSIONS", 8)
-        return vectors(chances, rng.permutation(WORDS))
+    return vectors(chances, rng.permutation(WORDS))
 
 
 def vectors(chances: np.ndarray, name: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    one, counts = transfer.spectral(text(chances, 1), WORDS + 1)
-    other, _ = transfer.spectral(name[text(chances, 2) - 1] + 1, WORDS + 1)
+    one, counts = transfer.spectral(text(chances, 1), WORDS + 1, DIMENSIONS)
+    other, _ = transfer.spectral(name[text(chances, 2) - 1] + 1, WORDS + 1, DIMENSIONS)
     assert counts[0] == 0
     assert counts.sum() == 60_001
     return one[1:], other[1:], name

@@ -155,6 +155,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
             lend(network, recipe, old[1])
     elif start is None and network.shape != Shape():
         initialise(network)
+        words = network.words.weight.data
+        words.copy_(torch.from_numpy(transfer.own(recipe, words.numpy())))
     else:
         start_from(network, start or pretrained() / "model.safetensors")
     return network

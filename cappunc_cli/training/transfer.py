@@ -30,7 +30,8 @@ _WORDS = 9_000_000  # read of either side
 _DIMENSIONS = 200
 _CONTEXTS = 3000  # the most frequent pieces
 _ALIGNED = 8000  # most frequent pieces of either side that the space holds
-_RARE = 20  # pieces seen less often say nothing
+_RARE = 20  # pieces seen less often are left out of the space
+_SELDOM = 3  # … and those have no direction of their own
 _ROUNDS = 8
 _NEAREST = 10
 _SHARPNESS = 20.0
@@ -70,6 +71,18 @@ def words(recipe: Recipe, vectors: Floats) -> tuple[Floats, Ints]:
     return found, weights.astype(np.int64)
 
 
+def own(recipe: Recipe, begun: Floats) -> Floats:
+    """Vectors (V, size) for a network from nothing: spectral ones of its own text, `begun` for what is rare there.
+
+    Of the usual norm, so that the layers above find what they expect; words that behave alike begin alike.
+    """
+    space, counts = spectral(_pieces(recipe, list(recipe.corpora)), len(begun), begun.shape[1])
+    seen = counts >= _SELDOM
+    found = begun.copy()
+    found[seen, : space.shape[1]] = _unit(space[seen]) * np.sqrt(begun.shape[1])
+    return found
+
+
 def narrowed(vectors: Floats, counts: Ints, size: int) -> tuple[Floats, Floats, Floats]:
     """(V, width) as codes (V, size), directions (width, size) and the mean (width,).
 
@@ -82,8 +95,8 @@ def narrowed(vectors: Floats, counts: Ints, size: int) -> tuple[Floats, Floats, 
     return codes.astype(np.float32), right.T.astype(np.float32), mean.astype(np.float32)
 
 
-def spectral(pieces: Ints, size: int) -> tuple[Floats, Ints]:
-    """Vectors (size, dimensions) and counts (size,) of the pieces 1 … size-1 in running text; 0 parts texts."""
+def spectral(pieces: Ints, size: int, dimensions: int = _DIMENSIONS) -> tuple[Floats, Ints]:
+    """Vectors (size, at most `dimensions`) and counts (size,) of the pieces in running text; piece 0 parts texts."""
     counts = np.bincount(pieces, minlength=size)
     counts[0] = 0
     contexts = np.argsort(-counts, kind="stable")[: min(_CONTEXTS, size - 1)]
@@ -92,7 +105,7 @@ def spectral(pieces: Ints, size: int) -> tuple[Floats, Ints]:
     matrix = sparse.hstack(
         [weight * _information(_neighbours(pieces, column, offsets, size)) for offsets, weight in _BLOCKS]
     ).tocsr()
-    left, strengths, _ = randomized_svd(matrix, min(_DIMENSIONS, size - 1), n_iter=3, random_state=0)
+    left, strengths, _ = randomized_svd(matrix, min(dimensions, size - 1), n_iter=3, random_state=0)
     return (left * np.sqrt(strengths)).astype(np.float32), counts
 
 
