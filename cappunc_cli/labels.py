@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 #: The marks that a label can carry, one character each, however a file spells them.
 MARKS = ",.?!:;—…"
@@ -228,6 +229,10 @@ def strip(text: str) -> tuple[str, Label]:
     else:
         case, form = Case.MIXED, core
     return bare, Label(case, text[:start], text[stop:], form)
+
+
+#: `strip` with a memory: the same few thousand words make up any transcript, and all of a tree's files.
+stripped = lru_cache(maxsize=1 << 15)(strip)
 
 
 def dress(bare: str, label: Label) -> str:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise, repeat
+from sys import intern
+from typing import overload
 
 #: What a sound amid speech is at least (ms): `thank you [applause] now`.
 SOUND = 1_000
 #: Longest pause (ms) that still says something; beyond it an hour of silence and three
 #: seconds of it mean the same.
 LONGEST_PAUSE = 10_000
+
+#: source[start:stop], in characters.
+Span = tuple[int, int]
+#: What shows a word once: `hel<i>lo</i>` does so in two fragments.
+Copy = tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +30,9 @@ class Word:
     tags, labels or sounds. `start` and `end` are milliseconds, None where the file does not
     say: inside an SRT cue only the first word has a start and only the last one an end.
     `cue` and `turn` are running numbers of the caption and of the speaker's turn.
+    `where` are its copies in the source, if the format that read it keeps them.
     `sound` says that a sound is heard right before it: laughter, a door. `followed` says that
     right behind it stands what belongs to the sentence but is no word: an address, a formula.
-    `where` is private to the format that read the word.
     """
 
     text: str
@@ -31,9 +40,208 @@ class Word:
     end: int | None = None
     cue: int = 0
     turn: int = 0
-    where: object = None
+    where: tuple[Copy, ...] = ()
     sound: bool = False
     followed: bool = False
+
+
+class Column(Sequence[int | None]):
+    """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
+
+    __slots__ = ("_stops", "_values")
+
+    #: Stands for None; farther from zero is no number kept.
+    _NONE = -(1 << 63)
+
+    def __init__(self) -> None:
+        self._values, self._stops = array("q"), array("I")
+
+    def add(self, value: int | None, count: int = 1) -> None:
+        """Append a number so many times."""
+        if count < 1:
+            return
+        number = self._NONE if value is None else value if -1 << 62 < value < 1 << 62 else 1 << 62
+        if self._values and self._values[-1] == number:
+            self._stops[-1] += count
+        else:
+            self._values.append(number)
+            self._stops.append(len(self) + count)
+
+    def stretches(self) -> Iterator[tuple[int | None, int, int]]:
+        """(number, start, stop) for each stretch of equal numbers."""
+        start = 0
+        for value, stop in zip(self._values, self._stops, strict=True):
+            yield None if value == self._NONE else value, start, stop
+            start = stop
+
+    def first_difference(self, other: Column) -> int | None:
+        """Where two columns of one length begin to differ; None for equal ones."""
+        if self == other:
+            return None
+        return next((i for i, (a, b) in enumerate(zip(self, other, strict=True)) if a != b), None)
+
+    def __len__(self) -> int:
+        return self._stops[-1] if self._stops else 0
+
+    def __iter__(self) -> Iterator[int | None]:
+        return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
+
+    @overload
+    def __getitem__(self, at: int) -> int | None: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Column: ...
+
+    def __getitem__(self, at: int | slice) -> int | Column | None:
+        if isinstance(at, slice):
+            return self._sliced(*at.indices(len(self)))
+        value = self._values[bisect_right(self._stops, range(len(self))[at])]
+        return None if value == self._NONE else value
+
+    def _sliced(self, start: int, stop: int, step: int) -> Column:
+        if step != 1:
+            raise ValueError("a column has no steps")
+        part = Column()
+        for i in range(bisect_right(self._stops, start), len(self._stops)):
+            if start >= stop:
+                break
+            value, end = self._values[i], min(self._stops[i], stop)
+            part.add(None if value == self._NONE else value, end - start)
+            start = end
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Column) and self._stops == other._stops and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Words(Sequence[Word]):
+    """Words in columns, which readers fill from top to bottom: some fifteen bytes each.
+
+    A Word is made when it is asked for; `texts` and the other columns say the same in less time.
+    `in_order` says that the words stand in the source one behind the other, `single` that none has two copies.
+    """
+
+    __slots__ = (
+        "_at", "_end", "_more", "cues", "ends", "followed", "in_order", "single", "sounds", "starts", "texts", "turns",
+    )  # fmt: skip
+
+    #: In `_at`: bit 31 sends to a place in `_more`; nowhere at all.
+    _ELSEWHERE, _NOWHERE = 1 << 31, (1 << 32) - 1
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.starts, self.ends, self.cues, self.turns = Column(), Column(), Column(), Column()
+        self.sounds, self.followed = Column(), Column()
+        # Where a word begins that has its length in one fragment; of others, in `_more`: the number of
+        # copies and, for each, that of its fragments and where these begin and end.
+        self._at, self._more = array("I"), array("I")
+        self._end = 0
+        self.in_order = self.single = True
+
+    @classmethod
+    def of(cls, words: Iterable[Word]) -> Words:
+        """The words in columns, which they may be already."""
+        if isinstance(words, Words):
+            return words
+        result = cls()
+        for w in words:
+            result.add(w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed)
+        return result
+
+    def add(
+        self,
+        text: str,
+        start: int | None = None,
+        end: int | None = None,
+        cue: int = 0,
+        turn: int = 0,
+        where: tuple[Copy, ...] = (),
+        sound: bool = False,
+        followed: bool = False,
+    ) -> None:
+        """Append a word."""
+        self.texts.append(intern(text))  # few words make up a text
+        self.starts.add(start)
+        self.ends.add(end)
+        self.cues.add(cue)
+        self.turns.add(turn)
+        self.sounds.add(sound)
+        self.followed.add(followed)
+        self._place(where, len(text))
+
+    def _place(self, where: tuple[Copy, ...], length: int) -> None:
+        if not where:
+            self._at.append(self._NOWHERE)
+            return
+        if len(where) == 1 and len(where[0]) == 1 and where[0][0][1] - where[0][0][0] == length:
+            self._at.append(where[0][0][0])
+        else:
+            self._at.append(self._ELSEWHERE | len(self._more))
+            self._more.append(len(where))
+            for copy in where:
+                self._more.append(len(copy))
+                self._more.extend(chain.from_iterable(copy))
+        self.single &= len(where) == 1
+        self.in_order &= self.single and where[0][0][0] >= self._end
+        self._end = where[-1][-1][1]
+
+    def copies(self, i: int) -> tuple[Copy, ...]:
+        """The copies of a word; () where its format keeps none."""
+        at = self._at[i]
+        if at < self._ELSEWHERE:
+            return (((at, at + len(self.texts[i])),),)
+        if at == self._NOWHERE:
+            return ()
+        more, at = self._more, at - self._ELSEWHERE
+        result: list[Copy] = []
+        count = more[at]
+        at += 1
+        for _ in range(count):
+            stop = at + 1 + 2 * more[at]
+            result.append(tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True)))
+            at = stop
+        return tuple(result)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[Word]:
+        where = map(self.copies, range(len(self)))
+        sounds, followed = map(bool, self.sounds), map(bool, self.followed)
+        columns = zip(self.texts, self.starts, self.ends, self.cues, self.turns, where, sounds, followed, strict=True)
+        for text, start, end, cue, turn, copies, sound, bound in columns:
+            yield Word(text, start, end, cue or 0, turn or 0, copies, sound, bound)
+
+    @overload
+    def __getitem__(self, at: int) -> Word: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Words: ...
+
+    def __getitem__(self, at: int | slice) -> Word | Words:
+        if isinstance(at, slice):
+            return self._sliced(at)
+        i = range(len(self))[at]
+        cue, turn = self.cues[i] or 0, self.turns[i] or 0
+        sound, followed = bool(self.sounds[i]), bool(self.followed[i])
+        return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), sound, followed)
+
+    def _sliced(self, at: slice) -> Words:
+        part = Words()
+        part.texts = self.texts[at]
+        part.starts, part.ends = self.starts[at], self.ends[at]
+        part.cues, part.turns = self.cues[at], self.turns[at]
+        part.sounds, part.followed = self.sounds[at], self.followed[at]
+        part._at, part._more = self._at[at], self._more
+        part.in_order, part.single = self.in_order, self.single
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +257,14 @@ class Document:
     """A source and its words in spoken order; `origin` is private to `format`."""
 
     format: str
-    words: tuple[Word, ...]
+    words: Words
     origin: object
     notices: tuple[Notice, ...] = ()
+
+
+def texts(words: Sequence[Word]) -> list[str]:
+    """The text of each word; not to be changed."""
+    return words.texts if isinstance(words, Words) else [word.text for word in words]
 
 
 def pauses(words: Sequence[Word]) -> list[int | None]:
@@ -61,19 +274,22 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     clocks that disagree by a frame) are no silence: 0. A word without its own times, and
     the last word, have None. A sound takes its time, whatever the times of the cue say.
     """
+    known = Words.of(words)
     result: list[int | None] = []
-    for word, following in pairwise(words):
-        if word.end is None or following.start is None:
-            result.append(SOUND if following.sound else None)
+    following = zip(islice(known.starts, 1, None), islice(known.sounds, 1, None), strict=True)
+    for start, end, (then, sound) in zip(known.starts, known.ends, following, strict=False):
+        if end is None or then is None:
+            result.append(SOUND if sound else None)
         else:
             # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
-            end = word.end if word.start is None else max(word.start, word.end)
-            result.append(min(max(following.start - end, SOUND if following.sound else 0), LONGEST_PAUSE))
-    if words:
+            spoken = end if start is None else max(start, end)
+            result.append(min(max(then - spoken, SOUND if sound else 0), LONGEST_PAUSE))
+    if len(known):
         result.append(None)
     return result
 
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word; as long as `words`, the last one False."""
-    return [a.turn != b.turn for a, b in pairwise(words)] + [False] * bool(words)
+    turns = words.turns if isinstance(words, Words) else [word.turn for word in words]
+    return [a != b for a, b in pairwise(turns)] + [False] * bool(words)

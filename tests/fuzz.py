@@ -30,6 +30,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
+from sys import intern
 from types import FrameType
 from typing import Any
 
@@ -37,7 +38,7 @@ from cappunc_cli import __version__, formats
 from cappunc_cli.benchmark.hardware import hardware
 from cappunc_cli.cli.encoding import decode, encode, writable
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.labels import MARKS, Case, dress, strip
+from cappunc_cli.labels import MARKS, Case, dress, stripped
 from cappunc_cli.words import Document, Word, pauses
 
 HERE = Path(__file__).resolve().parent
@@ -289,10 +290,10 @@ def relabelled(words: Sequence[Word], random: Random) -> list[str]:
     """Random marks and case for every word; the words stay the same words."""
     result = []
     for word in words:
-        bare, label = strip(word.text)
+        bare, label = stripped(word.text)
         mark = random.choice(("", "", label.mark, *MARKS))
         text = dress(bare, replace(label, case=random.choice(list(Case)), form="").with_mark(mark))
-        result.append(text if strip(text)[0] == bare else word.text)
+        result.append(intern(text) if stripped(text)[0] == bare else word.text)
     return result
 
 
@@ -307,7 +308,7 @@ def check(seed: Seed, random: Random) -> tuple[str, str, str]:
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused", "", codec
-    same = formats.write(document, [word.text for word in document.words])
+    same = formats.write(document, document.words.texts)
     assert encode(same, encoding) == seed.data, "writing nothing changed the file"
     assert all(pause is None or pause >= 0 for pause in pauses(document.words)), "a pause below zero"
     if not document.words:

@@ -78,7 +78,7 @@ class Fixer:
         """The new texts of each document's words; `progress` hears how many words the model has read."""
         from cappunc_cli.restoration.together import restore_all
 
-        texts = [document.words for document in documents]
+        texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):
             return iter([[] for _ in texts])
         if self.settings.diacritics != "keep":

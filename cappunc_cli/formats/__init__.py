@@ -26,7 +26,7 @@ from pathlib import PurePath
 from typing import Protocol
 
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.words import Document
+from cappunc_cli.words import Column, Document
 
 from . import ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
@@ -121,13 +121,17 @@ def verify(document: Document, output: str) -> None:
     Within `respelling`, diacritics may differ too.
     """
     again = FORMATS[document.format].read(output)
-    if len(again.words) != len(document.words):
-        raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
-    for i, (old, new) in enumerate(zip(document.words, again.words, strict=True), 1):
-        if old.text != new.text and not same_word(old.text, new.text):
-            raise BadInput(f"word {i} became another: “{old.text}”, “{new.text}”")
-        if (old.start, old.end, old.cue, old.turn) != (new.start, new.end, new.cue, new.turn):
-            raise BadInput(f"word {i}, “{old.text}”, moved in time")
+    words, found = document.words, again.words
+    if len(found) != len(words):
+        raise BadInput(f"the result has {len(found)} words in place of {len(words)}")
+    for i, (old, new) in enumerate(zip(words.texts, found.texts, strict=True), 1):
+        if old is not new and not same_word(old, new):
+            raise BadInput(f"word {i} became another: “{old}”, “{new}”")
+    for column in ("starts", "ends", "cues", "turns"):
+        before: Column = getattr(words, column)
+        moved = before.first_difference(getattr(found, column))
+        if moved is not None:
+            raise BadInput(f"word {moved + 1}, “{words.texts[moved]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
     if skeleton is not None and skeleton(document) != skeleton(again):
         raise BadInput("the result differs in more than words")

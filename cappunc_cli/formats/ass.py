@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.labels import stripped
+from cappunc_cli.words import Document, Notice, Word, Words
 
 from . import captions
-from .captions import Cue, skeleton, write
+from .captions import Cue, Cues, skeleton, write
 from .lines import milliseconds, split
-from .spans import HIDDEN, strip_cached
+from .spans import HIDDEN
 from .timed import Stretch, merged, retimed
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -64,10 +65,10 @@ def read(text: str) -> Document:
     Raises BadInput where there is no [Events] section.
     """
     notices: list[Notice] = []
-    cues = list(_cues(text, notices))
+    cues = Cues(_cues(text, notices))
     document = captions.document("ass", text, cues, notices, _HIDDEN)
     timed = retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
-    return replace(timed, words=tuple(_spoken_once(timed.words, cues)))
+    return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))
 
 
 def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
@@ -76,7 +77,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
     for number, group in groupby(words, key=lambda word: word.cue):
         own, cue = list(group), cues[number]
         timeless = number if cue.start is None or cue.end is None else None
-        key = (timeless, cue.start, cue.end, cue.speaker, *(strip_cached(word.text)[0] for word in own))
+        key = (timeless, cue.start, cue.end, cue.speaker, *(stripped(word.text)[0] for word in own))
         first = found.setdefault(key, own)
         if first is not own:
             first[:] = [merged(word, again) for word, again in zip(first, own, strict=True)]

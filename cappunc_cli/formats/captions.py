@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, islice, pairwise
+from typing import overload
 
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.labels import stripped
+from cappunc_cli.words import Column, Copy, Document, Notice, Span, Words
 
 from . import guard, spans
 from .lines import milliseconds
-from .rolling import Line, lines, repeated
-from .spans import HIDDEN, Copy, Span, strip_cached
-from .speech import Clock, Speech, Spoken, scan
+from .rolling import Roll, lines
+from .spans import HIDDEN, Spans
+from .speech import Clock, Spoken, scan
 
 # No word takes longer than this (ms) plus so much for each of its letters: what is left
 # until the next stamp is silence. Rolling captions have no other trace of a pause.
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
+#: So many cues show, as a rule, whether a file rolls.
+_FIRST = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,44 @@ class Cue:
     speaker: str | None = None
 
 
+class Cues(Sequence[Cue]):
+    """Cues in columns; `texts` are the spans of their texts."""
+
+    __slots__ = ("_ends", "_speakers", "_starts", "texts")
+
+    def __init__(self, cues: Iterable[Cue] = ()) -> None:
+        self._starts, self._ends, self.texts = Column(), Column(), Spans()
+        self._speakers: dict[int, str] = {}
+        for cue in cues:
+            self.append(cue)
+
+    def append(self, cue: Cue) -> None:
+        if cue.speaker is not None:
+            self._speakers[len(self)] = cue.speaker
+        self._starts.add(cue.start)
+        self._ends.add(cue.end)
+        self.texts.append(cue.text)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[Cue]:
+        for i, (start, end, text) in enumerate(zip(self._starts, self._ends, self.texts, strict=True)):
+            yield Cue(start, end, text, self._speakers.get(i))
+
+    @overload
+    def __getitem__(self, at: int) -> Cue: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Cue]: ...
+
+    def __getitem__(self, at: int | slice) -> Cue | list[Cue]:
+        numbers = range(len(self))[at]
+        if isinstance(numbers, range):
+            return [self[i] for i in numbers]
+        return Cue(self._starts[numbers], self._ends[numbers], self.texts[numbers], self._speakers.get(numbers))
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
@@ -41,7 +83,7 @@ class Origin:
     """
 
     source: str
-    regions: tuple[Span, ...]
+    regions: Spans
     hidden: re.Pattern[str] = HIDDEN
 
 
@@ -70,6 +112,8 @@ class Turns:
 
 @dataclass(slots=True)
 class _Draft:
+    """A word of which copies may still come."""
+
     spoken: Spoken
     cue: int
     turn: int
@@ -78,96 +122,102 @@ class _Draft:
     copies: list[Copy]
     sound: bool
 
-    def word(self) -> Word:
-        return Word(
-            self.spoken.text,
-            self.start,
-            self.end,
-            self.cue,
-            self.turn,
-            tuple(self.copies),
-            self.sound,
-            self.spoken.followed,
-        )
-
 
 def document(
     name: str,
     source: str,
-    cues: Sequence[Cue],
+    cues: Iterable[Cue],
     notices: Sequence[Notice],
     hidden: re.Pattern[str] = HIDDEN,
     clock: Clock = milliseconds,
 ) -> Document:
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
-    speeches = [scan(source, *cue.text, hidden, clock) for cue in cues]
-    shown = [lines(speech) for speech in speeches]
-    durations = [None if c.start is None or c.end is None else c.end - c.start for c in cues]
-    copied = repeated(shown, durations)
-    if any(copied):
-        drafts = _rolling(cues, speeches, shown, copied)
-    else:
-        turns, drafts = Turns(), []
-        for i, (cue, speech) in enumerate(zip(cues, speeches, strict=True)):
-            turns.announce(cue.speaker)
-            drafts += _timed(cue, _drafts(i, speech.words, turns), rolling=False)
-            turns.announce(speech.trailing)
-    _end_stamped(drafts)
-    for before, draft in pairwise(drafts):
-        draft.sound |= any(speech.sound for speech in speeches[before.cue : draft.cue])
-    origin = Origin(source, tuple(cue.text for cue in cues), hidden)
-    return Document(name, tuple(draft.word() for draft in drafts), origin, tuple(notices))
+    known = cues if isinstance(cues, Cues) else Cues(cues)
+    first = _Reader(source, hidden, clock)
+    for _ in first.drafts(islice(known, _FIRST)):
+        pass
+    # Whether a file rolls is known at its end; where the beginning is no guide, it is read again.
+    for rolling in (first.roll.rolls, not first.roll.rolls):
+        reader, words = _Reader(source, hidden, clock, rolling), Words()
+        for draft in _ended(reader.drafts(known)):
+            own = draft.spoken
+            place = tuple(draft.copies)
+            words.add(own.text, draft.start, draft.end, draft.cue, draft.turn, place, draft.sound, own.followed)
+        if reader.roll.rolls == rolling:
+            break
+    return Document(name, words, Origin(source, known.texts, hidden), tuple(notices))
 
 
-def _drafts(cue: int, words: Sequence[Spoken], turns: Turns) -> list[_Draft]:
-    return [_Draft(word, cue, turns.next(word.speaker), word.stamp, None, [word.copy], word.sound) for word in words]
+@dataclass(slots=True)
+class _Reader:
+    """Walks the cues; `rolling`: what a cue repeats of the one before are copies of its words."""
 
+    source: str
+    hidden: re.Pattern[str]
+    clock: Clock
+    rolling: bool = False
+    roll: Roll = field(default_factory=Roll)
+    turns: Turns = field(default_factory=Turns)
 
-def _timed(cue: Cue, drafts: list[_Draft], rolling: bool) -> list[_Draft]:
-    if drafts:
+    def drafts(self, cues: Iterable[Cue]) -> Iterator[_Draft]:
+        """The words, each when no copy can come any more."""
+        held: list[list[_Draft]] = []  # the lines of the cue before
+        spoken = heard = False
+        for number, cue in enumerate(cues):
+            speech = scan(self.source, *cue.text, self.hidden, self.clock)
+            shown = lines(speech)
+            repeats = self.roll.repeated(shown, _duration(cue))
+            again = repeats if self.rolling else 0
+            if self.rolling and not shown:
+                heard |= speech.sound
+                continue
+            self.turns.announce(cue.speaker)
+            yield from chain.from_iterable(held[: len(held) - again])
+            held = held[len(held) - again :]
+            for line, before in zip(shown, held, strict=False):
+                for word, draft in zip(line.words, before, strict=True):
+                    draft.copies.append(word.copy)
+            new = [[self._draft(word, number) for word in line.words] for line in shown[again:]]
+            own = [draft for line in new for draft in line]
+            if own:
+                own[0].sound |= spoken and heard
+                self._timed(cue, own)
+                heard = False
+            heard |= speech.sound
+            spoken |= bool(own)
+            if new or not self.rolling:
+                self.turns.announce(speech.trailing)
+            held += new
+        yield from chain.from_iterable(held)
+
+    def _draft(self, word: Spoken, cue: int) -> _Draft:
+        return _Draft(word, cue, self.turns.next(word.speaker), word.stamp, None, [word.copy], word.sound)
+
+    def _timed(self, cue: Cue, drafts: Sequence[_Draft]) -> None:
         if drafts[0].start is None:
             drafts[0].start = cue.start
         # A rolling line stays until the next one is complete: its end says nothing.
-        drafts[-1].end = None if rolling else cue.end
-    return drafts
+        drafts[-1].end = None if self.rolling else cue.end
 
 
-def _rolling(
-    cues: Sequence[Cue], speeches: Sequence[Speech], shown: Sequence[Sequence[Line]], copied: Sequence[int]
-) -> list[_Draft]:
-    turns = Turns()
-    drafts: list[_Draft] = []
-    before: list[list[_Draft]] = []
-    for i, (cue, own, size) in enumerate(zip(cues, shown, copied, strict=True)):
-        if not own:
-            continue
-        again = before[len(before) - size :]
-        for line, first in zip(own, again, strict=False):
-            for word, draft in zip(line.words, first, strict=True):
-                draft.copies.append(word.copy)
-        turns.announce(cue.speaker)
-        new = [_drafts(i, line.words, turns) for line in own[size:]]
-        drafts += _timed(cue, [draft for line in new for draft in line], rolling=True)
-        if new:
-            turns.announce(speeches[i].trailing)
-        before = again + new
-    return drafts
+def _duration(cue: Cue) -> int | None:
+    return None if cue.start is None or cue.end is None else cue.end - cue.start
 
 
-def _end_stamped(drafts: Sequence[_Draft]) -> None:
+def _ended(drafts: Iterable[_Draft]) -> Iterator[_Draft]:
     """A word with an inline stamp ends with the next word, or earlier where that is too long."""
-    for i, draft in enumerate(drafts):
-        following = drafts[i + 1].start if i + 1 < len(drafts) else None
-        if draft.start is None or draft.end is not None:
-            continue
-        stamped = draft.spoken.stamp is not None or (i + 1 < len(drafts) and drafts[i + 1].spoken.stamp is not None)
-        if stamped:
-            draft.end = latest_end(draft.start, draft.spoken.text, following)
+    for draft, following in pairwise(chain(drafts, (None,))):
+        assert draft is not None  # only the last of them is
+        if draft.start is not None and draft.end is None:
+            stamped = draft.spoken.stamp is not None or (following is not None and following.spoken.stamp is not None)
+            if stamped:
+                draft.end = latest_end(draft.start, draft.spoken.text, following.start if following else None)
+        yield draft
 
 
 def latest_end(start: int, text: str, following: int | None) -> int:
     """When a word that starts at `start` has ended at the latest; `following` is when the next one starts."""
-    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(strip_cached(text)[0])
+    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(stripped(text)[0])
     return longest if following is None else max(start, min(following, longest))
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import Label, dress, mark_of
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.labels import Label, dress, mark_of, stripped
+from cappunc_cli.words import Copy, Document, Notice, Span, Word, Words
 
 from . import spans
 from .captions import Turns
 from .lines import BREAKS, split
-from .spans import strip_cached
 
 __all__ = ["SUFFIXES", "attach", "read", "skeleton", "sniff", "write"]
 
@@ -58,7 +57,7 @@ class _Reader:
     """Walks the rows; `last` is a word that still waits for a row with its mark."""
 
     source: str
-    words: list[Word]
+    words: Words
     notices: list[Notice]
     turns: Turns
     stream: tuple[str, str] = ("", "")
@@ -115,15 +114,16 @@ class _Reader:
         """Some engines give a mark its own row: it is the mark of the word before."""
         word = self.last
         if word is not None and mark_of(token):
-            bare, label = strip_cached(word.text)
-            if not label.after and strip_cached(word.text + token)[0] == bare:
-                copy = (*spans.copies(word)[0], (at, at + len(token)))
+            bare, label = stripped(word.text)
+            if not label.after and stripped(word.text + token)[0] == bare:
+                copy = (*word.where[0], (at, at + len(token)))
                 self.last = Word(word.text + token, word.start, word.end, word.cue, word.turn, (copy,))
         self.flush()
 
     def flush(self) -> None:
         if self.last is not None:
-            self.words.append(self.last)
+            word = self.last
+            self.words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
             self.last = None
 
     def close_alternatives(self) -> None:
@@ -144,7 +144,7 @@ def read(text: str) -> Document:
 
     Raises BadInput where there is text but not one row.
     """
-    reader = _Reader(text, [], [], Turns())
+    reader = _Reader(text, Words(), [], Turns())
     rows = 0
     for number, (start, stop) in enumerate(split(text), 1):
         reader.row(number, start, stop)
@@ -153,10 +153,10 @@ def read(text: str) -> Document:
     reader.close_alternatives()
     if text.strip() and not reader.words and len(reader.notices) == rows:
         raise BadInput("no row such as: talk A 0.52 0.31 hello")
-    if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
+    if reader.words and all(map(_SPEAKER.fullmatch, reader.words.texts)):
         reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
     reader.notices.sort(key=lambda notice: notice.line)
-    return Document("ctm", tuple(reader.words), text, tuple(reader.notices))
+    return Document("ctm", reader.words, text, tuple(reader.notices))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -166,7 +166,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     mark; else marks stand on their words. Raises ValueError for another number of texts than
     words, BadInput for another word.
     """
-    return _written(document, texts, rows=any(len(spans.copies(word)[0]) > 1 for word in document.words))
+    return _written(document, texts, rows=any(len(_copy(document, i)) > 1 for i in range(len(texts))))
 
 
 def attach(document: Document, texts: Sequence[str]) -> str:
@@ -178,41 +178,48 @@ def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
     source = spans.source_of(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
-    changes: list[spans.Edit] = []
-    for word, text in zip(document.words, texts, strict=True):
-        own, *mark_row = spans.copies(word)[0]
-        if text == word.text and (rows or not mark_row):
+    return spans.splice(source, _changes(source, document, texts, rows), in_order=True)
+
+
+def _copy(document: Document, i: int) -> Copy:
+    """A word and, where it has a row of its own, its mark."""
+    return document.words.copies(i)[0]
+
+
+def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
+    for i, (old, text) in enumerate(zip(document.words.texts, texts, strict=True)):
+        own, *mark_row = _copy(document, i)
+        if text == old and (rows or not mark_row):
             continue
         new, label = _column(text)
         on_row = rows and bool(label.after) and _is_mark(new, label.after)
         on_word = new[: len(new) - len(label.after)] if on_row else new
-        changes += spans.edits(source, (own,), on_word)
+        yield from spans.edits(source, (own,), on_word)
         if mark_row and on_row:
-            changes.append((*mark_row[0], label.after))
+            yield *mark_row[0], label.after
         elif mark_row:
-            changes.append((*_row(source, mark_row[0]), ""))
+            yield *_row(source, mark_row[0]), ""
         elif on_row:
             start, stop = _row(source, own)
             row = source[start : own[0]] + label.after + source[own[1] : stop]
             # The last row may have no line end.
             end = "" if row.endswith(("\n", "\r")) else _line_end(source)
-            changes.append((stop, stop, end + row))
-    return spans.splice(source, changes)
+            yield stop, stop, end + row
 
 
 def _column(text: str) -> tuple[str, Label]:
     """The text of a word without spaces at its marks, and its label; a no-break space within the word stays."""
-    bare, label = strip_cached(text)
+    bare, label = stripped(text)
     label = replace(label, before="".join(label.before.split()), after="".join(label.after.split()))
     return dress(bare, label), label
 
 
 def _is_mark(text: str, after: str) -> bool:
     """Whether a row with `after` would be read as the mark of the word before."""
-    return bool(mark_of(after)) and strip_cached(text)[0] == strip_cached(text[: len(text) - len(after)])[0]
+    return bool(mark_of(after)) and stripped(text)[0] == stripped(text[: len(text) - len(after)])[0]
 
 
-def _row(source: str, place: spans.Span) -> spans.Span:
+def _row(source: str, place: Span) -> Span:
     """The row of a token, with its line end."""
     end = BREAKS.search(source, place[1])
     start = max(source.rfind("\n", 0, place[0]), source.rfind("\r", 0, place[0])) + 1
@@ -227,10 +234,13 @@ def _line_end(source: str) -> str:
 def skeleton(document: Document) -> str:
     """All that is no word, without the rows of marks."""
     source = spans.source_of(document)
-    gaps: list[spans.Edit] = []
-    for word in document.words:
-        own, *mark_row = spans.copies(word)[0]
-        gaps.append((*own, "\0"))
-        gaps += [(*_row(source, place), "") for place in mark_row]
     # A row that comes last brings or takes a line end.
-    return spans.splice(source, gaps).rstrip("\r\n")
+    return spans.splice(source, _gaps(source, document), in_order=True).rstrip("\r\n")
+
+
+def _gaps(source: str, document: Document) -> Iterator[spans.Edit]:
+    for i in range(len(document.words)):
+        own, *mark_row = _copy(document, i)
+        yield *own, "\0"
+        for place in mark_row:
+            yield *_row(source, place), ""

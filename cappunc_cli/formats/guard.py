@@ -9,26 +9,29 @@ A dash before the first word of a line says that another speaker begins, so none
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from sys import intern
 
 from cappunc_cli.labels import dress, strip
-from cappunc_cli.words import Word
+from cappunc_cli.words import Copy, Span, Words
 
-from . import spans
-from .spans import HIDDEN, Copy, Span
-from .speech import LONGEST_NAME_PARTS, scan
+from .spans import HIDDEN, Edit, Spans, edits, splice
+from .speech import LONGEST_NAME_PARTS, listen
 
 _DASHES = frozenset("—–―")
-#: (index of a word, one of its copies)
-_Places = list[tuple[int, Copy]]
+#: A word and one of its copies by their numbers, in one number: there may be as many as words in the file.
+_Place = int
+_COPY_BITS = 32
 
 
 def settle(
     source: str,
-    regions: Sequence[Span],
-    words: Sequence[Word],
+    regions: Spans,
+    words: Words,
     texts: Sequence[str],
     hidden: re.Pattern[str] = HIDDEN,
 ) -> list[str]:
@@ -36,73 +39,99 @@ def settle(
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
-    changed = [text != word.text for word, text in zip(words, texts, strict=True)]
-    odd = [_has_colon(text) or _has_new_dash(word.text, text) for word, text in zip(words, texts, strict=True)]
-    # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
-    for region, places in sorted(_places(regions, words).items()):
-        if any(changed[i] for i, _ in places) and (
-            any(odd[i] for i, _ in places) or _has_bracket(source, regions[region])
-        ):
-            _settle_region(_Region(source, regions[region], hidden), words, places, result)
+    for number, places in _places(regions, words):
+        region = _Region(source, regions[number], hidden, words, places)
+        if region.in_danger(texts):
+            _settle_region(region, result)
     return result
+
+
+def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place]]]:
+    """The copies in each region, in order."""
+    if words.single:
+        for cue, start, stop in words.cues.stretches():
+            yield cue or 0, range(start << _COPY_BITS, stop << _COPY_BITS, 1 << _COPY_BITS)
+        return
+    # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
+    found: dict[int, array[int]] = {}
+    for i in range(len(words)):
+        for n, copy in enumerate(words.copies(i)):
+            region = bisect_right(regions.starts, copy[0][0]) - 1
+            found.setdefault(region, array("Q")).append(i << _COPY_BITS | n)
+    for region, places in found.items():
+        yield region, sorted(places, key=lambda place: _copy(words, place))
+
+
+def _word(place: _Place) -> int:
+    return place >> _COPY_BITS
+
+
+def _copy(words: Words, place: _Place) -> Copy:
+    return words.copies(_word(place))[place & (1 << _COPY_BITS) - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Region:
+    """A stretch of the source, what finds the markup in it, and where the words in it stand."""
+
     source: str
     span: Span
     hidden: re.Pattern[str]
+    words: Words
+    places: Sequence[_Place]
+
+    def in_danger(self, texts: Sequence[str]) -> bool:
+        """Whether some text is new, and some colon, dash or bracket could turn it into something else."""
+        changed = odd = False
+        for i in map(_word, self.places):
+            old, new = self.words.texts[i], texts[i]
+            changed |= new != old
+            odd |= _has_colon(new) or _has_new_dash(old, new)
+        # `mary [on the phone]: never` has its colon outside all words.
+        return changed and (odd or any(self.source.find(bracket, *self.span) >= 0 for bracket in "(（["))
+
+    def read(self, texts: Sequence[str]) -> Iterator[str]:
+        """The words of the region when it has been written."""
+        text = splice(self.source[slice(*self.span)], self._edits(texts), in_order=True)
+        return (word.text for word in listen(text, 0, len(text), self.hidden).words)
+
+    def _edits(self, texts: Sequence[str]) -> Iterator[Edit]:
+        start = self.span[0]
+        for place in self.places:
+            text = texts[_word(place)]
+            if text != self.words.texts[_word(place)]:
+                for a, b, new in edits(self.source, _copy(self.words, place), text):
+                    yield a - start, b - start, new
+
+    def reads_back(self, texts: Sequence[str]) -> bool:
+        """Whether the next reader will find the same words."""
+        wanted = (texts[_word(place)] for place in self.places)
+        return all(a == b for a, b in zip_longest(self.read(texts), wanted))
 
 
-def _has_bracket(source: str, region: Span) -> bool:
-    # `mary [on the phone]: never` has its colon outside all words.
-    return any(source.find(bracket, *region) >= 0 for bracket in "(（[")
-
-
-def _places(regions: Sequence[Span], words: Sequence[Word]) -> Mapping[int, _Places]:
-    result: dict[int, _Places] = {i: [] for i in range(len(regions))}
-    starts = [start for start, _ in regions]
-    for i, word in enumerate(words):
-        for copy in spans.copies(word):
-            result[bisect_right(starts, copy[0][0]) - 1].append((i, copy))
-    for found in result.values():
-        found.sort(key=lambda place: place[1])
-    return result
-
-
-def _settle_region(region: _Region, words: Sequence[Word], places: _Places, texts: list[str]) -> None:
+def _settle_region(region: _Region, texts: list[str]) -> None:
     """Give up as little as it takes."""
-    if _reads_back(region, places, texts):
+    old, numbers = region.words.texts, array("I", map(_word, region.places))
+    if region.reads_back(texts):
         return
-    read = _read(region, places, texts)
-    for n, (i, _) in enumerate(places):
-        if _has_new_dash(words[i].text, texts[i]) and (len(read) != len(places) or read[n] != texts[i]):
+    read = list(map(intern, region.read(texts)))
+    for n, i in enumerate(numbers):
+        if _has_new_dash(old[i], texts[i]) and (len(read) != len(numbers) or read[n] != texts[i]):
             texts[i] = texts[i][1:]
-    if _reads_back(region, places, texts):
+    del read
+    if region.reads_back(texts):
         return
-    for i, _ in places:
-        texts[i] = _without_new_colon(words[i].text, texts[i])
-    if _reads_back(region, places, texts):
+    for i in numbers:
+        texts[i] = _without_new_colon(old[i], texts[i])
+    if region.reads_back(texts):
         return
-    for n, (i, _) in enumerate(places):
-        if _has_colon(words[i].text):  # the end of a label in lower case: `mary ann:`
-            for j, _ in places[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
-                texts[j] = words[j].text
-    if not _reads_back(region, places, texts):
-        for i, _ in places:
-            texts[i] = words[i].text
-
-
-def _reads_back(region: _Region, places: _Places, texts: Sequence[str]) -> bool:
-    return _read(region, places, texts) == [texts[i] for i, _ in places]
-
-
-def _read(region: _Region, places: _Places, texts: Sequence[str]) -> list[str]:
-    """The words of a region when it has been written."""
-    source, (start, stop) = region.source, region.span
-    changes = [(a - start, b - start, new) for i, copy in places for a, b, new in spans.edits(source, copy, texts[i])]
-    text = spans.splice(source[start:stop], changes)
-    return [word.text for word in scan(text, 0, len(text), region.hidden).words]
+    for n, i in enumerate(numbers):
+        if _has_colon(old[i]):  # the end of a label in lower case: `mary ann:`
+            for j in numbers[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
+                texts[j] = old[j]
+    if not region.reads_back(texts):
+        for i in numbers:
+            texts[i] = old[i]
 
 
 def _has_colon(text: str) -> bool:

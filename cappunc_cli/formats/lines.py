@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .spans import Span
+from .spans import Spans
 
 # Only these three end a line. NEL, U+2028, VT and FF inside a text do not (str.splitlines would).
 BREAKS = re.compile(r"\r\n|\r|\n")
@@ -28,13 +29,15 @@ class Timing:
     end: int | None
 
 
-def split(source: str) -> list[Span]:
+def split(source: str) -> Spans:
     """Spans of the lines, without their ends; a final line end begins no new line."""
-    result: list[Span] = []
+    result = Spans()
     at = 0
     for found in BREAKS.finditer(source):
-        result.append((at, found.start()))
-        at = found.end()
+        start, stop = found.span()
+        result.starts.append(at)
+        result.stops.append(start)
+        at = stop
     if at < len(source):
         result.append((at, len(source)))
     return result
@@ -42,7 +45,7 @@ def split(source: str) -> list[Span]:
 
 def numbering(source: str) -> Callable[[int], int]:
     """What gives the 1-based number of the line at an offset, for those who ask often."""
-    starts = [found.end() for found in BREAKS.finditer(source)]
+    starts = array("I", (found.end() for found in BREAKS.finditer(source)))
     return lambda offset: bisect_right(starts, offset) + 1
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cappunc_cli.labels import fold
 
@@ -19,52 +19,62 @@ from .speech import Speech, Spoken
 # A cue this short (ms) holds a line for nobody to read.
 _HOLD = 60
 _MARKS = re.compile(r"[\W_]+")
+_SHOWN = re.compile(r"[^\W_]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
-    """A caption line: its key is what stays of it when case and marks change."""
+    """A caption line and its words."""
 
-    key: str
-    words: tuple[Spoken, ...]
+    text: str
+    words: list[Spoken] = field(default_factory=list)
+    _key: str = ""
+
+    @property
+    def key(self) -> str:
+        """What stays of the text when case and marks change."""
+        if not self._key:
+            self._key = " ".join(filter(None, (_MARKS.sub("", part) for part in fold(self.text).split())))
+        return self._key
 
 
 def lines(speech: Speech) -> list[Line]:
     """The lines of a cue that show anything."""
-    by_number: dict[int, list[Spoken]] = {}
+    found = [Line(text) for text in BREAKS.split(speech.visible.text)]
     for word in speech.words:
-        by_number.setdefault(word.line, []).append(word)
-    result = []
-    for number, text in enumerate(BREAKS.split(speech.visible.text)):
-        key = " ".join(token for token in (_MARKS.sub("", part) for part in fold(text).split()) if token)
-        if key:
-            result.append(Line(key, tuple(by_number.get(number, ()))))
-    return result
+        found[word.line].words.append(word)
+    return [line for line in found if line.words or _SHOWN.search(line.text)]
 
 
-def repeated(cues: Sequence[Sequence[Line]], durations: Sequence[int | None]) -> list[int]:
-    """How many leading lines of each cue repeat the last lines of the cue before.
+@dataclass(slots=True)
+class Roll:
+    """Counts, cue by cue, what speaks for a file that rolls: somebody who says `yes` in two cues says it twice."""
 
-    All zero unless the file as a whole rolls: somebody who says `yes` in two cues says it twice.
-    """
-    result = [0] * len(cues)
-    chances = evidence = 0
     before: Sequence[Line] = ()
-    for i, cue in enumerate(cues):
+    chances: int = 0
+    evidence: int = 0
+
+    def repeated(self, cue: Sequence[Line], duration: int | None) -> int:
+        """How many leading lines of the next cue repeat the last lines of the cue before."""
         if not cue:
-            continue
-        if before:
-            chances += 1
-            result[i] = _overlap(before, cue)
-            duration = durations[i]
+            return 0
+        size = 0
+        if self.before:
+            self.chances += 1
+            size = _overlap(self.before, cue)
             hold = duration is not None and 0 <= duration <= _HOLD
-            evidence += result[i] > 0 and (hold or len(cue) > result[i])
-        before = cue
-    return result if evidence >= 2 and 5 * evidence >= 2 * chances else [0] * len(cues)
+            self.evidence += size > 0 and (hold or len(cue) > size)
+        self.before = cue
+        return size
+
+    @property
+    def rolls(self) -> bool:
+        """Whether the cues so far roll."""
+        return self.evidence >= 2 and 5 * self.evidence >= 2 * self.chances
 
 
 def _overlap(before: Sequence[Line], cue: Sequence[Line]) -> int:
     for size in range(min(len(before), len(cue), 4), 0, -1):
-        if all(a.key == b.key and len(a.words) == len(b.words) for a, b in zip(before[-size:], cue, strict=False)):
+        if all(len(a.words) == len(b.words) and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
             return size
     return 0

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.words import Document, Notice, Span, Word, Words
 
 from . import captions
 from .captions import Cue, Origin, skeleton, write
 from .lines import numbering
-from .spans import Span, visible
+from .spans import Spans, visible
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -53,8 +53,8 @@ def read(text: str) -> Document:
     words: list[Word] = []
     for track in dict.fromkeys(paragraph.track for paragraph in found):
         words += _words(text, found, track, words[-1].turn + 1 if words else 0)
-    origin = Origin(text, tuple(paragraph.place for paragraph in found))
-    return Document("sami", tuple(words), origin, tuple(notices))
+    origin = Origin(text, Spans(paragraph.place for paragraph in found))
+    return Document("sami", Words.of(words), origin, tuple(notices))
 
 
 def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Iterator[Word]:

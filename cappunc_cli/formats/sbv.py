@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
+from cappunc_cli.words import Document, Notice, Span
 
 from . import captions
 from .captions import Cue, skeleton, write
 from .lines import milliseconds, split
-from .spans import Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -2,31 +2,32 @@
 
 A copy of a word is a tuple of fragments, spans of the source: `hel<i>lo</i>` has two. A word
 has one copy, but three in YouTube's rolling captions. All offsets are characters.
+
+Files have megabytes, and a tuple takes more room than a word: what there is many of stands in arrays,
+and edits go straight into the new text.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 from html import entities, unescape
+from itertools import islice
+from typing import overload
 from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import Label, strip
-from cappunc_cli.words import Document, Word
+from cappunc_cli.labels import Label, stripped
+from cappunc_cli.words import Copy, Document, Span, Word, Words
 
-Span = tuple[int, int]
-Copy = tuple[Span, ...]
 #: Replace source[start:stop] by a text.
 Edit = tuple[int, int, str]
 
-#: The same few thousand words make up any transcript.
-strip_cached = lru_cache(maxsize=1 << 16)(strip)
 _diacritics_may_change: ContextVar[bool] = ContextVar("diacritics may change", default=False)
 
 
@@ -42,7 +43,7 @@ def respelling(allowed: bool = True) -> Iterator[None]:
 
 def same_word(old: str, new: str) -> bool:
     """Whether two written words are one, whatever their marks and case."""
-    a, b = strip_cached(old)[0], strip_cached(new)[0]
+    a, b = stripped(old)[0], stripped(new)[0]
     return a == b or (_diacritics_may_change.get() and _plain(a) == _plain(b))
 
 
@@ -68,48 +69,94 @@ _BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|rt|p|div)\b", re.IGNORECASE)
 HARD_SPACE = r"\h"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
 _STAMP = re.compile(r"<[0-9]")
+#: So many pieces of a text are joined at a time.
+_BLOCK = 1 << 12
 
 
-def splice(source: str, edits: Iterable[Edit]) -> str:
+class Spans(Sequence[Span]):
+    """Spans in arrays."""
+
+    __slots__ = ("starts", "stops")
+
+    def __init__(self, spans: Iterable[Span] = ()) -> None:
+        self.starts, self.stops = array("I"), array("I")
+        for span in spans:
+            self.append(span)
+
+    def append(self, span: Span) -> None:
+        self.starts.append(span[0])
+        self.stops.append(span[1])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[Span]:
+        return zip(self.starts, self.stops, strict=True)
+
+    @overload
+    def __getitem__(self, at: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Spans: ...
+
+    def __getitem__(self, at: int | slice) -> Span | Spans:
+        if isinstance(at, slice):
+            part = Spans()
+            part.starts, part.stops = self.starts[at], self.stops[at]
+            return part
+        return self.starts[at], self.stops[at]
+
+
+def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str:
     """The source with each `(start, stop, text)` put in; edits must not overlap.
 
-    Edits may come in any order; of two insertions at one place the first one stands first.
-    Raises ValueError where two edits overlap.
+    Edits may come in any order; of two insertions at one place the first one stands first. Those that are said
+    to come `in_order` are not gathered first. Raises ValueError where two edits overlap.
     """
-    parts: list[str] = []
+    pieces = _pieces(source, edits if in_order else sorted(edits, key=lambda edit: edit[:2]))
+    blocks: list[str] = []
+    while block := list(islice(pieces, _BLOCK)):
+        blocks.append("".join(block))
+    return "".join(blocks)
+
+
+def _pieces(source: str, edits: Iterable[Edit]) -> Iterator[str]:
     at = 0
-    for start, stop, text in sorted(edits, key=lambda edit: edit[:2]):
+    for start, stop, text in edits:
         if start < at or stop < start:
             raise ValueError(f"edits overlap at {start}")
-        parts += source[at:start], text
+        yield source[at:start]
+        yield text
         at = stop
-    parts.append(source[at:])
-    return "".join(parts)
+    yield source[at:]
 
 
 @dataclass(frozen=True, slots=True)
 class Visible:
     """What a viewer sees of source[start:stop], and where each character of it stands.
 
-    `pieces` are (offset in text, offset in source, source length; 0 for plain text), in order.
+    Piece i begins at `shown[i]` in text and `places[i]` in the source, where it is `atomic[i]` long (0: plain text).
     `stamps` and `voices` are what hidden tags say at an offset of `text`: `<00:01.000>`, `<v Name>`.
     """
 
     text: str
-    pieces: tuple[tuple[int, int, int], ...]
-    stamps: tuple[tuple[int, str], ...] = ()
-    voices: tuple[tuple[int, str], ...] = ()
+    shown: array[int]
+    places: array[int]
+    atomic: array[int]
+    stamps: Sequence[tuple[int, str]] = ()
+    voices: Sequence[tuple[int, str]] = ()
 
     def copy(self, start: int, stop: int) -> Copy:
         """The fragments of the source that show text[start:stop]."""
-        if len(self.pieces) == 1 and not self.pieces[0][2]:
-            offset = self.pieces[0][1]
+        count = len(self.shown)
+        if count == 1 and not self.atomic[0]:
+            offset = self.places[0]
             return ((start + offset, stop + offset),)
         result: list[Span] = []
-        i = bisect_right(self.pieces, start, key=lambda piece: piece[0]) - 1
+        i = bisect_right(self.shown, start) - 1
         while start < stop:
-            v, s, atomic = self.pieces[i]
-            end = stop if i + 1 == len(self.pieces) else min(stop, self.pieces[i + 1][0])
+            v, s, atomic = self.shown[i], self.places[i], self.atomic[i]
+            end = stop if i + 1 == count else min(stop, self.shown[i + 1])
             if end > start:
                 result.append((s, s + atomic) if atomic else (s + start - v, s + end - v))
                 start = end
@@ -120,7 +167,7 @@ class Visible:
 def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
     """Hide tags, overrides and marks of direction, or what else `hidden` finds; an entity is one character."""
     text: list[str] = []
-    pieces: list[tuple[int, int, int]] = []
+    pieces = array("I"), array("I"), array("I")
     stamps: list[tuple[int, str]] = []
     voices: list[tuple[int, str]] = []
     at, length = start, 0
@@ -128,7 +175,8 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     def add(shown: str, where: int, atomic: int) -> None:
         nonlocal length
         if shown:
-            pieces.append((length, where, atomic))
+            for column, value in zip(pieces, (length, where, atomic), strict=True):
+                column.append(value)
             text.append(shown)
             length += len(shown)
 
@@ -152,7 +200,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
             voices.append((length, voice.group(1)))
         at = b
     add(source[at:stop], at, 0)
-    return Visible("".join(text), tuple(pieces), tuple(stamps), tuple(voices))
+    return Visible("".join(text), *pieces, stamps, voices)
 
 
 def _unescaped(entity: str) -> str:
@@ -190,8 +238,8 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     old = shown(source, copy)
     if old == text:
         return
-    bare, was = strip_cached(old)
-    wanted, label = strip_cached(text)
+    bare, was = stripped(old)
+    wanted, label = stripped(text)
     if bare != wanted and not same_word(old, text):
         raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, copy[0][0]))
     if len(copy) == 1 and source[copy[0][0]] != "&":
@@ -247,27 +295,23 @@ def line_of(source: str, offset: int) -> int:
     return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
 
 
-def copies(word: Word) -> tuple[Copy, ...]:
-    """The copies of a word that a text format has read."""
-    where = word.where
-    if not isinstance(where, tuple):
-        raise TypeError("a word of a text format knows its copies")
-    return where
-
-
 def write(source: str, words: Sequence[Word], texts: Sequence[str]) -> str:
     """The source with every changed word changed in all its copies.
 
     Raises ValueError for another number of texts than words, BadInput for another word.
     """
+    known = Words.of(words)
+    return splice(source, changes(source, known, texts), in_order=known.in_order)
+
+
+def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
+    """The edits of `write`, word by word."""
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
-    changes: list[Edit] = []
-    for word, text in zip(words, texts, strict=True):
-        if text != word.text:
-            for copy in copies(word):
-                changes += edits(source, copy, text)
-    return splice(source, changes)
+    for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
+        if text != old:
+            for copy in words.copies(i):
+                yield from edits(source, copy, text)
 
 
 def source_of(document: Document) -> str:
@@ -277,12 +321,14 @@ def source_of(document: Document) -> str:
     return document.origin
 
 
-def skeleton(source: str, words: Sequence[Word]) -> str:
+def skeleton(source: str, words: Words) -> str:
     """The source with a NUL for each copy of a word: what no rewriting may change."""
-    gaps = [
-        (start, stop, "" if i else "\0")
-        for word in words
-        for copy in copies(word)
-        for i, (start, stop) in enumerate(copy)
-    ]
-    return splice(source, gaps)
+    return splice(source, gaps(words), in_order=words.in_order)
+
+
+def gaps(words: Words) -> Iterator[Edit]:
+    """Edits that put a NUL in place of each copy of a word."""
+    for number in range(len(words)):
+        for copy in words.copies(number):
+            for i, (start, stop) in enumerate(copy):
+                yield start, stop, "" if i else "\0"

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from cappunc_cli.labels import MARKS, fold
+from cappunc_cli.labels import MARKS, fold, stripped
+from cappunc_cli.words import Copy, Span
 
 from .lines import BREAKS, milliseconds
-from .spans import HIDDEN, Copy, Span, Visible, strip_cached, visible
+from .spans import HIDDEN, Visible, visible
 from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOUNDS, UNHEARD
 
 # Most lines have none of these and are words from end to end.
@@ -70,34 +71,41 @@ class Spoken:
     followed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Speech:
-    """The words of a region; after the last of them come the speaker `trailing` and perhaps a `sound`."""
+    """The words of a region, heard one by one; after the last come the speaker `trailing` and perhaps a `sound`."""
 
-    words: tuple[Spoken, ...]
-    trailing: str | None
+    words: Iterable[Spoken]
     visible: Visible
+    trailing: str | None = None
     sound: bool = False
 
 
 def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: Clock = milliseconds) -> Speech:
     """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it, `clock` reads its stamps."""
-    seen = visible(source, start, stop, hidden)
-    masks, speakers, sounds = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [], [])
-    speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
-    return _cast(seen, list(_words(seen, masks)), speakers, sounds, clock)
+    speech = listen(source, start, stop, hidden, clock)
+    speech.words = tuple(speech.words)
+    return speech
 
 
-def _cast(
-    seen: Visible, words: list[tuple[int, int, bool]], speakers: list[tuple[int, str]], sounds: list[int], clock: Clock
-) -> Speech:
+def listen(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: Clock = milliseconds) -> Speech:
+    """As `scan`, but its words can be heard only once, and what comes after them is known then: a line may be long."""
+    speech = Speech((), visible(source, start, stop, hidden))
+    speech.words = _cast(speech, clock)
+    return speech
+
+
+def _cast(speech: Speech, clock: Clock) -> Iterator[Spoken]:
     """Give words their lines, speakers and stamps, each list walked once."""
+    seen = speech.visible
+    masks, speakers, sounds = _masked(seen.text) if _SUSPECT.search(seen.text) else ([], [], [])
+    if seen.voices:
+        speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
-    result: list[Spoken] = []
     line = s = t = n = 0
     end = -1
-    for a, b, followed in words:
+    for a, b, followed in _words(seen, masks):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -110,13 +118,12 @@ def _cast(
                 stamp = clock(stamps[t][1])
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
-        n = bisect_right(sounds, a, n)
-        result.append(Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed))
+        n = bisect_right(sounds, a, n) if sounds else 0
+        yield Spoken(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed)
         end = b
-    trailing = None
     for _, name in speakers[s:]:
-        trailing = name or trailing or ""
-    return Speech(tuple(result), trailing, seen, n < len(sounds))
+        speech.trailing = name or speech.trailing or ""
+    speech.sound = n < len(sounds)
 
 
 def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
@@ -152,7 +159,7 @@ def _attaches(run: str, gap: str) -> bool:
 
 def _with_marks(text: str, word: Span, end: int) -> Span:
     start, stop = word
-    if end == stop or strip_cached(text[start:end])[0] != strip_cached(text[start:stop])[0]:
+    if end == stop or stripped(text[start:end])[0] != stripped(text[start:stop])[0]:
         return word
     return start, end
 

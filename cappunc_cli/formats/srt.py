@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
+from cappunc_cli.words import Document, Notice, Span
 
 from . import captions
-from .captions import Cue, skeleton, write
+from .captions import Cue, Cues, skeleton, write
 from .lines import Timing, is_index, split, timing
-from .spans import Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -49,25 +49,24 @@ class _Mark:
 def read(text: str) -> Document:
     """Raises BadInput where there is text but not one timing line."""
     lines = split(text)
-    marks = list(_marks(text, lines))
-    if not marks and text.strip():
-        raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
     notices: list[Notice] = []
-    if marks:
-        orphan = next((i for i in range(marks[0].first) if _content(text, lines[i])), None)
-        if orphan is not None:
-            notices.append(Notice(orphan + 1, "text before the first cue"))
-    cues = []
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    cues = Cues()
+    for mark, following in pairwise(chain(_marks(text, lines), (None,))):
+        assert mark is not None  # only the last of them is
+        if not cues:
+            orphan = next((i for i in range(mark.first) if _content(text, lines[i])), None)
+            if orphan is not None:
+                notices.append(Notice(orphan + 1, "text before the first cue"))
         stop = len(lines) if following is None else following.first
         cues.append(_cue(text, lines, mark, stop, notices))
         if following is not None and stop - 1 > mark.line and _content(text, lines[stop - 1]):
             notices.append(Notice(stop + 1, "no blank line before this cue"))
+    if not cues and text.strip():
+        raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
     return captions.document("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
-def _marks(text: str, lines: Sequence[Span]) -> list[_Mark]:
-    result: list[_Mark] = []
+def _marks(text: str, lines: Sequence[Span]) -> Iterator[_Mark]:
     last = -1
     for i, (start, stop) in enumerate(lines):
         found = timing(text[start:stop])
@@ -75,9 +74,8 @@ def _marks(text: str, lines: Sequence[Span]) -> list[_Mark]:
             continue  # `a --> b` is speech
         # A number directly before a timing line is never speech: the cue before may be empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
-        result.append(_Mark(i, i - 1 if index else i, found))
+        yield _Mark(i, i - 1 if index else i, found)
         last = i
-    return result
 
 
 def _content(text: str, line: Span) -> bool:

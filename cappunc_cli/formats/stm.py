@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import fold, mark_of
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.labels import fold, mark_of, stripped
+from cappunc_cli.words import Document, Notice, Span, Word, Words
 
 from . import spans
 from .captions import Turns
 from .lines import split
-from .spans import Span, strip_cached
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -64,7 +63,7 @@ def read(text: str) -> Document:
 
     Raises BadInput where there is text but not one row.
     """
-    words: list[Word] = []
+    words = Words()
     notices: list[Notice] = []
     turns = Turns()
     rows = 0
@@ -77,10 +76,11 @@ def read(text: str) -> Document:
             continue
         rows += 1
         if fold(found.group(3)) not in _NOBODY:
-            words += _row(text, number, found, stop, turns)
+            for word in _row(text, number, found, stop, turns):
+                words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
     if not rows and notices:
         raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
-    return Document("stm", tuple(words), text, tuple(notices))
+    return Document("stm", words, text, tuple(notices))
 
 
 def _row(source: str, number: int, found: re.Match[str], stop: int, turns: Turns) -> Iterator[Word]:
@@ -113,14 +113,14 @@ def _words(source: str, start: int, stop: int) -> Iterator[Span]:
 
 def _is_kept(token: str) -> bool:
     # Without its marks: `she-,` is the same fragment.
-    bare = strip_cached(token)[0]
+    bare = stripped(token)[0]
     return _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
 
 
 def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
     if any(map(str.isalnum, token)) or not mark_of(token):
         return False
-    return strip_cached(source[word[0] : end])[0] == strip_cached(source[slice(*word)])[0]
+    return stripped(source[word[0] : end])[0] == stripped(source[slice(*word)])[0]
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

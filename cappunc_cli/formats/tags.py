@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from html import unescape
 
 from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Span
 
-from .spans import HIDDEN_ANYWHERE, Span, line_of
+from .spans import HIDDEN_ANYWHERE, line_of
 
 _COMMENT = r"<!--(?s:(?!-->).)*+-->"
 _CDATA = r"<!\[CDATA\[(?s:(?!\]\]>).)*+\]\]>"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import fold
-from cappunc_cli.words import Document, Word
+from cappunc_cli.labels import fold, stripped
+from cappunc_cli.words import Document, Span, Word, Words
 
 from . import guard, spans
 from .captions import Origin, Turns, skeleton
-from .spans import Span, line_of, strip_cached
+from .spans import Spans, line_of
 from .speech import scan
 from .timed import merged
 
@@ -67,7 +67,7 @@ def read(text: str) -> Document:
     with two copies. `Word.cue` is the number of the interval. Raises BadInput for what is no TextGrid.
     """
     if not text.strip():
-        return Document("textgrid", (), Origin(text, ()))
+        return Document("textgrid", Words(), Origin(text, Spans()))
     tiers = _chosen([tier for tier in _Reader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
     regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
     number = {region: i for i, region in enumerate(regions)}
@@ -78,9 +78,7 @@ def read(text: str) -> Document:
         words = _words(text, tier, number, turns)
         same = groups.get(_bare(words))
         groups[_bare(words)] = [merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
-    return Document(
-        "textgrid", tuple(word for group in groups.values() for word in group), Origin(text, tuple(regions))
-    )
+    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), Origin(text, Spans(regions)))
 
 
 class _Reader:
@@ -157,7 +155,7 @@ def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
 
 def _spoken(source: str, interval: _Interval) -> bool:
     text = source[slice(*interval.text)].strip()
-    return bool(text) and fold(strip_cached(text)[0]) not in _SILENCE
+    return bool(text) and fold(stripped(text)[0]) not in _SILENCE
 
 
 def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> list[Word]:
@@ -165,7 +163,7 @@ def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> l
     for interval in tier.intervals:
         if interval.text not in number:
             continue
-        places = scan(source, *interval.text).words
+        places = tuple(scan(source, *interval.text).words)
         for i, spoken in enumerate(places):
             start = interval.start if i == 0 else None
             end = interval.end if i + 1 == len(places) else None
@@ -176,7 +174,7 @@ def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> l
 
 
 def _bare(words: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(strip_cached(word.text)[0] for word in words)
+    return tuple(stripped(word.text)[0] for word in words)
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -188,14 +186,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     if not isinstance(origin, Origin):
         raise TypeError("not a TextGrid document")
     safe = [text.strip() for text in texts]
-    starts = [start for start, _ in origin.regions]
-    copies = max((len(spans.copies(word)) for word in document.words), default=1)
-    for tier in range(copies):  # what a colon does to the word's own interval it may not do to the utterance
-        words = [replace(word, cue=_region(starts, word, tier)) for word in document.words]
-        safe = guard.settle(origin.source, origin.regions, words, safe)
+    copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
+    for _ in range(copies):  # what a colon does to the word's own interval it may not do to the utterance
+        safe = guard.settle(origin.source, origin.regions, document.words, safe)
     return spans.write(origin.source, document.words, safe)
-
-
-def _region(starts: Sequence[int], word: Word, tier: int) -> int:
-    copies = spans.copies(word)
-    return bisect_right(starts, copies[min(tier, len(copies) - 1)][0][0]) - 1

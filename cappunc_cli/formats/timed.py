@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.words import Document, Word
+from cappunc_cli.words import Document, Span, Word, Words
 
 from .captions import latest_end
-from .spans import Span, copies, units
+from .spans import units
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,12 @@ def retimed(source: str, document: Document, stretches: Sequence[Stretch]) -> Do
         return document
     starts = [stretch.place[0] for stretch in stretches]
     # Its letters say where a word stands: a mark between two stretches comes and goes.
-    letters = [[at for at, _, c in units(source, copies(word)[0]) if c.isalnum()] for word in document.words]
-    firsts = [_at(stretches, starts, places[0]) for places in letters]
-    lasts = [_at(stretches, starts, places[-1]) for places in letters]
+    firsts: list[int | None] = []
+    lasts: list[int | None] = []
+    for word in document.words:
+        places = [at for at, _, c in units(source, word.where[0]) if c.isalnum()]
+        firsts.append(_at(stretches, starts, places[0]))
+        lasts.append(_at(stretches, starts, places[-1]))
     words: list[Word] = []
     for i, word in enumerate(document.words):
         first, last = firsts[i], lasts[i]
@@ -49,13 +52,13 @@ def retimed(source: str, document: Document, stretches: Sequence[Stretch]) -> Do
         alone = last is not None and firsts[i] == last and stretches[last].end is None
         if alone and word.start is not None and (i + 1 == len(words) or firsts[i + 1] != last):
             words[i] = replace(word, end=latest_end(word.start, word.text, following))
-    return replace(document, words=tuple(words))
+    return replace(document, words=Words.of(words))
 
 
 def merged(word: Word, again: Word) -> Word:
     """One word that stands in two places at the same time: the finer times, both copies."""
     finer = again if again.start is not None and again.end is not None else word
-    return replace(word, start=finer.start, end=finer.end, where=(*copies(word), *copies(again)))
+    return replace(word, start=finer.start, end=finer.end, where=(*word.where, *again.where))
 
 
 def _at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int | None:

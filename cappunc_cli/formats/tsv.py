@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
+from cappunc_cli.words import Document, Notice, Span
 
 from . import captions, guard, spans
 from .captions import Cue, Origin
 from .lines import split
-from .spans import Edit, Span
+from .spans import Edit
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -99,13 +99,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     for start, stop in _opened(document, safe):
         opening.append((start, start, '"'))
         closing.append((stop, stop, '"'))
-    changes = [
-        edit
-        for word, text in zip(document.words, safe, strict=True)
-        if text != word.text
-        for copy in spans.copies(word)
-        for edit in spans.edits(origin.source, copy, text)
-    ]
+    changes = spans.changes(origin.source, document.words, safe)
     return spans.splice(origin.source, [*opening, *changes, *closing])
 
 
@@ -113,7 +107,8 @@ def _opened(document: Document, texts: Sequence[str]) -> Iterator[Span]:
     """Fields without quotes that need them."""
     origin = _origin(document)
     bare = {field.text for field in _fields(origin.source) if not field.quoted}
-    commas = {origin.regions[word.cue] for word, text in zip(document.words, texts, strict=True) if "," in text}
+    cues = zip(document.words.cues, texts, strict=True)
+    commas = {origin.regions[cue] for cue, text in cues if "," in text and cue is not None}
     return iter(sorted(bare & commas))
 
 
@@ -125,13 +120,7 @@ def skeleton(document: Document) -> str:
         if field.quoted:
             start, stop = field.text
             quotes += (start - 1, start, ""), (stop, stop + 1, "")
-    gaps: list[Edit] = [
-        (start, stop, "" if i else "\0")
-        for word in document.words
-        for copy in spans.copies(word)
-        for i, (start, stop) in enumerate(copy)
-    ]
-    return spans.splice(origin.source, [*quotes, *gaps])
+    return spans.splice(origin.source, [*quotes, *spans.gaps(document.words)])
 
 
 def _origin(document: Document) -> Origin:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Word
+from cappunc_cli.words import Document, Words
 
 from .captions import Origin, Turns, skeleton, write
 from .lines import split
-from .spans import Span
-from .speech import scan
+from .spans import Spans
+from .speech import listen
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -43,22 +43,20 @@ def read(text: str) -> Document:
     """
     if "\0" in text:
         raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
-    words: list[Word] = []
-    regions: list[Span] = []
+    words, regions = Words(), Spans()
     turns, sound = Turns(), False
     for number, (start, stop) in enumerate(split(text)):
         skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
         turns.announce(speaker)
         regions.append((start + skipped, stop))
-        speech = scan(text, start + skipped, stop)
+        speech = listen(text, start + skipped, stop)
         for word in speech.words:
             turn, sound = turns.next(word.speaker), sound or word.sound
-            words.append(Word(word.text, None, None, number, turn, (word.copy,), sound, word.followed))
+            words.add(word.text, None, None, number, turn, (word.copy,), sound, word.followed)
             sound = False
         turns.announce(speech.trailing)
         sound |= speech.sound
-    notices: tuple[Notice, ...] = ()
-    return Document("txt", tuple(words), Origin(text, tuple(regions)), notices)
+    return Document("txt", words, Origin(text, regions))
 
 
 def _label(line: str, length: int) -> tuple[int, str | None]:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
+from cappunc_cli.words import Document, Notice, Span
 
 from . import captions
-from .captions import Cue, skeleton, write
+from .captions import Cue, Cues, skeleton, write
 from .lines import Timing, is_index, split, timing
-from .spans import Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -37,7 +36,7 @@ def read(text: str) -> Document:
         if not sniff(text) and not any("-->" in text[slice(*line)] for line in lines):
             raise BadInput("neither WEBVTT at the start nor a timing line")
         notices.append(Notice(1, "the file does not begin with WEBVTT"))
-    cues = list(_cues(text, lines, _after_header(text, lines) if signed else 0, notices))
+    cues = _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
     return captions.document("vtt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
@@ -51,8 +50,8 @@ def _after_header(text: str, lines: Sequence[Span]) -> int:
     return len(lines)
 
 
-def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> list[Cue]:
-    cues: list[Cue] = []
+def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> Cues:
+    cues = Cues()
     while at < len(lines):
         start, stop = lines[at]
         if start == stop:

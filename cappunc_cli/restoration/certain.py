@@ -19,7 +19,7 @@ from cappunc_cli.restoration.columns import NONE, Flags, case_numbers, mark_numb
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.existing import Evidence, bound
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.words import Word
+from cappunc_cli.words import Word, Words
 
 #: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
 _FEWEST_LETTERS = 3
@@ -96,11 +96,12 @@ def certain(
 
 def unparted(words: Sequence[Word], labels: Sequence[Label], decided: Sequence[Label]) -> Sequence[Label]:
     """The decided labels without new marks between a word and the address or the formula behind it."""
-    if not any(word.followed for word in words):
+    followed = Words.of(words).followed
+    if not any(followed):
         return decided
     return [
-        replace(new, after=old.after) if word.followed else new
-        for word, old, new in zip(words, labels, decided, strict=True)
+        replace(new, after=old.after) if bound else new
+        for bound, old, new in zip(followed, labels, decided, strict=True)
     ]
 
 

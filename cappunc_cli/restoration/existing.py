@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from cappunc_cli.labels import Case, Label
 from cappunc_cli.restoration.columns import CAPITAL, UPPER, Flags, Numbers, case_numbers, mark_numbers
 from cappunc_cli.restoration.stretches import Expected, Lack, lacking
-from cappunc_cli.words import Word
+from cappunc_cli.words import Word, Words
 
 #: A text is punctuated, or cased, when at least one word in so many shows it; prose has one in 8.
 _RARE = 50
@@ -191,7 +192,8 @@ def _replace(
     if kind.upper or kind.title:
         return result
     # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
-    heads = np.fromiter((i == 0 or words[i - 1].cue != word.cue for i, word in enumerate(words)), np.bool_, len(words))
+    cues = chain((None,), Words.of(words).cues)
+    heads = np.fromiter((before != cue for before, cue in pairwise(cues)), np.bool_, len(words))
     capitals = (cases == CAPITAL) & ~heads
     return replace(
         result,

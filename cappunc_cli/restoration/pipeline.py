@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.labels import Label, dress, strip
+from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
@@ -23,16 +23,14 @@ from cappunc_cli.restoration.existing import combine, evidence, judge
 from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import Expected, Lack, expected
-from cappunc_cli.words import Word, pauses, turn_ends
+from cappunc_cli.words import Word, Words, pauses, turn_ends
+from cappunc_cli.words import texts as texts_of
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
-
-#: The same few thousand words make up any transcript, and all of a tree's files.
-stripped = lru_cache(maxsize=1 << 16)(strip)
 
 __all__ = ["ENGINES", "Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite", "stripped"]
 
@@ -123,7 +121,7 @@ def each_probabilities(
     `progress` hears how many words of all texts the model has read. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [stripped(word.text)[0] for words in texts for word in words]
+    bare = [intern(stripped(text)[0]) for words in texts for text in texts_of(words)]
     silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
     if not options.pauses:
         silence = [None] * len(bare)
@@ -145,10 +143,10 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     """The new text of each word, given the model's `probabilities` of them."""
     if not words:
         return []
-    texts = [word.text for word in words]
+    texts = list(texts_of(words))
     bare, labels = zip(*map(stripped, texts), strict=True)
     turns = turn_ends(words)
-    bound = [word.followed for word in words]
+    bound = list(map(bool, Words.of(words).followed))
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
@@ -170,7 +168,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
         written = map(_written, texts, bare, labels, sure.labels, decided, fixed, settled)
         # Whatever a label says, it is the same word or it stays as it was.
-        new = [b if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
+        new = [intern(b) if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
         if new == texts:
             break
         texts = new
@@ -180,7 +178,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """What each word's surroundings lack, given the model's `probabilities`: what `existing` auto would restore."""
-    bare, labels = zip(*(stripped(word.text) for word in words), strict=True) if words else ((), ())
+    bare, labels = zip(*map(stripped, texts_of(words)), strict=True) if words else ((), ())
     return judge(bare, labels, _expectations(rows, bare, model, options), turn_ends(words))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Word
+from cappunc_cli.words import Document, Word, Words
 
 from ..spans import Edit, same_word, splice
 from .edits import skeleton_edits, track_edits
@@ -64,7 +64,7 @@ class Engine:
 
 def build(name: str, source: str, tracks: Iterable[Track]) -> Document:
     synced = tuple(sync(track) for track in _apart(tracks))
-    return Document(name, tuple(_words(synced)), Origin(source, synced))
+    return Document(name, Words.of(_words(synced)), Origin(source, synced))
 
 
 def _apart(tracks: Iterable[Track]) -> Iterator[Track]:
@@ -91,13 +91,13 @@ def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
     speaker: object = None
     for number, track in enumerate(tracks):
         base = cue + (number > 0)
-        for i, entry in enumerate(track.entries):
+        for entry in track.entries:
             token = entry.token
             changed = entry.speaker is not None and entry.speaker != speaker and speaker is not None
             turn += token.turn or changed
             speaker = entry.speaker if entry.speaker is not None else speaker
             cue = max(cue, base + token.cue)
-            yield Word(token.text, entry.start, entry.end, cue, turn, (number, i))
+            yield Word(token.text, entry.start, entry.end, cue, turn)
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
@@ -108,9 +108,9 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     origin = _origin(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
-    for word, text in zip(document.words, texts, strict=True):
-        if word.text != text and not same_word(word.text, text):
-            raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word")
+    for old, text in zip(document.words.texts, texts, strict=True):
+        if old != text and not same_word(old, text):
+            raise BadInput(f"“{old}” cannot become “{text}”: not the same word")
     edits: list[Edit] = []
     at = 0
     for track in origin.tracks:

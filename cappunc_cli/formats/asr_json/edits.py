@@ -6,7 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..spans import Edit, strip_cached
+from cappunc_cli.labels import stripped
+
+from ..spans import Edit
 from .items import is_mark_item, item_edits, removal
 from .scan import Literal, Node, literal_edits, member_spans
 from .sync import Synced, target
@@ -59,7 +61,7 @@ def _mark_items(fields: Sequence[Field], parts: Sequence[Part]) -> set[int]:
 
 def changes(old: str, new: str) -> list[Edit]:
     """Edits that turn a written word into another; letters that stay are not touched."""
-    (bare, was), (wanted, label) = strip_cached(old), strip_cached(new)
+    (bare, was), (wanted, label) = stripped(old), stripped(new)
     if len(bare) != len(wanted):
         return list(_trimmed(old, new, 0))
     head, tail = len(was.before), len(old) - len(was.after)

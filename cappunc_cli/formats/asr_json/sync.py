@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cappunc_cli.labels import Label, dress
+from cappunc_cli.labels import Label, dress, stripped
 
-from ..spans import strip_cached
 from .alignment import blocks
 from .tokens import Token, cut, tokenize
 from .tracks import Field, Track
@@ -153,7 +152,7 @@ def _styles(places: Sequence[Place], streams: Sequence[Sequence[Field]]) -> tupl
         if place.case_of is None or place.case_of != place.mark_of:
             continue
         words[place.stream].add(place.case_of)
-        if strip_cached(place.token.text)[1].mark:
+        if stripped(place.token.text)[1].mark:
             marked[place.stream].add(place.case_of)
         if any(c.isupper() for c in place.token.text):
             capital[place.stream].add(place.case_of)
@@ -217,18 +216,18 @@ def target(place: Place, style: Style, before: Sequence[str], after: Sequence[st
         own = _with_letters(own, place.letters, before, after)
     if case_of is None and mark_of is None:
         return own
-    bare, label = strip_cached(own)
-    if case_of is not None and bare == strip_cached(before[case_of])[0]:
-        bare = strip_cached(after[case_of])[0]  # it may have got its diacritics
+    bare, label = stripped(own)
+    if case_of is not None and bare == stripped(before[case_of])[0]:
+        bare = stripped(after[case_of])[0]  # it may have got its diacritics
     if case_of is not None and style.case:
         label = _with_case(label, before[case_of], after[case_of])
     if mark_of is not None and style.marks:
-        label = label.with_mark(strip_cached(after[mark_of])[1].mark)
+        label = label.with_mark(stripped(after[mark_of])[1].mark)
     return dress(bare, label)
 
 
 def _with_case(label: Label, before: str, after: str) -> Label:
-    old, new = strip_cached(before)[1], strip_cached(after)[1]
+    old, new = stripped(before)[1], stripped(after)[1]
     if (old.case, old.form) == (new.case, new.form):
         return label
     return replace(label, case=new.case, form=new.form)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from cappunc_cli.labels import MARKS
+from cappunc_cli.labels import MARKS, stripped
 
-from ..spans import strip_cached
 from .tracks import Field
 
 #: (field, start, stop): a stretch of a field's value.
@@ -48,7 +47,7 @@ class Token:
 
 
 def key_of(text: str) -> str:
-    bare = strip_cached(text)[0]
+    bare = stripped(text)[0]
     return _BARE.sub("", bare) or bare
 
 
