@@ -126,9 +126,25 @@ def repair(report: dict[str, Any]) -> str:
     )
 
 
+def languages(report: dict[str, Any]) -> str:
+    """Every model's pace beside the trigram model of Romanian, the first of its kind."""
+    rows = report["rows"]
+    base = next(row["words_per_second"] for row in rows if (row["language"], row["engine"]) == ("ro", "ngram"))
+    paces = {(row["language"], row["engine"]): f"{row['words_per_second'] / base:.2f}" for row in rows}
+    codes = list(dict.fromkeys(row["language"] for row in rows))
+    lines = [[code, *(paces.get((code, engine), "–") for engine in ("onnx", "ngram"))] for code in codes]
+    machine, models = report["hardware"], ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
+    return (
+        "Words per second, where the trigram model of Romanian is 1:\n\n"
+        + table(["language", "network", "trigrams"], lines)
+        + f"\n{machine['cpu']}, {machine['cores']} cores; models {models}; from "
+        + f"[languages.json](tests/benchmarks/results/languages.json), `{report['command']}`.\n"
+    )
+
+
 #: Part of the README -> results -> what makes a page of them.
 PARTS = {
-    "speed": {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu},
+    "speed": {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
 }
 
