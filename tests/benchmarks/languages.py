@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 
 from cappunc_cli.benchmark.hardware import hardware, versions
+from cappunc_cli.labels import strip
 from cappunc_cli.restoration.models import languages
-from cappunc_cli.restoration.pipeline import ENGINES, Options, load_model, restore, stripped
+from cappunc_cli.restoration.pipeline import ENGINES, Options, load_model, restore
 from cappunc_cli.training.corpora import paragraphs
 from cappunc_cli.words import Word
 
@@ -32,7 +33,7 @@ TEXTS = {
 def words_of(path: Path, count: int) -> list[Word]:
     """The first words of a text, bare."""
     written = (text for document in paragraphs(path) for turn in document for text in turn.text.split())
-    bare = (word for word in map(stripped, written) if word)
+    bare = (word for word, _ in map(strip, written) if word)
     return [Word(word) for word, _ in zip(bare, range(count), strict=False)]
 
 
