@@ -50,16 +50,18 @@ def heldout(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
     """The last `most` words of a corpus (never more than its held-out share) with their pauses and turns."""
     corpus = CORPORA[name]
     tail: deque[Word] = deque(maxlen=most)
-    count = clock = 0
+    count = clock = total = 0
     for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
         tokens = corpus.tidy(turn.text).split()
         gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)
         for token, gap in zip(tokens, gaps, strict=True):
             timed = gap is not None
-            tail.append(Word(token, clock if timed else None, clock + 1 if timed else None, turn=count))
+            if any(c.isalnum() for c in token):
+                tail.append(Word(token, clock if timed else None, clock + 1 if timed else None, turn=count))
+                total += 1
             clock += 1 + (gap or 0)
         count += corpus.dialogue
-    return [word for word in tail if any(c.isalnum() for c in word.text)]
+    return list(tail)[-max(int(total * recipe.heldout), 1) :]
 
 
 def texts_of(recipe: Recipe, model: Model) -> Iterator[Text]:
