@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from test_cli import cappunc
 
 from cappunc_cli import formats
 from cappunc_cli.labels import Case, Label, dress, strip
+from cappunc_cli.restoration import stretches as detector
 from cappunc_cli.restoration.models import installed
 from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
 from cappunc_cli.restoration.stretches import Expected, Stretch, lacking, stretches
@@ -96,6 +98,28 @@ def test_a_shout_and_a_stray_word_are_no_stretches() -> None:
     labels = text(300)
     shouted = stripped(labels, 100, 104, False, Case.UPPER)
     assert stretches(lacking(expectation(labels), shouted, [False] * 300)) == []
+
+
+def test_a_writer_who_sets_few_commas_lacks_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = [replace(label, after="." if label.after == "." else "") for label in text(800)]
+    known = expectation(text(800), sure=0.93)
+    assert stretches(lacking(known, labels, [False] * 800)) == []
+    [stretch] = stretches(lacking(known, stripped(labels, 300, 500, True, None), [False] * 800))
+    assert (stretch.marks, stretch.case) == (True, False)
+    monkeypatch.setattr(detector, "_PRIOR", 1e9)
+    assert stretches(lacking(known, labels, [False] * 800)) != []
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_ways_of_writing_are_as_probable_as_all_paths_say(count: int) -> None:
+    scores = np.random.default_rng(count).normal(0, 3, (count, 6))
+    step = np.full((6, 6), detector._CHANGE) + (1 - 6 * detector._CHANGE) * np.eye(6)
+    begin = np.array([1.0, *[detector._BEGIN] * 5]) @ step
+    total = np.zeros((count, 6))
+    for path in product(range(6), repeat=count):
+        chance = begin[path[0]] * np.exp(sum(scores[i, way] for i, way in enumerate(path)))
+        total[range(count), path] += chance * np.prod([step[a, b] for a, b in pairwise(path)])
+    assert detector._probable(scores) == pytest.approx(total / total.sum(1, keepdims=True), abs=1e-5)
 
 
 def test_nothing_lacks_nothing() -> None:

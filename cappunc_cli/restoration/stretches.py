@@ -3,16 +3,18 @@
 A recogniser stops punctuating midway; an editor mends half a file. Each word is evidence: a
 full stop where the model is sure of one speaks for a text that has marks, none there speaks
 for one that has not. The ways of writing are the states of a hidden Markov model whose
-emissions are the log-likelihoods of the marks and capitals that are there; Viterbi finds both
-borders of a stretch at once (with two states and no way back, this is Page 1954,
-"Continuous inspection schemes").
+emissions are the likelihoods of the marks and capitals that are there; forward and backward
+(Baum et al. 1970) say how probable each way is at each word. Whoever wrote the good part may
+set fewer commas than the model: its odds are fitted to that part once (the M-step for priors
+of Saerens et al. 2002, "Adjusting the outputs of a classifier to new a priori probabilities").
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,12 +40,18 @@ from cappunc_cli.restoration.facts import Fact, facts
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: Nats that a change from one way of writing to another costs.
-_CHANGE = 6.0
-#: Nats that it costs a text to begin otherwise than with marks and case.
-_BEGIN = 3.0
+#: The probability, at each word, of a change from one way of writing to a certain other.
+_CHANGE = 0.002
+#: The probability of each way but marks and case for a text to begin with, relative to these.
+_BEGIN = 0.01
 #: Fewer words than this are no stretch: a headline, a shout, a list of names.
 _SHORTEST = 8
+#: Nor is one where it is nowhere so probable that something lacks.
+_SURE = 0.9
+#: Steps of the fit to a text's own style: it has settled by then.
+_FITTED = 8
+#: As if so many marks of each kind had been expected and found: what a good part weighs against.
+_PRIOR = 20.0
 #: The share of marks and capitals that follow no reason a model knows.
 _WHIM = 0.05
 #: The share of words with a mark (another case) in a stretch that lacks marks (case).
@@ -151,36 +159,50 @@ def _with_whims(chances: Chances) -> Chances:
     return mixed
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is written, [n] each: kinds of mark, cases, whether a turn ends before, and what else may."""
+
+    kinds: Numbers
+    cases: Numbers
+    turn: Flags
+    open_end: Flags
+
+
 def lacking(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool]) -> Lack:
     """What the words of a text lack that is written as `labels` say."""
     if not labels:
         no = np.zeros(0, np.bool_)
         return Lack(no, no, no)
-    path = _without_short(_likeliest(_scores(known, labels, np.asarray(turn_ends, np.bool_))))
+    seen = _seen(known, labels, np.asarray(turn_ends, np.bool_))
+    first = _probable(_scores(known, seen))
+    ways = _probable(_scores(_in_own_style(known, seen, first), seen))
+    path = _decided(ways)
     case = _CASE[path]
     return Lack(_LACKS_MARKS[path], case != _CASED, case == _RAISED)
 
 
-def _scores(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> Scores:
-    """Log-likelihoods [n, ways] of what is written, under each way of writing."""
-    count = len(labels)
-    kinds = np.fromiter((_KINDS[label.mark] for label in labels), np.int8, count)
+def _seen(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> _Seen:
+    kinds = np.fromiter((_KINDS[label.mark] for label in labels), np.int8, len(labels))
     kinds[known.abbreviation & (kinds == _END)] = _WITHIN
-    by_model = np.log(known.marks[np.arange(count), kinds])
-    by_chance = np.log(np.where(kinds == _NO_MARK, 1 - _STRAY, _STRAY / 2))
-
     turn = np.append(False, turn_ends[:-1])
-    ended = np.append(True, kinds[:-1] == _END)
-    open_end = turn | np.array([False, *map(_is_open, labels[:-1])])
-    begin = 1 - np.where(turn, _LOWER_TURN, _LOWER_START)
+    return _Seen(kinds, case_numbers(labels), turn, turn | np.array([False, *map(_is_open, labels[:-1])]))
+
+
+def _scores(known: Expected, seen: _Seen) -> Scores:
+    """Log-likelihoods [n, ways] of what is written, under each way of writing."""
+    by_model = np.log(known.marks[np.arange(len(seen.kinds)), seen.kinds])
+    by_chance = np.log(np.where(seen.kinds == _NO_MARK, 1 - _STRAY, _STRAY / 2))
+
+    ended = np.append(True, seen.kinds[:-1] == _END)
+    begin = 1 - np.where(seen.turn, _LOWER_TURN, _LOWER_START)
     # Where marks are missing a capital may stand for a sentence that they would have ended.
-    in_marked = np.where(ended, begin, np.where(open_end, np.maximum(known.capital, _OPEN_START), known.own))
+    in_marked = np.where(ended, begin, np.where(seen.open_end, np.maximum(known.capital, _OPEN_START), known.own))
     in_bare = np.where(ended, begin, known.capital)
 
-    cases = case_numbers(labels)
-    fixed = _by_case(known, cases)
+    fixed = _by_case(known, seen.cases)
     chances = [
-        (_cased(known, cases, in_bare if bare else in_marked) if case == _CASED else fixed[case])
+        (_cased(known, seen.cases, in_bare if bare else in_marked) if case == _CASED else fixed[case])
         for bare, case in _WAYS
     ]
     return np.stack(
@@ -190,6 +212,18 @@ def _scores(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> Score
         ],
         1,
     )
+
+
+def _in_own_style(known: Expected, seen: _Seen, ways: Chances) -> Expected:
+    """The same with the odds of each kind of mark that the words `ways` call marked have, [n, ways]."""
+    marked = ways[:, ~_LACKS_MARKS].sum(1)
+    found = np.bincount(seen.kinds, marked, minlength=3) + _PRIOR
+    odds, marks = np.ones(3), known.marks
+    for _ in range(_FITTED):
+        odds *= found / (marked @ marks + _PRIOR)
+        marks = known.marks * (odds / odds[_NO_MARK]).astype(np.float32)
+        marks /= marks.sum(1, keepdims=True)
+    return replace(known, marks=marks)
 
 
 def _is_open(label: Label) -> bool:
@@ -213,24 +247,58 @@ def _by_case(known: Expected, cases: Numbers) -> dict[int, Chances]:
     return {_LOWERED: np.where(known.always, 0.5, lowered), _RAISED: raised}
 
 
-def _likeliest(scores: Scores) -> Numbers:
-    """The best way of writing of each word, [n]: Viterbi where each change costs the same."""
-    count, ways = scores.shape
-    here: list[float] = (scores[0] - _BEGIN * (np.arange(ways) > 0)).tolist()
-    came = bytearray(ways)
-    # Plain floats: six states are too few for arrays to pay. In blocks, for a list weighs five times its array.
-    for block in range(1, count, 1024):
-        for row in scores[block : block + 1024].tolist():
-            top = max(here)
-            best, changed = here.index(top), top - _CHANGE
-            came += bytes([way if score >= changed else best for way, score in enumerate(here)])
-            here = [(score if score >= changed else changed) + gain for score, gain in zip(here, row, strict=True)]
-    path = np.empty(count, np.int8)
-    way = here.index(max(here))
-    for i in range(count - 1, -1, -1):
-        path[i] = way
-        way = came[i * ways + way]
-    return path
+def _probable(scores: Scores) -> Chances:
+    """How probable each way of writing is at each word, [n, ways]."""
+    gains = np.exp(scores - scores.max(1, keepdims=True)).astype(np.float32)
+    begin = np.where(np.arange(gains.shape[1]), _BEGIN, 1)
+    before, after = _forward(gains, begin), _forward(gains[::-1], np.ones_like(begin))[::-1]
+    both = before * np.append(_change(after[1:]), np.ones_like(after[:1]), 0)
+    ways: Chances = both / both.sum(1, keepdims=True)
+    return ways
+
+
+def _change(ways: Chances) -> Chances:
+    """What the probabilities [..., ways] are one word later."""
+    later: Chances = (1 - ways.shape[-1] * _CHANGE) * ways + _CHANGE * ways.sum(-1, keepdims=True)
+    return later
+
+
+def _forward(gains: Chances, begin: Chances) -> Chances:
+    """The probabilities [n, ways] given all `gains` up to each word, in blocks side by side.
+
+    What a block does to the probabilities before it is linear; so first the matrix of each
+    block, then the probabilities at its head, then all in it.
+    """
+    count, ways = gains.shape
+    length = isqrt(count) + 1
+    blocks = np.ones((-(-count // length), length, ways), np.float32)
+    blocks.reshape(-1, ways)[:count] = gains
+    effect = np.broadcast_to(np.eye(ways, dtype=np.float32), (len(blocks), ways, ways))
+    for i in range(length):
+        effect = _change(effect) * blocks[:, i, None]
+        effect /= effect.sum((1, 2), keepdims=True)
+    heads = [begin / begin.sum()]
+    for block in effect[:-1]:
+        head = heads[-1] @ block
+        heads.append(head / head.sum())
+    here = np.array(heads, np.float32)
+    for i in range(length):
+        here = _change(here) * blocks[:, i]
+        here /= here.sum(1, keepdims=True)
+        blocks[:, i] = here
+    return blocks.reshape(-1, ways)[:count]
+
+
+def _decided(ways: Chances) -> Numbers:
+    """The way of writing of each word, [n]: what more likely lacks than not, but for short and doubtful stretches."""
+    bare = ways[:, _LACKS_MARKS].sum(1) > 0.5
+    cases = np.stack([ways[:, case == _CASE].sum(1) for case in (_CASED, _LOWERED, _RAISED)], 1).argmax(1)
+    path: Numbers = (bare * 3 + cases).astype(np.int8)
+    doubt = ways[:, 0]
+    for a, b in _runs(path > 0):
+        if path[a] and doubt[a:b].min() > 1 - _SURE:
+            path[a:b] = 0
+    return _without_short(path)
 
 
 def _without_short(path: Numbers) -> Numbers:
@@ -241,7 +309,7 @@ def _without_short(path: Numbers) -> Numbers:
     return path
 
 
-def _runs(values: Numbers) -> list[tuple[int, int]]:
+def _runs(values: Numbers | Flags) -> list[tuple[int, int]]:
     """Where equal values lie next to each other: (start, stop)."""
     if not len(values):
         return []
