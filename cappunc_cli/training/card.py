@@ -33,7 +33,6 @@ _COLUMNS = {
 _AROUND = {"around.open_question": "¿", "around.open_exclamation": "¡", "every.micro": "micro, several a word"}
 #: What the README shows; the card has everything.
 _IN_README = {"micro": "marks , . ?", "boundary": "sentence ends", "case": "case"}
-_MARKERS = re.compile(r"(<!-- begin:scores -->\n).*?(<!-- end:scores -->)", re.DOTALL)
 
 
 def table(report: dict[str, Any], columns: dict[str, str]) -> str:
@@ -167,16 +166,15 @@ def main(directory: Path) -> None:
     recipe = Recipe.load(directory / "train.toml")
     (directory / "CARD.md").write_text(card(directory, recipe, report), "utf-8")
     (directory.parent / "README.md").write_text(index(directory.parent), "utf-8")
-    if directory.name != "en":
-        return
     readme = directory.parents[1] / "README.md"
-    text = readme.read_text("utf-8")
+    markers = re.compile(rf"(<!-- begin:scores {directory.name} -->\n).*?(<!-- end:scores -->)", re.DOTALL)
     note = (
         f"\nF1 in per cent of the shipped model `{directory.name}`, from "
         f"[eval.json](models/{directory.name}/eval.json) (commands and signatures there; "
         f"{report['date']}, cappunc {report['version']}).\n"
     )
-    readme.write_text(_MARKERS.sub(lambda m: m[1] + table(report, _IN_README) + note + m[2], text), "utf-8")
+    text = readme.read_text("utf-8")
+    readme.write_text(markers.sub(lambda m: m[1] + table(report, _IN_README) + note + m[2], text), "utf-8")
 
 
 if __name__ == "__main__":

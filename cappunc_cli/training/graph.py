@@ -49,6 +49,15 @@ class _Graph:
         cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
         return self.node("Mul", [cast, self._rows(f"{name}/scale", scale, ids)], f"{name}/rows")
 
+    def compressed(self, name: str, array: NDArray[np.float32]) -> str:
+        """A constant that is used whole; stored as int8 with a scale per row, unpacked when the model is opened."""
+        if self.weights == "float32":
+            return self.constant(name, array)
+        scale = np.maximum(np.abs(array).max(tuple(range(1, array.ndim)), keepdims=True) / 127, 1e-12)
+        whole = self.constant(name, np.rint(array / scale).astype(np.int8))
+        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
+        return self.node("Mul", [cast, self.constant(f"{name}/scale", scale.astype(np.float32))], f"{name}/whole")
+
     def _rows(self, name: str, table: NDArray[np.float32], ids: str) -> str:
         return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
 
@@ -106,12 +115,15 @@ def build(arrays: Arrays, shape: Shape, weights: Weights, metadata: dict[str, st
     if shape.embedding != shape.width:
         # Pieces stand in columns for a convolution.
         x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
-        kernel = [g.constant(f"widen.{kind}", arrays[f"widen.{kind}"]) for kind in ("weight", "bias")]
+        kernel = [
+            g.compressed("widen.weight", arrays["widen.weight"]),
+            g.constant("widen.bias", arrays["widen.bias"]),
+        ]
         x = g.node("Conv", [x, *kernel], "widen/sum", pads=[NEIGHBOURS, NEIGHBOURS])
         x = g.node("Transpose", [x], "widen/rows", perm=[0, 2, 1])
     length = g.node("Shape", ["input_ids"], "length", start=1, end=2)
     zero, axis = g.constant("zero", np.array([0])), g.constant("axis", np.array([0]))
-    places = g.constant("places", arrays["places.weight"])
+    places = g.compressed("places", arrays["places.weight"])
     sums = [g.node("Slice", [places, zero, length, axis], "places/rows")]
     for name in ("pauses", "turns"):
         sums.append(g.node("Gather", [g.constant(f"{name}.table", arrays[f"{name}.weight"]), name], f"{name}/rows"))

@@ -37,13 +37,13 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
     }
     for name, value in stored.items():
         kind = name.rpartition(".")[2]
+        scale = stored.get(f"{name}/scale", np.float32(1))
         if name in _TABLES:
-            scale = stored.get(f"{name}/scale")
-            arrays[f"{_TABLES[name]}.weight"] = value if scale is None else value * scale
+            arrays[f"{_TABLES[name]}.weight"] = value * scale
         elif name == "soft_case":
             arrays["soft_case.weight"] = value.T
         elif name == "widen.weight":
-            arrays[name] = value
+            arrays[name] = value * scale
         elif kind == "weight" and "norm" not in name:
             arrays[name] = value.T
         elif kind in ("weight", "bias"):
