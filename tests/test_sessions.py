@@ -199,28 +199,30 @@ def test_the_graph_in_float16_says_what_the_file_says(
     assert (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean() > 0.95
 
 
-def test_constant_ranges_say_what_the_file_says(english: Path) -> None:
-    import onnx
+def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
 
-    quantise = pytest.importorskip("cappunc_cli.training.quantise", exc_type=ImportError)
-    ranges = quantise.calibrate(english, [SPEECH * 3])
-    model = quantise.quantise(onnx.load(english / "model.onnx"), ranges)
-    assert MASK not in {value.name for value in model.graph.input}
-    assert not {"MatMulNBits", "SkipLayerNormalization"} & {node.op_type for node in model.graph.node}
-    again = quantise.quantise(model, ranges)
-    assert [node.op_type for node in again.graph.node] == [node.op_type for node in model.graph.node]
-    feeds = {"input_ids": np.arange(2000, 2040)[None], "pauses": np.zeros((1, 40), np.int64)}
-    feeds |= {"turns": np.zeros((1, 40), np.int64), MASK: np.ones((1, 40), np.int64)}
-    found = []
-    for session in (
-        on_cpu(english / "model.onnx"),
-        on_cpu(model.SerializeToString()),
-        on_cpu(again.SerializeToString()),
-    ):
-        names = {value.name for value in session.get_inputs()}
-        found.append(session.run(["marks"], {name: value for name, value in feeds.items() if name in names})[0])
-    assert np.abs(found[0] - found[1]).mean() < 0.35
-    np.testing.assert_allclose(found[1], found[2], atol=1e-3)
+    set_to: dict[str, str] = {}
+
+    class Options(onnxruntime.SessionOptions):
+        def add_session_config_entry(self, name: str, value: str) -> None:
+            set_to[name] = value
+
+    class Saturating(onnxruntime.InferenceSession):
+        def run(self, *arguments: Any) -> list[np.ndarray]:
+            return [np.minimum(found, 64 * 32767 // 2) for found in super().run(*arguments)]
+
+    monkeypatch.setattr("onnxruntime.SessionOptions", Options)
+    for broken in (False, True):
+        set_to.clear()
+        sessions._saturates.cache_clear()
+        with monkeypatch.context() as patch:
+            if broken:
+                patch.setattr("onnxruntime.InferenceSession", Saturating)
+            on_cpu(TINY / "model.onnx")
+        assert sessions._saturates() or not broken
+        assert ("session.x64quantprecision" in set_to) == sessions._saturates()
+    sessions._saturates.cache_clear()
 
 
 def test_silence_reaches_what_c_writes(capfd: pytest.CaptureFixture[str]) -> None:

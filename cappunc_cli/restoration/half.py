@@ -99,9 +99,12 @@ class _Graph:
     def open_products(self) -> None:
         """8-bit products become MatMul with the weight that their numbers stand for."""
         found = products(self._source)
+        within: frozenset[str] = frozenset().union(*(product.within for product in found.values()))
+        self.nodes = [node for node in self.nodes if node.name not in within]
 
         def opened(node: onnx.NodeProto) -> list[onnx.NodeProto]:
-            product, out = found[node.name], node.output[0]
+            product = found[node.name]
+            out = product.out
             weight = self._constant(f"{node.name}.dense", product.weight)
             if not product.bias:
                 return [self._node("MatMul", [product.x, weight], out)]
@@ -111,7 +114,6 @@ class _Graph:
             ]
 
         self._replace({"MatMulNBits", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, opened)
-        self._replace({"QuantizeLinear"}, lambda _: [])
 
     def open_tables(self) -> None:
         """Gather, Cast and Mul by a gathered scale become one Gather of the rows that they stand for."""

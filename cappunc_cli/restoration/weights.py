@@ -22,11 +22,16 @@ _MIDDLE = 128
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """x @ weight + bias: names of the tensors x and bias ("": none), and the weight [inputs, outputs]."""
+    """x @ weight + bias -> out: names of the tensors x, bias ("": none) and out, and the weight [inputs, outputs].
+
+    `within` are the nodes that work it out beside the one that it is called after.
+    """
 
     x: str
     weight: Matrix
     bias: str
+    out: str
+    within: frozenset[str] = frozenset()
 
 
 def products(graph: onnx.GraphProto) -> dict[str, Product]:
@@ -34,24 +39,42 @@ def products(graph: onnx.GraphProto) -> dict[str, Product]:
     from onnx import numpy_helper
 
     stored = {tensor.name: tensor for tensor in graph.initializer}
-    quantised = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "QuantizeLinear"}
+    made = {name: node for node in graph.node for name in node.output}
+    readers = {name: node for node in graph.node for name in node.input}
 
     def array(name: str) -> npt.NDArray[Any]:
         return numpy_helper.to_array(stored[name])
+
+    def rounded(node: onnx.NodeProto) -> Product:
+        """A product as training/quantise.py makes it: inputs scaled and rounded, some of them kept exact beside."""
+        bias = node.input[6] if len(node.input) > 6 else ""
+        weight = array(node.input[1]).astype(np.float32) * array(node.input[3])
+        within = [made[node.input[0]]]
+        x, out = within[0].input[0], node.output[0]
+        scaled = made.get(x)
+        if scaled is not None and scaled.op_type == "Mul" and scaled.input[1] in stored:
+            within.append(scaled)
+            x = scaled.input[0]
+            weight *= array(scaled.input[1])[:, None]
+        both = readers.get(out)
+        beside = made.get(both.input[1]) if both is not None and both.op_type == "Add" else None
+        gather = made.get(beside.input[0]) if beside is not None and beside.op_type == "MatMul" else None
+        if both is not None and beside is not None and gather is not None and gather.op_type == "Gather":
+            weight[array(gather.input[1])] = array(beside.input[1])
+            within += [gather, beside, both]
+            out = both.output[0]
+        return Product(x, weight, bias, out, frozenset(other.name for other in within))
 
     found: dict[str, Product] = {}
     for node in graph.node:
         if node.op_type == "MatMulNBits":
             whole = array(node.input[1]).astype(np.float32) - _MIDDLE
             scale = array(node.input[2]).reshape(*whole.shape[:2], 1)
-            found[node.name] = Product(
-                node.input[0], np.ascontiguousarray((whole * scale).reshape(len(whole), -1).T), ""
-            )
+            weight = np.ascontiguousarray((whole * scale).reshape(len(whole), -1).T)
+            found[node.name] = Product(node.input[0], weight, "", node.output[0])
         elif node.op_type == "MatMulIntegerToFloat":
-            weight = array(node.input[1]).astype(np.float32) * array(node.input[3])
-            bias = node.input[6] if len(node.input) > 6 else ""
-            found[node.name] = Product(quantised[node.input[0]], weight, bias)
+            found[node.name] = rounded(node)
         elif node.op_type == "DynamicQuantizeMatMul":
             weight = array(node.input[1]).astype(np.float32) * array(node.input[2])
-            found[node.name] = Product(node.input[0], weight, "")
+            found[node.name] = Product(node.input[0], weight, "", node.output[0])
     return found

@@ -3,6 +3,7 @@
 python -m cappunc_cli.training.prepare models/en/train.toml   # corpora -> arrays
 python -m cappunc_cli.training.train   models/en/train.toml   # resumable
 python -m cappunc_cli.training.export  models/en/train.toml   # checkpoint -> models/en
+python -m cappunc_cli.training.quantise models/en/train.toml  # 8-bit products with constant scales, for the CPU
 python -m cappunc_cli.training.score   models/en/train.toml   # cappunc eval on every set -> eval.json
 python -m cappunc_cli.training.card    models/en              # eval.json -> CARD.md and the READMEs
 python -m cappunc_cli.training.study   models/en/study.toml   # the same sets with one thing changed -> study.json
