@@ -48,7 +48,7 @@ def train(
     """
     if not texts and not timed:
         raise typer.BadParameter("name some text to learn from")
-    missing = [name for name in ("torch", "onnx", "safetensors") if find_spec(name) is None]
+    missing = [name for name in ("torch", "onnx", "safetensors", "sklearn") if find_spec(name) is None]
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
     if output.exists() and not output.is_dir():

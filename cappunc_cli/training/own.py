@@ -182,24 +182,31 @@ def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
         },
     }
     if order.start is not None:
-        values |= _adapted(order.start, order.pieces or min(int(words * 1.4) * 3, _MOST_PIECES))
+        values |= _adapted(order, words)
         values["decoding"] |= {"languages": [order.language]}
     return Recipe(**values)
 
 
-def _adapted(start: str, pieces: int) -> dict[str, Any]:
-    """What differs when a run goes on from a model: its own tokenizer and labels, and a gentle rate."""
-    directory = find(start)
+def _adapted(order: Order, words: int) -> dict[str, Any]:
+    """What differs when a run goes on from a model: its own tokenizer and labels, and a gentle rate.
+
+    A language that the model does not know is written in the pieces of those that it knows; these have to learn
+    much, what is above them little.
+    """
+    directory = find(order.start or "")
     config = ModelConfig.load(directory)
+    new = order.language not in config.languages
+    passes = 6 if new else 3
     return {
         "start": directory / "model.onnx",
         "tokenizer": directory / "tokenizer.json",
         "pause_bins_ms": config.pause_bins_ms,
         "around": config.around,
         "network": {},
-        "encoder_rate": 1e-4,
+        "word_rate": 1e-3 if new else 1e-4,
+        "encoder_rate": 3e-4 if new else 1e-4,
         "head_rate": 3e-4,
-        "tokens": pieces,
+        "tokens": order.pieces or min(int(words * 1.4) * passes, _MOST_PIECES),
         "decoding": {
             "licence": config.licence,
             "window": config.window,
