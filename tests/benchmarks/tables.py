@@ -142,10 +142,28 @@ def languages(report: dict[str, Any]) -> str:
     )
 
 
+def own(report: dict[str, Any]) -> str:
+    """A language of one's own: how long it took, what came of it."""
+    marks = ("micro", "comma", "period", "question", "case")
+    rows = [
+        [name, *(f"{100 * row['scores'][mark]:.1f}" for mark in marks), f"{row['minutes']:.0f}"]
+        for name, row in report["rows"].items()
+    ]
+    machine = report["hardware"]
+    return (
+        f"French, which is not shipped, from {report['words']:,} words of old novels, scored on others "
+        f"(`{report['reference']}`), F1 in per cent:\n\n"
+        + table(["", "marks , . ?", "`,`", "`.`", "`?`", "case", "minutes"], rows)
+        + f"\n{machine['cpu']}, {machine['cores']} cores; from "
+        + f"[own.json](tests/benchmarks/results/own.json), `{report['command']}`.\n"
+    )
+
+
 #: Part of the README -> results -> what makes a page of them.
 PARTS = {
     "speed": {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
+    "own": {"own.json": own},
 }
 
 
