@@ -109,6 +109,13 @@ def proposed(*texts: str) -> list[tuple[str, int]]:
         ("she said: We go, and Anna, Peter and Mary’s dog", [("Anna", 1), ("Mary", 1), ("Peter", 1)]),
         ("the Cat and the cat and the cat", []),
         ("my iPhone, “New York”", [("iPhone", 1), ("New York", 1)]),
+        ("thanks, Brian, he said, How are you, and “Well” and (So it is) - Then", [("Brian", 1)]),
+        ("How nice. How good. How odd. we ask them How it is", []),
+        (
+            "we met Dr. Smith and Mr. and Mrs. Jones of Acme Inc. in May",
+            [("Acme", 1), ("Jones", 1), ("May", 1), ("Smith", 1)],
+        ),
+        ("But Peter sat. So Peter ran. And Peter saw Peter here", [("Peter", 4)]),
     ],
 )
 def test_what_is_proposed(text: str, terms: list[tuple[str, int]]) -> None:

@@ -17,8 +17,15 @@ _OPEN = frozenset(".?!…:—")
 _POSSESSIVE = ("'s", "’s")
 #: A word that is capital in less than this share of its places is no name.
 _SHARE = 0.5
+#: A word that begins sentences more than so many times as often as it is capital within one is no name either.
+_STARTS = 2
 #: Words in a line, on average, below which its end says nothing.
 _FEWEST = 3
+
+
+#: Where a word stands: within a sentence; behind a comma, where one may begin all the same (`he said, How`) unless a
+#: mark follows (`thanks, Brian.`); behind what opens a quotation or an aside; where a sentence begins.
+_WITHIN, _BEHIND, _OPENED, _START = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +56,60 @@ class Finder:
 
     def add(self, texts: Sequence[str], breaks: Sequence[bool]) -> None:
         """Take in one text; a sentence may start behind each of its `breaks`."""
-        words = [strip(text) for text in texts]
-        first = True
-        run: list[tuple[str, bool]] = []
-        for (bare, label), ended in zip(words, breaks, strict=True):
-            if run and label.before:
+        place = _START
+        run: list[tuple[str, int]] = []
+        for (bare, label), ended in zip(map(strip, texts), breaks, strict=True):
+            if label.before:
                 self._close(run)
-            if self._is_named(bare, label):
-                run.append((_written(bare, label), first))
+                place = max(place, _OPENED)
+            elif place == _BEHIND and label.mark:
+                place = _WITHIN
+            named = self._is_named(bare, label)
+            if named:
+                run.append((_written(bare, label), place))
             else:
                 self._close(run)
-                if not first:
+                if place != _START and label.case is Case.LOWER:
                     self._lower[bare] += 1
             if label.after or bare.endswith(_POSSESSIVE):
                 self._close(run)
-            first = ended or bool(_OPEN & set(label.after)) or (label.before != "" and first)
+            place = _START if ended else self._behind(bare, label, place, named=named)
         self._close(run)
 
     def _is_named(self, bare: str, label: Label) -> bool:
+        spelled = self.language.spelled(bare)
         return (
             label.case is not Case.LOWER
-            and self.language.spelled(bare) not in self.language.always_capital
+            and spelled not in self.language.always_capital
+            and not self._is_short(spelled, label)
             and any(map(str.isalpha, bare))
         )
 
-    def _close(self, run: list[tuple[str, bool]]) -> None:
-        """Count the words of a run as one term; a lone capital at a sentence's start only once it is known."""
+    def _is_short(self, spelled: str, label: Label) -> bool:
+        """`Dr Smith`, `Inc.`: no terms."""
+        return spelled in self.language.titles or (label.after[:1] == "." and self.language.abbreviates(spelled))
+
+    def _behind(self, bare: str, label: Label, place: int, *, named: bool) -> int:
+        """Where the next word stands."""
+        if label.after == "." and self.language.spelled(bare) in self.language.titles:
+            return _WITHIN
+        if _OPEN & set(label.after) or (label.before != "" and place == _START):
+            return _START
+        if not any(map(str.isalnum, bare)):
+            return _OPENED
+        # `Anna, Peter and Mary`: a list of names.
+        return _BEHIND if label.mark and not named else _WITHIN
+
+    def _close(self, run: list[tuple[str, int]]) -> None:
+        """Count the words of a run as one term; a lone capital where a sentence begins only once it is known."""
         if not run:
             return
         term = _without_possessive(" ".join(text for text, _ in run))
+        place = run[0][1]
+        alone = len(run) == 1
         # NATO and iPhone owe nothing to the start of a sentence.
-        if run[0][1] and strip(run[0][0])[1].case is Case.CAPITAL:
+        owes = strip(run[0][0])[1].case is Case.CAPITAL
+        if owes and (place == _START or (place != _WITHIN and alone)):
             self._starts[term] += 1
         else:
             self._terms.setdefault(fold(term), Counter())[term] += 1
@@ -87,16 +117,21 @@ class Finder:
 
     def candidates(self) -> list[Candidate]:
         """The terms, the most frequent first, then by the alphabet."""
-        known: Counter[str] = Counter()
+        starts: Counter[str] = Counter()
+        within: Counter[str] = Counter()
         for start, count in self._starts.items():
-            # `Then Peter went`: the first word may be none of the name.
             whole, rest = fold(start), fold(start.partition(" ")[2])
-            known[whole if whole in self._terms else rest] += count
+            if whole in self._terms:
+                starts[whole] += count
+            else:
+                # `Then Peter went`: the first word may be none of the name.
+                within[rest] += count
         found = []
         for key, forms in self._terms.items():
             term, _ = min(forms.items(), key=lambda form: (-form[1], form[0]))
-            count = forms.total() + known[key]
-            if count >= _SHARE * (count + self._lower[key]):
+            sure = forms.total() + within[key]
+            count = sure + starts[key]
+            if count >= _SHARE * (count + self._lower[key]) and starts[key] <= _STARTS * sure:
                 found.append(Candidate(term, count))
         return sorted(found, key=lambda candidate: (-candidate.count, fold(candidate.term)))
 
