@@ -136,8 +136,6 @@ def _mark_scores(
         scores[:, MARK_COLUMNS.index(mark)] += config.bias.get(mark, 0)
     scores[:, NONE] -= _REACH * (2 * options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
-    seen = np.flatnonzero(known.seen_marks >= 0)
-    scores[seen, known.seen_marks[seen]] += known.seen_worth
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
     scores[-1, _CONTINUING] = -np.inf

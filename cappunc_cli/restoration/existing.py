@@ -28,8 +28,6 @@ _GAP_COST = 2.0
 _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case stays.
 _LOWER_COST = 30.0
-#: Nats: marks of an all-lower or ALL-UPPER text are more often right than the model is.
-_SEEN_WORTH = 4.0
 
 _APOSTROPHES = "'’"
 _QUOTES = '"”’»“'
@@ -50,8 +48,6 @@ class Evidence:
 
     marks: Numbers
     cases: Numbers
-    seen_marks: Numbers
-    seen_worth: float
     capital_odds: Floats
     capitals: Flags
     gap_cost: Floats
@@ -62,7 +58,7 @@ class Evidence:
 def nothing(count: int) -> Evidence:
     """The evidence of a bare text."""
     free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
-    return Evidence(free, free, free, 0.0, zero, no, zero, no, no)
+    return Evidence(free, free, zero, no, zero, no, no)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,8 @@ def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_en
         return found
     everywhere = np.ones(len(bare), np.bool_)
     upper = kind.upper or kind.title
-    return Lack(everywhere & (not kind.punctuated), everywhere & (kind.lower or upper), everywhere & upper, whole=True)
+    marks = found.marks if kind.punctuated else everywhere
+    return Lack(marks, everywhere & (kind.lower or upper), everywhere & upper, whole=True)
 
 
 def _has_good_part(good: Flags, labels: Sequence[Label]) -> bool:
@@ -131,8 +128,8 @@ def evidence(
         return _keep(marks, cases, start)
     if lack is not None and not lack.whole:
         return _repair(marks, cases, start, lack)
-    kind = shape(bare, labels)
-    return _replace(words, labels, marks, cases, start, kind, trusting=lack is not None and kind.punctuated)
+    fixed = np.where(bound(labels) & (marks > 0), marks, -1) if lack is None else _fixed(marks, lack)
+    return _replace(words, fixed.astype(np.int8), cases, start, shape(bare, labels))
 
 
 def _free_start(previous: Label | None, label: Label) -> bool:
@@ -162,7 +159,7 @@ def _repair(marks: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidenc
     kept_lower = ~free_case & (cases == 0)
     return replace(
         nothing(len(marks)),
-        marks=np.where(lack.marks & (marks == 0), -1, marks).astype(np.int8),
+        marks=_fixed(marks, lack),
         cases=np.where(free_case, -1, cases).astype(np.int8),
         capital_odds=np.where(kept_lower, -_LOWER_COST, 0).astype(np.float32),
         capitals=~free_case & (cases == CAPITAL),
@@ -171,24 +168,14 @@ def _repair(marks: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidenc
     )
 
 
-def _replace(
-    words: Sequence[Word],
-    labels: Sequence[Label],
-    marks: Numbers,
-    cases: Numbers,
-    start: Flags,
-    kind: Shape,
-    *,
-    trusting: bool,
-) -> Evidence:
-    free = nothing(len(marks))
-    result = replace(
-        free,
-        marks=np.where(bound(labels) & (marks > 0), marks, -1).astype(np.int8),
-        seen_marks=np.where(marks > 0, marks, -1).astype(np.int8),
-        seen_worth=_SEEN_WORTH if trusting else 0.0,
-        free_start=start,
-    )
+def _fixed(marks: Numbers, lack: Lack) -> Numbers:
+    """Where none lack all stay as they are, and elsewhere those that are there."""
+    return np.where(lack.marks & (marks == 0), np.int8(-1), marks)
+
+
+def _replace(words: Sequence[Word], marks: Numbers, cases: Numbers, start: Flags, kind: Shape) -> Evidence:
+    """A text whose case is none: `marks` are fixed."""
+    result = replace(nothing(len(marks)), marks=marks, free_start=start)
     if kind.upper or kind.title:
         return result
     # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
