@@ -113,7 +113,22 @@ def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str
     Edits may come in any order; of two insertions at one place the first one stands first. Those that are said
     to come `in_order` are not gathered first. Raises ValueError where two edits overlap.
     """
-    pieces = _pieces(source, edits if in_order else sorted(edits, key=lambda edit: edit[:2]))
+    return joined(_pieces(source, edits if in_order else _sorted(edits)))
+
+
+def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Edits of any order in order, gathered in columns: a tuple would take three times as much."""
+    places, stops, texts = array("Q"), array("I"), list[str]()
+    for start, stop, text in edits:
+        places.append(start << 32 | stop)
+        stops.append(stop)
+        texts.append(text)
+    for i in sorted(range(len(texts)), key=places.__getitem__):
+        yield places[i] >> 32, stops[i], texts[i]
+
+
+def joined(pieces: Iterator[str]) -> str:
+    """Many short pieces as one text; they are never there all at once."""
     blocks: list[str] = []
     while block := list(islice(pieces, _BLOCK)):
         blocks.append("".join(block))

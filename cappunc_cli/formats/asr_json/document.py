@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Word, Words
+from cappunc_cli.words import Document
 
-from ..spans import Edit, same_word, splice
-from .edits import skeleton_edits, track_edits
+from ..spans import same_word, splice
+from .edits import edits, skeleton_edits
 from .scan import load
-from .sync import Synced, sync
+from .sync import Synced
 from .tracks import Field, Track
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The source and its tracks; their entries, one after the other, are the words."""
-
-    source: str
-    tracks: tuple[Synced, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +35,14 @@ class Engine:
 
     def read(self, text: str) -> Document:
         """Raises BadInput for broken JSON and for JSON of another shape."""
+        return build(self.name, text, self._tracks(text))
+
+    def _tracks(self, text: str) -> list[Track]:
+        # The parsed value, far larger than the text, goes when its tracks have been found.
         value = load(text)
         if not self.module.sniff(value):
             raise BadInput(f"this is no {self.name} transcript")
-        return build(self.name, text, self.module.tracks(value))
+        return list(self.module.tracks(value))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
         """The source with its words replaced by `texts`, in every copy."""
@@ -58,46 +54,35 @@ class Engine:
 
     def skeleton(self, document: Document) -> str:
         """The source without its words, marks, and the numbers that count their characters."""
-        origin = _origin(document)
-        return splice(origin.source, [edit for track in origin.tracks for edit in skeleton_edits(origin.source, track)])
+        synced = _synced(document)
+        return splice(synced.fields.source, skeleton_edits(synced))
 
 
-def build(name: str, source: str, tracks: Iterable[Track]) -> Document:
-    synced = tuple(sync(track) for track in _apart(tracks))
-    return Document(name, Words.of(_words(synced)), Origin(source, synced))
-
-
-def _apart(tracks: Iterable[Track]) -> Iterator[Track]:
-    """The tracks with every string in one place: what an engine took for a copy may be the words themselves."""
+def build(name: str, source: str, tracks: list[Track]) -> Document:
+    """The document of these tracks, which are taken out of the list."""
+    synced = Synced(source)
     seen: set[int] = set()
+    tracks.reverse()
+    while tracks:
+        synced.add(_apart(tracks.pop(), seen))
+    return Document(name, synced.words, synced)
+
+
+def _apart(track: Track, seen: set[int]) -> Track:
+    """A track with every string in one place: what an engine took for a copy may be the words themselves."""
 
     def new(fields: Sequence[Field]) -> list[Field]:
         found = []
         for field in fields:
-            if id(field.literal) not in seen:
-                seen.add(id(field.literal))
+            if field.literal.start not in seen:
+                seen.add(field.literal.start)
                 found.append(field)
         return found
 
-    for track in tracks:
-        words = new(track.words)
-        copies = [copy for copy in map(new, track.copies) if copy]
-        twins = [(f, new(copy)) for f, copy in track.twins] if len(words) == len(track.words) else []
-        yield replace(track, words=words, copies=copies, twins=twins)
-
-
-def _words(tracks: Sequence[Synced]) -> Iterator[Word]:
-    turn, cue = 0, 0
-    speaker: object = None
-    for number, track in enumerate(tracks):
-        base = cue + (number > 0)
-        for entry in track.entries:
-            token = entry.token
-            changed = entry.speaker is not None and entry.speaker != speaker and speaker is not None
-            turn += token.turn or changed
-            speaker = entry.speaker if entry.speaker is not None else speaker
-            cue = max(cue, base + token.cue)
-            yield Word(token.text, entry.start, entry.end, cue, turn)
+    words = new(track.words)
+    copies = [copy for copy in map(new, track.copies) if copy]
+    twins = [(f, new(copy)) for f, copy in track.twins] if len(words) == len(track.words) else []
+    return replace(track, words=words, copies=copies, twins=twins)
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
@@ -105,23 +90,16 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
 
     Raises BadInput where a text is another word, not the same one with other marks or case.
     """
-    origin = _origin(document)
+    synced = _synced(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     for old, text in zip(document.words.texts, texts, strict=True):
         if old != text and not same_word(old, text):
             raise BadInput(f"“{old}” cannot become “{text}”: not the same word")
-    edits: list[Edit] = []
-    at = 0
-    for track in origin.tracks:
-        stop = at + len(track.entries)
-        before = [entry.token.text for entry in track.entries]
-        edits += track_edits(origin.source, track, before, texts[at:stop], attach)
-        at = stop
-    return splice(origin.source, edits)
+    return splice(synced.fields.source, edits(synced, document.words.texts, texts, attach))
 
 
-def _origin(document: Document) -> Origin:
-    if not isinstance(document.origin, Origin):
+def _synced(document: Document) -> Synced:
+    if not isinstance(document.origin, Synced):
         raise TypeError("not a document of a JSON engine")
     return document.origin

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from cappunc_cli.labels import stripped
 
@@ -13,50 +13,59 @@ from .items import is_mark_item, item_edits, removal
 from .scan import Literal, Node, literal_edits, member_spans
 from .sync import Synced, target
 from .tokens import Part
-from .tracks import Anchor, Field
+from .tracks import Anchor
 
 
-def track_edits(
-    source: str, synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False
-) -> Iterator[Edit]:
-    """Edits of the source that turn the words of one track from `before` into `after`.
+def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
+    """Edits of the source that turn the words from `before` into `after`.
 
     With `attach`, entries of marks go, and their marks come onto the words.
     """
-    track = synced.track
-    streams = track.streams
-    by_field: dict[tuple[int, int], list[Edit]] = defaultdict(list)
-    for place in synced.places:
-        new = target(place, synced.styles[place.stream], before, after)
-        fields = streams[place.stream]
-        if attach and track.new_mark is not None and (marks := _mark_items(fields, place.token.parts)):
-            for f in marks:
-                yield removal(fields, f)
-            whole = [part for part in place.token.parts if part[0] not in marks]
-            size = sum(b - a for _, a, b in whole)
-            for change in changes(place.token.text[:size], new):
-                for f, edit in _spread(whole, change):
-                    by_field[place.stream, f].append(edit)
-            continue
-        if new == place.token.text:
-            continue
-        for change in changes(place.token.text, new):
-            for f, edit in _spread(place.token.parts, change):
-                by_field[place.stream, f].append(edit)
+    anchored = {anchor.text.start for track in synced.tracks for anchor in track.anchors}
     moved: dict[int, list[Edit]] = {}
-    for (stream, f), edits in by_field.items():
-        field = streams[stream][f]
-        moved[id(field.literal)] = edits
-        if track.new_mark is not None and field.item is not None and not attach:
-            yield from item_edits(source, streams[stream], f, edits, track.new_mark)
+    for stream, f, own in _by_field(_changed(synced, before, after, attach)):
+        fields, track = synced.fields, synced.tracks[synced.streams[stream][1]]
+        if own is None:
+            yield removal(fields, f)
+            continue
+        literal = fields.literals[f]
+        if literal[0] in anchored:
+            moved[literal[0]] = own
+        if track.new_mark is not None and fields.item(f) is not None and not attach:
+            yield from item_edits(fields, f, own, track.new_mark)
         else:
-            yield from literal_edits(source, field.literal, edits)
-    yield from _anchor_edits(source, track.anchors, moved)
+            yield from literal_edits(fields.source, literal, own)
+    for track in synced.tracks:
+        yield from _anchor_edits(synced.fields.source, track.anchors, moved)
 
 
-def _mark_items(fields: Sequence[Field], parts: Sequence[Part]) -> set[int]:
-    """Those fields of a token that are entries with nothing but its marks."""
-    return {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)}
+#: (stream, field, edit of what it says); for an edit of None its whole entry goes.
+_Change = tuple[int, int, Edit | None]
+
+
+def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool) -> Iterator[_Change]:
+    fields, tokens = synced.fields, synced.tokens
+    for place in synced.places:
+        stream, old = place.stream, tokens.texts[place.token]
+        new = target(old, place, synced.styles[stream], before, after)
+        items = attach and synced.tracks[synced.streams[stream][1]].new_mark is not None
+        if new == old and not items:
+            continue
+        parts = tokens.parts(place.token)
+        marks = {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)} if items else set()
+        for f in marks:
+            yield stream, f, None
+        whole = [part for part in parts if part[0] not in marks]
+        size = sum(b - a for _, a, b in whole)
+        for change in changes(old[:size], new) if marks or new != old else ():
+            for f, edit in _spread(whole, change):
+                yield stream, f, edit
+
+
+def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit] | None]]:
+    """The edits of each field together; they come stream by stream, and in the order of its fields."""
+    for (stream, f, goes), group in groupby(changes, key=lambda change: (change[0], change[1], change[2] is None)):
+        yield stream, f, None if goes else [edit for _, _, edit in group if edit is not None]
 
 
 def changes(old: str, new: str) -> list[Edit]:
@@ -99,8 +108,8 @@ def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
 
 
 def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[Edit]]) -> Iterator[Edit]:
-    texts = {id(anchor.text): anchor.text for anchor in anchors}
-    shifts = {key: _Shift(texts[key], edits) for key, edits in moved.items() if key in texts}
+    texts = {anchor.text.start: anchor.text for anchor in anchors}
+    shifts = {start: _Shift(text, moved[start]) for start, text in texts.items() if start in moved}
     spans = _Spans(source)
     seen: set[tuple[int, str]] = set()
     for anchor in anchors:
@@ -109,12 +118,12 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             continue
         seen.add((id(anchor.node), anchor.key))
         value = anchor.node.get(anchor.key)
-        if id(anchor.text) not in shifts or not isinstance(value, int):
+        if anchor.text.start not in shifts or not isinstance(value, int):
             continue
         base = 0
         if anchor.length_from is not None:
             base = anchor.node.get(anchor.length_from, 0)
-        shift = shifts[id(anchor.text)]
+        shift = shifts[anchor.text.start]
         new = value + shift.at(base + value, anchor.grows, anchor.utf16)
         if anchor.length_from is not None:
             new -= shift.at(base, False, anchor.utf16)
@@ -122,24 +131,30 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             yield *spans.of(anchor.node, anchor.key), str(new)
 
 
-def skeleton_edits(source: str, synced: Synced) -> Iterator[Edit]:
+def skeleton_edits(synced: Synced) -> Iterator[Edit]:
     """Edits that take out all that writing may change: words, their marks, what counts them."""
-    streams = synced.track.streams
-    blanks: dict[tuple[int, int], list[Edit]] = defaultdict(list)
+    for _, f, own in _by_field(_blanks(synced)):
+        if own is None:
+            yield removal(synced.fields, f)
+        else:
+            yield from literal_edits(synced.fields.source, synced.fields.literals[f], own)
+    spans = _Spans(synced.fields.source)
+    for track in synced.tracks:
+        counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
+        for anchor in counted.values():
+            if isinstance(anchor.node.get(anchor.key), int):
+                yield *spans.of(anchor.node, anchor.key), "0"
+
+
+def _blanks(synced: Synced) -> Iterator[_Change]:
+    fields = synced.fields
     for place in synced.places:
-        for number, (f, a, b) in enumerate(place.token.parts):
-            fields = streams[place.stream]
-            if number and synced.track.new_mark is not None and is_mark_item(fields, f, a, b):
-                yield removal(fields, f)
+        items = synced.tracks[synced.streams[place.stream][1]].new_mark is not None
+        for number, (f, a, b) in enumerate(synced.tokens.parts(place.token)):
+            if number and items and is_mark_item(fields, f, a, b):
+                yield place.stream, f, None
             else:
-                blanks[place.stream, f].append((a, b, "" if number else "_"))
-    for (stream, f), edits in blanks.items():
-        yield from literal_edits(source, streams[stream][f].literal, edits)
-    spans = _Spans(source)
-    counted = {(id(anchor.node), anchor.key): anchor for anchor in synced.track.anchors}
-    for anchor in counted.values():
-        if isinstance(anchor.node.get(anchor.key), int):
-            yield *spans.of(anchor.node, anchor.key), "0"
+                yield place.stream, f, (a, b, "" if number else "_")
 
 
 class _Spans:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..spans import Edit
-from .scan import Node, literal_edits
-from .tracks import Field
+from .scan import Node, literal_edits, parse
+from .tracks import Fields
 
 _SPACE = re.compile(r"[ \t]*+")
 _COMMA = re.compile(r"\s*,\s*")
@@ -18,8 +18,7 @@ _MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
 
 
 def item_edits(
-    source: str,
-    fields: Sequence[Field],
+    fields: Fields,
     f: int,
     edits: Sequence[Edit],
     new_mark: Callable[[Node, str], dict[str, Any]],
@@ -29,34 +28,34 @@ def item_edits(
     A mark that comes at the end of a word becomes an entry behind it; an entry whose mark
     goes, goes as well.
     """
-    field = fields[f]
-    item = field.item
+    source, item, shown = fields.source, fields.item(f), fields.text(f)
     assert item is not None
-    is_word = any(c.isalnum() for c in field.literal)
-    if not is_word and not _applied(field.literal, edits).strip():
+    is_word = any(c.isalnum() for c in shown)
+    if not is_word and not _applied(shown, edits).strip():
         yield removal(fields, f)
         return
-    end = len(field.literal)
     for edit in edits:
-        if is_word and edit[0] == edit[1] == end:
-            text = render(new_mark(item, edit[2]), source[item.start : item.stop], _indent(source, item.start))
-            yield item.stop, item.stop, _separator(source, fields, f) + text
+        if is_word and edit[0] == edit[1] == len(shown):
+            text = render(new_mark(parse(source, item[0])[0], edit[2]), source[slice(*item)], _indent(source, item[0]))
+            yield item[1], item[1], _separator(fields, f) + text
         else:
-            yield from literal_edits(source, field.literal, [edit])
+            yield from literal_edits(source, fields.literals[f], [edit])
 
 
-def is_mark_item(fields: Sequence[Field], f: int, start: int, stop: int) -> bool:
-    """Whether literal[start:stop] is all that the entry of a mark shows."""
-    literal = fields[f].literal
-    return fields[f].item is not None and not (literal[:start] + literal[stop:]).strip()
+def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
+    """Whether text[start:stop] of a field is all that the entry of a mark shows."""
+    if fields.item(f) is None:
+        return False
+    shown = fields.text(f)
+    return not (shown[:start] + shown[stop:]).strip()
 
 
-def removal(fields: Sequence[Field], f: int) -> Edit:
+def removal(fields: Fields, f: int) -> Edit:
     """The edit that takes the entry of a mark out of its list, with the comma before it."""
-    word, mark = fields[f - 1].item, fields[f].item
+    word, mark = fields.item(f - 1), fields.item(f)
     assert word is not None
     assert mark is not None
-    return word.stop, mark.stop, ""
+    return word[1], mark[1], ""
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> str:
@@ -71,19 +70,20 @@ def _indent(source: str, at: int) -> str:
     return found.group() if found else ""
 
 
-def _separator(source: str, fields: Sequence[Field], f: int) -> str:
+def _separator(fields: Fields, f: int) -> str:
     """What stands between this entry and one of its neighbours."""
+    source = fields.source
     for a, b in ((f - 1, f), (f, f + 1)):
-        left = fields[a].item if a >= 0 else None
-        right = fields[b].item if b < len(fields) else None
-        if left is not None and right is not None and left.stop < right.start:
-            gap = source[left.stop : right.start]
+        left = fields.item(a) if a >= 0 else None
+        right = fields.item(b) if b < len(fields) else None
+        if left is not None and right is not None and left[1] < right[0]:
+            gap = source[left[1] : right[0]]
             if _COMMA.fullmatch(gap):
                 return gap
-    item = fields[f].item
-    line = source.rfind("\n", 0, item.start) if item else -1
-    if item is not None and line >= 0 and not source[line : item.start].strip():
-        return "," + source[line : item.start]
+    item = fields.item(f)
+    line = source.rfind("\n", 0, item[0]) if item else -1
+    if item is not None and line >= 0 and not source[line : item[0]].strip():
+        return "," + source[line : item[0]]
     return ", "
 
 

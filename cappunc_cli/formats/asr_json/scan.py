@@ -14,6 +14,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import Any
 
 from cappunc_cli.errors import BadInput
+from cappunc_cli.words import Span
 
 from ..spans import Edit
 
@@ -193,18 +194,24 @@ def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
     return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
 
 
-def literal_edits(source: str, literal: Literal, edits: Iterable[Edit]) -> Iterator[Edit]:
+def decoded(source: str, literal: Span) -> str:
+    """What the string says whose literal, with its quotes, is there."""
+    inside = source[literal[0] + 1 : literal[1] - 1]
+    return inside if "\\" not in inside else str(scanstring(source, literal[0] + 1, False)[0])
+
+
+def literal_edits(source: str, literal: Span, edits: Iterable[Edit]) -> Iterator[Edit]:
     """Edits of the decoded value as edits of the source.
 
     Only what changes is written anew; escapes elsewhere in the literal stay as spelled. A
     new non-ASCII character is escaped where its neighbours or the whole file do so.
     """
-    inside = source[literal.start + 1 : literal.stop - 1]
+    inside = source[literal[0] + 1 : literal[1] - 1]
     units = None if "\\" not in inside else _unit_starts(inside)
     escapes = _ESCAPED.search(inside)
     ascii_only = escapes is not None or (inside.isascii() and source.isascii())
     large = escapes is not None and any(c in "ABCDEF" for c in escapes.group())
-    base = literal.start + 1
+    base = literal[0] + 1
     for start, stop, text in edits:
         a, b = (start, stop) if units is None else (units[start], units[stop])
         yield base + a, base + b, escape(text, ascii_only, large)

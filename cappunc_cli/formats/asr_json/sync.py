@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.labels import Label, dress, stripped
+from cappunc_cli.words import Column, Words
 
 from .alignment import blocks
-from .tokens import Token, cut, tokenize
-from .tracks import Field, Track
+from .tokens import Tokens, cut, sliced, tokenize
+from .tracks import Field, Fields, Track
 
 # Below this share of marked words a list that has none is simply unpunctuated.
 _RARE = 1 / 50
 # A text that has this many words more than the list says something of its own.
 _SPELLED = 3
+_NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A token of a stream, and the words (entries) whose case and mark it shows.
+    """A token of a stream, and the words whose case and mark it shows, all by their numbers.
 
     None: another word's spelling has no such end (`25` for "twenty five" has both, the
     "and" in "one hundred and five" against `105` neither). Where the same letters are cut
@@ -28,20 +31,10 @@ class Place:
     """
 
     stream: int
-    token: Token
+    token: int
     case_of: int | None
     mark_of: int | None
     letters: tuple[int, int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One spoken word: the token that says what is written now, and its clock."""
-
-    token: Token
-    start: int | None
-    end: int | None
-    speaker: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,162 +45,237 @@ class Style:
     marks: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+class Places:
+    """Places in columns, stream by stream."""
+
+    __slots__ = ("_case_of", "_letters", "_mark_of", "_streams", "_tokens")
+
+    def __init__(self) -> None:
+        self._streams, self._tokens = Column(), array("I")
+        self._case_of, self._mark_of = array("q"), array("q")
+        self._letters: dict[int, tuple[int, int, int]] = {}
+
+    def add(self, place: Place) -> None:
+        """Append a place."""
+        if place.letters is not None:
+            self._letters[len(self)] = place.letters
+        self.add_all(
+            place.stream,
+            [place.token],
+            [_NOBODY if place.case_of is None else place.case_of],
+            [_NOBODY if place.mark_of is None else place.mark_of],
+        )
+
+    def add_all(self, stream: int, tokens: Iterable[int], case_of: Iterable[int], mark_of: Iterable[int]) -> None:
+        """Append places without letters."""
+        self._tokens.extend(tokens)
+        self._case_of.extend(iter(case_of))
+        self._mark_of.extend(iter(mark_of))
+        self._streams.add(stream, len(self._tokens) - len(self._streams))
+
+    def renumber(self, start: int, numbers: Sequence[int], first: int) -> None:
+        """From `start` on, the words have other numbers: `numbers`, which begin with that of word `first`."""
+        for column in (self._case_of, self._mark_of):
+            for i in range(start, len(column)):
+                if column[i] != _NOBODY:
+                    column[i] = numbers[column[i] - first]
+        for i in [i for i in self._letters if i >= start]:
+            a, b, at = self._letters[i]
+            self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __iter__(self) -> Iterator[Place]:
+        return self.since(0)
+
+    def since(self, start: int) -> Iterator[Place]:
+        """The places from `start` on."""
+        for i, stream in enumerate(self._streams[start:], start):
+            case_of, mark_of = self._case_of[i], self._mark_of[i]
+            yield Place(
+                stream or 0,
+                self._tokens[i],
+                None if case_of == _NOBODY else case_of,
+                None if mark_of == _NOBODY else mark_of,
+                self._letters.get(i),
+            )
+
+
 class Synced:
-    """A track with its words settled; places[i] belong to entries by their numbers."""
+    """A file's tracks, one after the other, with their words settled.
 
-    track: Track
-    entries: tuple[Entry, ...]
-    places: tuple[Place, ...]
-    styles: tuple[Style, ...]
-
-
-@dataclass(slots=True)
-class _Draft:
-    """An entry while copies may still put words before it."""
-
-    key: str
-    token: Token
-
-
-@dataclass(slots=True)
-class _Pending:
-    stream: int
-    token: Token
-    case_of: _Draft | None
-    mark_of: _Draft | None
-    letters: tuple[_Draft, _Draft, int] | None = None
-
-
-def sync(track: Track) -> Synced:
-    """Find the copies of each word of the track."""
-    drafts: list[_Draft] = []
-    words: list[_Draft] = []
-    pending: list[_Pending] = []
-    for number, stream in enumerate([track.words, *track.copies]):
-        tokens = tokenize(stream)
-        if number == 0:
-            drafts = words = [_Draft(token.key, token) for token in tokens]
-            pending = [_Pending(0, d.token, d, d) for d in drafts]
-        else:
-            drafts = _add(number, drafts, tokens, pending, all(field.marks for field in stream))
-    for number, (f, twin) in enumerate(track.twins, 1 + len(track.copies)):
-        own = [draft for draft in words if any(part[0] == f for part in draft.token.parts)]
-        _add(number, own, tokenize(twin), pending, marks=False)
-    numbers = {id(draft): i for i, draft in enumerate(drafts)}
-    places = tuple(_settled(p, numbers) for p in pending)
-    styles = _styles(places, track.streams)
-    return Synced(track, tuple(_entries(track, drafts, places, styles)), places, styles)
-
-
-def _add(number: int, drafts: list[_Draft], tokens: list[Token], pending: list[_Pending], marks: bool) -> list[_Draft]:
-    """Place the tokens of a copy; returns the entries with the copy's own words among them.
-
-    What never shows marks adds no words: a mark that one of them gets would be lost.
+    `streams` are the runs of fields that show words, each with the number of its track.
     """
-    grown: list[_Draft] = []
-    for same, i, i_stop, j, j_stop in blocks([d.key for d in drafts], [t.key for t in tokens]):
-        ours, theirs = drafts[i:i_stop], tokens[j:j_stop]
-        grown += ours
-        if same or len(ours) == len(theirs):
-            pending += [_Pending(number, t, d, d) for d, t in zip(ours, theirs, strict=True)]
-        elif marks and (not ours or len(theirs) > max(len(ours), _SPELLED)):
-            own = [_Draft(t.key, replace(t, start=None, end=None)) for t in theirs]
-            pending += [_Pending(number, d.token, d, d) for d in own]
-            grown += own
-        elif ours and theirs:
-            pending += _respelled(number, ours, theirs)
-    return grown
+
+    __slots__ = ("_cue", "_speaker", "_turn", "fields", "places", "streams", "styles", "tokens", "tracks", "words")
+
+    def __init__(self, source: str) -> None:
+        self.fields, self.tokens, self.places, self.words = Fields(source), Tokens(), Places(), Words()
+        self.tracks: list[Track] = []
+        self.streams: list[tuple[range, int]] = []
+        self.styles: list[Style] = []
+        self._cue = self._turn = 0
+        self._speaker: object = None
+
+    def add(self, track: Track) -> None:
+        """Find the copies of each word of one more track."""
+        begun, first = len(self.places), len(self.streams)
+        runs = [self._run(stream) for stream in (track.words, *track.copies, *(copy for _, copy in track.twins))]
+        silent = [not all(f.marks for f in s) for s in (track.words, *track.copies, *(copy for _, copy in track.twins))]
+        own = tokenize(self.fields, runs[0], self.tokens)
+        self.places.add_all(first, own, own, own)
+        drafts: Sequence[int] = own
+        for number in range(1, 1 + len(track.copies)):
+            tokens = tokenize(self.fields, runs[number], self.tokens)
+            drafts = self._copy(first + number, drafts, tokens, not silent[number])
+        by_field: dict[int, list[int]] = {}
+        if track.twins:
+            for d in own:
+                for f in {f for f, _, _ in self.tokens.parts(d)}:
+                    by_field.setdefault(f, []).append(d)
+        for number, (f, _) in enumerate(track.twins, 1 + len(track.copies)):
+            tokens = tokenize(self.fields, runs[number], self.tokens)
+            self._copy(first + number, by_field.get(runs[0].start + f, []), tokens, False)
+        self._number(drafts, own, begun)
+        self.streams += [(run, len(self.tracks)) for run in runs]
+        self._settle(track, drafts, own, begun, first, silent)
+        self.tracks.append(replace(track, words=(), copies=(), twins=(), clock=()))
+
+    def _run(self, stream: Sequence[Field]) -> range:
+        begun = len(self.fields)
+        for field in stream:
+            self.fields.add(field)
+        return range(begun, len(self.fields))
+
+    def _copy(self, number: int, drafts: Sequence[int], tokens: Sequence[int], marks: bool) -> Sequence[int]:
+        """Place the tokens of a copy; returns the words, which are tokens too, with the copy's own ones among them.
+
+        What never shows marks adds no words: a mark that one of them gets would be lost.
+        """
+        grown = array("I")
+        keys = self.tokens.keys
+        for same, i, i_stop, j, j_stop in blocks([keys[d] for d in drafts], [keys[t] for t in tokens]):
+            ours, theirs = drafts[i:i_stop], tokens[j:j_stop]
+            grown.extend(ours)
+            if same or len(ours) == len(theirs):
+                self.places.add_all(number, theirs, ours, ours)
+            elif marks and (not ours or len(theirs) > max(len(ours), _SPELLED)):
+                self.places.add_all(number, theirs, theirs, theirs)
+                grown.extend(theirs)
+            elif ours and theirs:
+                self._respelled(number, ours, theirs)
+        return grown
+
+    def _respelled(self, number: int, ours: Sequence[int], theirs: Sequence[int]) -> None:
+        """Place words that are other words, or the same letters cut otherwise."""
+        keys = self.tokens.keys
+        same = "".join([keys[d] for d in ours]) == "".join([keys[t] for t in theirs])
+        if same and len(theirs) == 1:
+            text, parts = self.tokens.texts[theirs[0]], self.tokens.parts(theirs[0])
+            pieces = cut(text, [len(keys[d]) for d in ours])
+            for d, (a, b) in zip(ours, pieces, strict=False):
+                self.places.add(Place(number, self.tokens.add(text[a:b], sliced(parts, a, b)), d, d))
+            if pieces:
+                return
+        at = 0
+        for k, token in enumerate(theirs):
+            mark_of = ours[-1] if k + 1 == len(theirs) else None
+            if same:
+                self.places.add(Place(number, token, None, mark_of, (ours[0], ours[-1], at)))
+            else:
+                self.places.add(Place(number, token, ours[0] if k == 0 else None, mark_of))
+            at += len(keys[token])
+
+    def _number(self, drafts: Sequence[int], own: range, begun: int) -> None:
+        """Let the places from `begun` on know their words by the order of all words."""
+        numbers = array("q", [_NOBODY]) * (len(self.tokens) - own.start)
+        for n, d in enumerate(drafts, len(self.words)):
+            numbers[d - own.start] = n
+        self.places.renumber(begun, numbers, own.start)
+
+    def _settle(
+        self, track: Track, drafts: Sequence[int], own: range, begun: int, first: int, silent: Sequence[bool]
+    ) -> None:
+        """Decide what the streams write, and what the words of a track are."""
+        count, base, tokens, names = len(drafts), len(self.words), self.tokens, self.fields.names
+        # Of each stream, which words it shows, and shows with a mark or a capital.
+        words, marked, capital = ([bytearray(count) for _ in silent] for _ in range(3))
+        speakers = [names[tokens.speakers[d] or 0] for d in drafts]
+        for place in self.places.since(begun):
+            if (n := place.case_of) is None or n != place.mark_of:
+                continue
+            n, s, text = n - base, place.stream - first, tokens.texts[place.token]
+            words[s][n] = 1
+            marked[s][n] |= bool(stripped(text)[1].mark)
+            capital[s][n] |= any(c.isupper() for c in text)
+            if speakers[n] is None and (name := tokens.speakers[place.token]) is not None:
+                speakers[n] = names[name]
+        self.styles += [
+            Style(not _lacks(s, words, capital), not mute and not _lacks(s, words, marked))
+            for s, mute in enumerate(silent)
+        ]
+        shown = array("q", [_NOBODY]) * count
+        for place in self.places.since(begun):
+            if (n := place.case_of) is not None and n == place.mark_of and self.styles[place.stream] == Style():
+                n -= base
+                shown[n] = place.token if shown[n] == _NOBODY else shown[n]
+        # A word that only a copy has has no time.
+        starts = [tokens.starts[d] if d in own else None for d in drafts]
+        ends = [tokens.ends[d] if d in own else None for d in drafts]
+        if track.clock:
+            _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
+        written = (d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True))
+        begins = self._cue + bool(self.tracks)
+        for t, start, end, speaker in zip(written, starts, ends, speakers, strict=True):
+            changed = speaker is not None and speaker != self._speaker and self._speaker is not None
+            self._turn += bool(tokens.turns[t]) or changed
+            self._speaker = speaker if speaker is not None else self._speaker
+            self._cue = max(self._cue, begins + (tokens.cues[t] or 0))
+            self.words.add(tokens.texts[t], start, end, self._cue, self._turn)
 
 
-def _respelled(number: int, ours: list[_Draft], theirs: list[Token]) -> Iterator[_Pending]:
-    """The places of words that are other words, or the same letters cut otherwise."""
-    same = "".join([d.key for d in ours]) == "".join([t.key for t in theirs])
-    if same and len(theirs) == 1 and (pieces := cut(theirs[0], [len(d.key) for d in ours])):
-        yield from (_Pending(number, token, d, d) for d, token in zip(ours, pieces, strict=True))
-        return
-    at = 0
-    for k, token in enumerate(theirs):
-        mark_of = ours[-1] if k + 1 == len(theirs) else None
-        if same:
-            yield _Pending(number, token, None, mark_of, (ours[0], ours[-1], at))
-        else:
-            yield _Pending(number, token, ours[0] if k == 0 else None, mark_of)
-        at += len(token.key)
-
-
-def _settled(p: _Pending, numbers: dict[int, int]) -> Place:
-    case_of = None if p.case_of is None else numbers[id(p.case_of)]
-    mark_of = None if p.mark_of is None else numbers[id(p.mark_of)]
-    letters = (numbers[id(p.letters[0])], numbers[id(p.letters[1])] + 1, p.letters[2]) if p.letters else None
-    return Place(p.stream, p.token, case_of, mark_of, letters)
-
-
-def _styles(places: Sequence[Place], streams: Sequence[Sequence[Field]]) -> tuple[Style, ...]:
+def _lacks(stream: int, words: Sequence[bytearray], having: Sequence[bytearray]) -> bool:
     """Streams without a mark, or without a capital, beside others that have them keep to that."""
-    words: dict[int, set[int]] = {s: set() for s in range(len(streams))}
-    marked: dict[int, set[int]] = {s: set() for s in range(len(streams))}
-    capital: dict[int, set[int]] = {s: set() for s in range(len(streams))}
-    for place in places:
-        if place.case_of is None or place.case_of != place.mark_of:
-            continue
-        words[place.stream].add(place.case_of)
-        if stripped(place.token.text)[1].mark:
-            marked[place.stream].add(place.case_of)
-        if any(c.isupper() for c in place.token.text):
-            capital[place.stream].add(place.case_of)
-    return tuple(
-        Style(not _lacks(s, words, capital), all(f.marks for f in stream) and not _lacks(s, words, marked))
-        for s, stream in enumerate(streams)
-    )
-
-
-def _lacks(stream: int, words: dict[int, set[int]], having: dict[int, set[int]]) -> bool:
     own = words[stream]
-    return (
-        bool(own)
-        and not having[stream]
-        and any(len(theirs & own) > _RARE * len(own) for s, theirs in having.items() if s != stream)
+    count = sum(own)
+    if not count or any(having[stream]):
+        return False
+    bits = int.from_bytes(own)
+    return any(
+        (int.from_bytes(theirs) & bits).bit_count() > _RARE * count for s, theirs in enumerate(having) if s != stream
     )
 
 
-def _entries(track: Track, drafts: list[_Draft], places: Sequence[Place], styles: Sequence[Style]) -> list[Entry]:
-    shown: list[Token | None] = [None] * len(drafts)
-    speakers: list[object] = [draft.token.speaker for draft in drafts]
-    for place in places:
-        if (n := place.case_of) is None or n != place.mark_of:
-            continue
-        if speakers[n] is None:
-            speakers[n] = place.token.speaker
-        if shown[n] is None and styles[place.stream] == Style():
-            shown[n] = place.token
-    entries = [
-        Entry(token or draft.token, draft.token.start, draft.token.end, speaker)
-        for draft, token, speaker in zip(drafts, shown, speakers, strict=True)
-    ]
-    return _timed(entries, drafts, track) if track.clock else entries
-
-
-def _timed(entries: list[Entry], drafts: list[_Draft], track: Track) -> list[Entry]:
-    """Give the entries the times and speakers of the raw words."""
-    timed = list(entries)
-    raw = tokenize(track.clock)
-    for same, i, i_stop, j, j_stop in blocks([d.key for d in drafts], [t.key for t in raw]):
+def _timed(
+    source: str,
+    clock: Sequence[Field],
+    keys: Sequence[str],
+    starts: list[int | None],
+    ends: list[int | None],
+    speakers: list[object],
+) -> None:
+    """Give the words of these keys the times and speakers of the raw ones."""
+    fields, raw = Fields(source), Tokens()
+    for field in clock:
+        fields.add(field)
+    tokenize(fields, range(len(fields)), raw)
+    for same, i, i_stop, j, j_stop in blocks(keys, raw.keys):
         if i == i_stop or j == j_stop:
             continue
-        pairs = zip(range(i, i_stop), range(j, j_stop), strict=True) if i_stop - i == j_stop - j else ()
-        if same or pairs:
-            for n, r in pairs:
-                timed[n] = replace(timed[n], start=raw[r].start, end=raw[r].end, speaker=raw[r].speaker)
-            continue
-        timed[i] = replace(timed[i], start=raw[j].start, speaker=raw[j].speaker)
-        timed[i_stop - 1] = replace(timed[i_stop - 1], end=raw[j_stop - 1].end, speaker=raw[j_stop - 1].speaker)
-    return timed
+        if same or i_stop - i == j_stop - j:
+            pairs = list(zip(range(i, i_stop), range(j, j_stop), strict=True))
+            first, last = pairs, pairs
+        else:
+            first, last = [(i, j)], [(i_stop - 1, j_stop - 1)]
+        for n, r in first:
+            starts[n], speakers[n] = raw.starts[r], fields.names[raw.speakers[r] or 0]
+        for n, r in last:
+            ends[n] = raw.ends[r]
 
 
-def target(place: Place, style: Style, before: Sequence[str], after: Sequence[str]) -> str:
-    """What the place shows when its words turn from `before` into `after`."""
-    own = place.token.text
+def target(own: str, place: Place, style: Style, before: Sequence[str], after: Sequence[str]) -> str:
+    """What the place, which shows `own`, shows when its words turn from `before` into `after`."""
     case_of = place.case_of if place.case_of is not None and before[place.case_of] != after[place.case_of] else None
     mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
     if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:

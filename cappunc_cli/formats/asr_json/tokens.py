@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
+from sys import intern
 
 from cappunc_cli.labels import MARKS, stripped
+from cappunc_cli.words import Column, Span
 
-from .tracks import Field
+from ..spans import joined
+from .tracks import Fields
 
 #: (field, start, stop): a stretch of a field's value.
 Part = tuple[int, int, int]
@@ -32,18 +35,47 @@ _DETACHED = re.compile(r"(?:[ \xa0\u202f]+(?:[,.?!:;…—–]|--)+(?=[\s\0]|$))
 _BARE = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word in a run of fields; `key` is what its copies have in common."""
+class Tokens:
+    """The words of runs of fields, in columns; a key is what the copies of a word have in common."""
 
-    text: str
-    key: str
-    parts: tuple[Part, ...]
-    start: int | None
-    end: int | None
-    speaker: object
-    cue: int
-    turn: bool
+    __slots__ = ("_parts", "_stops", "cues", "ends", "keys", "speakers", "starts", "texts", "turns")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.keys: list[str] = []
+        self.starts, self.ends, self.cues, self.turns, self.speakers = (Column() for _ in range(5))
+        # Three numbers a part, one part after the other; where the parts of each token end.
+        self._parts, self._stops = array("I"), array("I")
+
+    def add(
+        self,
+        text: str,
+        parts: Iterable[Part],
+        times: tuple[int | None, int | None] = (None, None),
+        cue: int | None = 0,
+        turn: bool = False,
+        speaker: int | None = None,
+    ) -> int:
+        """Append a token; returns its number. `speaker` is one of the fields' `names`, by its number."""
+        self.texts.append(intern(text))
+        self.keys.append(intern(key_of(text)))
+        self._parts.extend(chain.from_iterable(parts))
+        self._stops.append(len(self._parts))
+        self.starts.add(times[0])
+        self.ends.add(times[1])
+        self.cues.add(cue)
+        self.turns.add(turn)
+        self.speakers.add(speaker)
+        return len(self) - 1
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def parts(self, i: int) -> list[Part]:
+        """The stretches of fields that show a token."""
+        first, stop = self._stops[i - 1] if i else 0, self._stops[i]
+        own = self._parts[first:stop]
+        return list(zip(own[::3], own[1::3], own[2::3], strict=True))
 
 
 def key_of(text: str) -> str:
@@ -71,79 +103,87 @@ def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
         yield run.start(), detached.end() if detached else run.end(), turn
 
 
-def tokenize(fields: Sequence[Field]) -> list[Token]:
-    """The words of the fields read as one text; each part knows its field."""
-    begins, joined = _joined(fields)
-    cues = list(accumulate((i > 0 and "\n" in field.join for i, field in enumerate(fields)), lambda n, new: n + new))
-    spans = [(_parts(begins, fields, start, stop), turn) for start, stop, turn in find_words(joined)]
-    tokens: list[Token] = []
-    for i, (parts, turn) in enumerate(spans):
+def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
+    """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
+    begins, whole = _joined(fields, run)
+    cues = array("I", accumulate((f != run.start and "\n" in fields.joins[f] for f in run), initial=0))
+    begun = len(tokens)
+    before = -1
+    found = ((_parts(begins, fields, run, start, stop), turn) for start, stop, turn in find_words(whole))
+    for current, following in pairwise(chain(found, (None,))):
+        assert current is not None  # only the last of them is
+        parts, turn = current
         head, tail = parts[0][0], parts[-1][0]
-        text = "".join([fields[f].literal[a:b] for f, a, b in parts])
-        first = i == 0 or spans[i - 1][0][-1][0] != head
-        last = i + 1 == len(spans) or spans[i + 1][0][0][0] != tail
-        start = fields[head].start if first else None
-        end = next((e for f, _, _ in reversed(parts) if (e := fields[f].end) is not None), None) if last else None
-        tokens.append(Token(text, key_of(text), parts, start, end, fields[head].speaker, cues[head], turn))
-    return tokens
+        text = "".join([whole[begins[f - run.start] + a : begins[f - run.start] + b] for f, a, b in parts])
+        start = fields.starts[head] if head != before else None
+        last = following is None or following[0][0][0] != tail
+        end = next((e for f, _, _ in reversed(parts) if (e := fields.ends[f]) is not None), None) if last else None
+        tokens.add(text, parts, (start, end), cues[head - run.start + 1], turn, fields.speakers[head])
+        before = tail
+    return range(begun, len(tokens))
 
 
-def _joined(fields: Sequence[Field]) -> tuple[list[int], str]:
-    begins: list[int] = []
-    pieces: list[str] = []
-    at = 0
-    for i, field in enumerate(fields):
-        join = field.join if i else ""
-        pieces += [join, _LABEL.sub(_hide, field.literal) if field.labels else field.literal]
-        begins.append(at + len(join))
-        at += len(join) + len(field.literal)
-    return begins, "".join(pieces)
+def _joined(fields: Fields, run: range) -> tuple[array[int], str]:
+    """Where each field of the run begins in the text that they make together, and that text."""
+    begins = array("I")
+
+    def pieces() -> Iterator[str]:
+        at = 0
+        for f, labels in zip(run, fields.labels[run.start : run.stop], strict=True):
+            join, text = fields.joins[f] if f != run.start else "", fields.text(f)
+            begins.append(at + len(join))
+            at += len(join) + len(text)
+            yield join
+            yield _LABEL.sub(_hide, text) if labels else text
+
+    return begins, joined(pieces())
 
 
-def _parts(begins: list[int], fields: Sequence[Field], start: int, stop: int) -> tuple[Part, ...]:
+def _parts(begins: array[int], fields: Fields, run: range, start: int, stop: int) -> list[Part]:
     """The stretches of fields below [start, stop) of the joined text, up to the first joint."""
     parts: list[Part] = []
-    f = bisect_right(begins, start) - 1
-    while f < len(fields) and begins[f] < stop:
-        if parts and fields[f].join:
+    at = bisect_right(begins, start) - 1
+    while at < len(run) and begins[at] < stop:
+        f = run[at]
+        if parts and fields.joins[f]:
             break  # what follows stands in an entry of its own
-        a, b = max(start, begins[f]), min(stop, begins[f] + len(fields[f].literal))
+        # Until the next field begins, and the joint before it.
+        end = begins[at + 1] - len(fields.joins[f + 1]) if at + 1 < len(run) else stop
+        a, b = max(start, begins[at]), min(stop, end)
         if a < b:
-            parts.append((f, a - begins[f], b - begins[f]))
-        f += 1
-    return tuple(parts)
+            parts.append((f, a - begins[at], b - begins[at]))
+        at += 1
+    return parts
 
 
-def cut(token: Token, lengths: Sequence[int]) -> list[Token]:
-    """The token in pieces of so many letters each; [] where something but marks is between them.
+def cut(text: str, lengths: Sequence[int]) -> list[Span]:
+    """Where a token is cut into pieces of so many letters each; [] where something but marks is between them.
 
     Languages without spaces write many words as one token: `你好吗` has the words 你, 好, 吗.
     """
-    pieces: list[Token] = []
+    pieces: list[Span] = []
     at = 0
     for number, length in enumerate(lengths):
         stop, seen = at, 0
-        while stop < len(token.text) and seen < length:
-            seen += token.text[stop].isalnum()
+        while stop < len(text) and seen < length:
+            seen += text[stop].isalnum()
             stop += 1
         if number + 1 == len(lengths):
-            stop = len(token.text)
-        while stop < len(token.text) and token.text[stop] in MARKS:
+            stop = len(text)
+        while stop < len(text) and text[stop] in MARKS:
             stop += 1
-        if stop < len(token.text) and not token.text[stop].isalnum():
+        if stop < len(text) and not text[stop].isalnum():
             return []
-        text = token.text[at:stop]
-        pieces.append(replace(token, text=text, key=key_of(text), parts=_sliced(token.parts, at, stop)))
+        pieces.append((at, stop))
         at = stop
     return pieces
 
 
-def _sliced(parts: Sequence[Part], start: int, stop: int) -> tuple[Part, ...]:
-    result: list[Part] = []
+def sliced(parts: Sequence[Part], start: int, stop: int) -> Iterator[Part]:
+    """The stretches of fields below a token's text[start:stop]."""
     at = 0
     for f, a, b in parts:
         low, high = max(start, at), min(stop, at + b - a)
         if low < high:
-            result.append((f, a + low - at, a + high - at))
+            yield f, a + low - at, a + high - at
         at += b - a
-    return tuple(result)

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .scan import Literal, Node
+from cappunc_cli.words import Column, Span
+
+from ..spans import Spans
+from .scan import Literal, Node, decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,49 @@ class Track:
     new_mark: Callable[[Node, str], dict[str, Any]] | None = None
     twins: Sequence[tuple[int, Sequence[Field]]] = ()
 
-    @property
-    def streams(self) -> list[Sequence[Field]]:
-        """The words and all that repeats them; Place.stream is an index into it."""
-        return [self.words, *self.copies, *(copy for _, copy in self.twins)]
+
+class Fields:
+    """The fields of a whole file in columns; what a string says is read from the source when it is asked for."""
+
+    __slots__ = (
+        "_item_starts", "_item_stops", "ends", "joins", "labels", "literals", "names", "source", "speakers", "starts",
+    )  # fmt: skip
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.literals = Spans()
+        self.starts, self.ends, self.labels = Column(), Column(), Column()
+        self.joins: list[str] = []
+        self._item_starts, self._item_stops = Column(), Column()
+        #: Numbers of `names`; None is a name as well.
+        self.speakers = Column()
+        self.names: list[object] = []
+
+    def add(self, field: Field) -> None:
+        """Append a field."""
+        self.literals.append((field.literal.start, field.literal.stop))
+        self.starts.add(field.start)
+        self.ends.add(field.end)
+        self.labels.add(field.labels)
+        self.joins.append(field.join)
+        self._item_starts.add(None if field.item is None else field.item.start)
+        self._item_stops.add(None if field.item is None else field.item.stop)
+        if not self.names or self.names[-1] != field.speaker:
+            speaker = field.speaker
+            self.names.append(str(speaker) if isinstance(speaker, Literal) else speaker)
+        self.speakers.add(len(self.names) - 1)
+
+    def __len__(self) -> int:
+        return len(self.literals)
+
+    def text(self, f: int) -> str:
+        """What a field says."""
+        return decoded(self.source, self.literals[f])
+
+    def item(self, f: int) -> Span | None:
+        """Where the list entry of a field stands, where marks are entries of their own."""
+        start, stop = self._item_starts[f], self._item_stops[f]
+        return None if start is None or stop is None else (start, stop)
 
 
 _CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
