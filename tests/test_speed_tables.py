@@ -90,6 +90,18 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
                 {"system": "other", "weights": 7_300_000, "words_per_second": 500.0},
             ],
         },
+        "steps.json": MACHINE
+        | {
+            "model": "en@ffffffffffff",
+            "rows": {
+                "blocks": {
+                    "microseconds_per_piece": 242.2,
+                    "microseconds_per_word": 480.6,
+                    "IWSLT Ref": {"micro": 0.7142, "command": "cappunc eval"},
+                },
+                "without VNNI": {"microseconds_per_piece": 180.0, "microseconds_per_word": 400.0},
+            },
+        },
         "gpu.json": MACHINE | {"bench": BENCH, "tree": [{"jobs": 4, "words_per_second": 999, "gpu_percent": 50}]},
     }
     for name, report in reports.items():
@@ -101,4 +113,7 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     assert "| 10 files, --jobs 2 | 1,234 | 100 MB |" in page
     assert "| other | 7.3 M | 4.0 |" in page
     assert "| 4 | 999 | 50 % |" in page
-    assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 3
+    assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 4
+    assert "| products | IWSLT Ref | piece | word |" in page
+    assert "| blocks | 71.42 | 242 µs | 481 µs |" in page
+    assert "| without VNNI | – | 180 µs | 400 µs |" in page

@@ -68,6 +68,27 @@ def cpu(report: dict[str, Any]) -> str:
     )
 
 
+def steps(report: dict[str, Any]) -> str:
+    """F1 and processor time of each way to work out the products."""
+    first = next(iter(report["rows"].values()))
+    sets = [name for name, found in first.items() if isinstance(found, dict)]
+    rows = [
+        [
+            name,
+            *(f"{100 * row[title]['micro']:.2f}" if title in row else "–" for title in sets),
+            f"{row['microseconds_per_piece']:.0f} µs",
+            f"{row['microseconds_per_word']:.0f} µs",
+        ]
+        for name, row in report["rows"].items()
+    ]
+    return (
+        "What each step of the 8-bit products costs in micro-F1 and gains in processor time of one thread, of a piece "
+        "in the graph and of a word from SRT to SRT:\n\n"
+        + table(["products", *sets, "piece", "word"], rows)
+        + note(report, "steps.json")
+    )
+
+
 def peers(report: dict[str, Any]) -> str:
     """How many times as fast as every other system cappunc is, from SRT to SRT, in one run on one machine."""
     ours = report["systems"][0]["words_per_second"]
@@ -161,7 +182,7 @@ def own(report: dict[str, Any]) -> str:
 
 #: Part of the README -> results -> what makes a page of them.
 PARTS = {
-    "speed": {"cpu.json": cpu, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
+    "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
     "own": {"own.json": own},
 }
