@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -65,6 +66,24 @@ def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], 
     run = cappunc("fix", *tiny, talk(tmp_path))
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
+
+
+@pytest.mark.parametrize("options", [(), ("--lang", "en")])
+def test_a_pipe_that_is_no_standard_input_is_read_once(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    talk(tmp_path)
+    command = f"{shlex.join([sys.executable, '-m', 'cappunc_cli', 'fix', *options])} <(cat talk.srt)"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, cwd=tmp_path, env=environment(), check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert b"London" in run.stdout
+
+
+def test_workers_leave_pipes_to_their_parent(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, "--jobs", "2", "-", talk(tmp_path), "-o", tmp_path / "out", data=SRT.encode())
+    assert run.returncode == 0, run.stderr
+    assert [path.read_bytes() for path in (tmp_path / "out").iterdir()] == [fixed, fixed]
 
 
 def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:

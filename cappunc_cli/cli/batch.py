@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cappunc_cli.cli.files import PIPE, write_stdout
+from cappunc_cli.cli.files import PIPE, is_pipe, write_stdout
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.group import Mode, Outcome, process
 from cappunc_cli.cli.manifest import Manifest
@@ -78,8 +78,9 @@ def groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 def _outcomes(
     jobs: Sequence[Job], fixer: Fixer, mode: Mode, workers: int, progress: Callable[[float], None]
 ) -> Iterator[Outcome]:
-    # Workers share what the network is fed; the trigram engine is at home in one process.
-    if workers > 1 and len(jobs) > 1 and fixer.settings.engine == "onnx":
+    # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
+    alone = len(jobs) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in jobs)
+    if workers > 1 and not alone:
         from cappunc_cli.cli.pool import process_all
 
         return process_all(list(groups(jobs)), fixer, mode, workers)

@@ -14,18 +14,19 @@ from cappunc_cli.errors import CappuncError
 
 #: What the user writes for standard input or output.
 PIPE = "-"
-#: What came from standard input: it is looked at for its language before it is read.
-_piped: tuple[object, bytes] | None = None
+#: What came through pipes, with the stream if that was standard input: it is looked at for its language before
+#: it is read, and a pipe gives its bytes once.
+_piped: dict[str, tuple[object, bytes]] = {}
 
 
 def read_bytes(source: str) -> bytes:
-    """All bytes of a file, or of standard input for `-`, which may be asked for again."""
-    if source != PIPE:
+    """All bytes of a file, or of a pipe (`-`: standard input), which may be asked for again."""
+    if not is_pipe(source):
         return Path(source).read_bytes()
-    global _piped
-    if _piped is None or _piped[0] is not sys.stdin.buffer:
-        _piped = sys.stdin.buffer, sys.stdin.buffer.read()
-    return _piped[1]
+    stream = sys.stdin.buffer if source == PIPE else None
+    if source not in _piped or _piped[source][0] is not stream:
+        _piped[source] = stream, Path(source).read_bytes() if stream is None else stream.read()
+    return _piped[source][1]
 
 
 def read_text(source: str) -> tuple[str, Encoding]:
@@ -49,6 +50,12 @@ def write_stdout(data: bytes) -> None:
         # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
+
+
+def is_pipe(source: str) -> bool:
+    """Whether an input is standard input or another pipe (`<(command)`): only this process can read it, and once."""
+    path = Path(source)
+    return source == PIPE or (path.exists() and not is_file(path) and not path.is_dir())
 
 
 def is_file(path: Path) -> bool:

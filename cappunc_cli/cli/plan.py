@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.files import PIPE, is_file
+from cappunc_cli.cli.files import PIPE, is_pipe
 from cappunc_cli.errors import CappuncError
 
 
@@ -112,9 +112,8 @@ def _expand(name: str, suffixes: Collection[str], output: Path | None) -> Iterat
 def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:
     if not stdout_is_terminal:
         return _to_stdout(found)
-    # A pipe (`<(command)`) has no neighbourhood.
-    piped = [source == PIPE or (Path(source).exists() and not is_file(Path(source))) for source, _ in found]
-    return [Job(s, None if p else beside(Path(s))) for (s, _), p in zip(found, piped, strict=True)]
+    # A pipe has no neighbourhood.
+    return [Job(source, None if is_pipe(source) else beside(Path(source))) for source, _ in found]
 
 
 def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
