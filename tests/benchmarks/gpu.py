@@ -11,7 +11,6 @@ that fails is reported as its error, and the others still run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -26,9 +25,9 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+from measuring import head, options, seconds
 
 from cappunc_cli.benchmark import text
-from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.cli.bench import measure
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine import OnnxEngine
@@ -87,13 +86,9 @@ def batch_sizes(directory: Path, device: str, words: list[str]) -> list[dict[str
     rows = []
     for pieces in (8192, 16384, 32768, 65536, 131072):
         engine = OnnxEngine(directory, device, pieces_per_batch=pieces)
-        chunks = split(len(words), engine.config.window, engine.config.overlap)
         for _ in range(2):
             before = dict(engine.clock.seconds)
-            begun = time.perf_counter()
-            for _ in engine.predict(words, [None] * len(words), [False] * len(words), chunks):
-                pass
-            spent = time.perf_counter() - begun
+            spent = seconds(engine, words)
         infer = engine.clock.seconds["infer"] - before.get("infer", 0.0)
         rows.append(
             {
@@ -129,18 +124,12 @@ def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en")
+    parser = options(__doc__)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
     less = 10 if arguments.quick else 1
     directory = find(arguments.model)
-    report: dict[str, Any] = {
-        "command": " ".join(["python", *sys.argv]),
-        "hardware": hardware(),
-        "versions": versions(),
-    }
+    report = head()
     words = text.words(directory, 10_000_000 // less)
 
     def part(name: str, run: Callable[[], Any]) -> None:

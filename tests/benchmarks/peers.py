@@ -17,7 +17,6 @@ to read and write, which is to their advantage. About four minutes on two cores;
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -29,10 +28,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from measuring import head, options
 from torch import nn
 
 from cappunc_cli.benchmark import text
-from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.benchmark.measure import best_of, stages
 from cappunc_cli.restoration.models import find
 from cappunc_cli.restoration.pieces import Encoder
@@ -234,9 +233,7 @@ def cappunc(directory: Path, words: Words) -> Iterator[tuple[str, float, int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en")
-    parser.add_argument("--quick", action="store_true")
+    parser = options(__doc__)
     parser.add_argument("--only", default="", help="part of a name")
     arguments = parser.parse_args()
     less = 8 if arguments.quick else 1
@@ -281,10 +278,10 @@ def main() -> None:
             title = f"deepmultilingualpunctuation {version('deepmultilingualpunctuation')}, XLM-R-large"
             row(title, pace(some, run, repeats), len(some), size)
     packages = {package: version(package) for package in ("torch", "transformers")}
+    top = head()
     report = {
-        "command": " ".join(["python", *sys.argv]),
-        "hardware": hardware(),
-        "versions": {**versions(), **packages},
+        **top,
+        "versions": {**top["versions"], **packages},
         "model": {"name": model.config.name, "sha256": model.config.files.get("model.onnx")},
         "systems": rows,
     }

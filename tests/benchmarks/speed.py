@@ -8,7 +8,6 @@ try it out. Needs the package onnx beside cappunc.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,10 +21,10 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from measuring import head, options, seconds
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.benchmark import text
-from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.cli.bench import measure
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine import OnnxEngine
@@ -103,14 +102,7 @@ def batches(directory: Path, words: list[str]) -> dict[str, float]:
     found = {}
     for pieces in (256, 512, 1024, 2048, 4096):
         engine = OnnxEngine(directory, "cpu", pieces_per_batch=pieces)
-        chunks = split(len(words), engine.config.window, engine.config.overlap)
-        best = float("inf")
-        for _ in range(2):
-            begun = time.perf_counter()
-            for _ in engine.predict(words, [None] * len(words), [False] * len(words), chunks):
-                pass
-            best = min(best, time.perf_counter() - begun)
-        found[str(pieces)] = round(len(words) / best, 1)
+        found[str(pieces)] = round(len(words) / min(seconds(engine, words) for _ in range(2)), 1)
     return found
 
 
@@ -189,17 +181,10 @@ def growth(model: str, words: list[str]) -> list[dict[str, float]]:
 
 def main() -> None:
     """Bench, ceiling and profile; one file against many; memory by length."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en")
-    parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
+    arguments = options(__doc__).parse_args()
     small = 50 if arguments.quick else 1
     directory = find(arguments.model)
-    report: dict[str, Any] = {
-        "command": " ".join(["python", *sys.argv]),
-        "hardware": hardware(),
-        "versions": versions(),
-    }
+    report = head()
 
     def part(name: str, value: Any) -> None:
         report[name] = value
