@@ -20,7 +20,7 @@ from cappunc_cli.restoration.pipeline import Options, load_model, restore
 from cappunc_cli.words import Word
 
 MODEL = load_model(str(Path(__file__).parent / "tiny_model"), "cpu")
-TERMS = ["iPad", "npm", "New York", "New York Times", "McKay", "O’Neil", "NASA"]
+TERMS = ["iPad", "npm", "New York", "New York Times", "McKay", "O’Neil", "NASA", "York Pier", "Dr. No"]
 
 
 def run(text: str, *terms: str, existing: str = "auto") -> str:
@@ -43,6 +43,11 @@ def run(text: str, *terms: str, existing: str = "auto") -> str:
         ("o'neil and o’neil's cat", "O'Neil, and O’Neil's cat."),
         ("THE IPAD WENT TO NEW YORK", "The iPad went to New York."),
         ("the ipads", "The ipads."),
+        ("nasa-led", "NASA-led."),
+        ("the new york-based cat", "The New York-based cat."),
+        ("the cat sat in new york pier", "The cat sat in New York Pier."),
+        ("the new york times pier", "The New York Times pier."),
+        ("dr. no and dr no", "Dr. No, and Dr No."),
     ],
 )
 def test_terms_are_written_as_the_glossary_has_them(text: str, written: str) -> None:

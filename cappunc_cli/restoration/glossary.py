@@ -15,6 +15,8 @@ from cappunc_cli.labels import Label, dress, fold, strip
 
 #: What may hang on a term without being part of it: `iPhone's`, `the Smiths'`.
 _ENDINGS = ("'s", "'")
+#: Nor is this: `NATO-led`, `New York-based`.
+_JOINED = re.compile(r"(?<=[^\W_])[-‐‑](?=[^\W_])")
 #: No term goes on behind these.
 _ENDS = frozenset(".?!…;:")
 #: `C#` and `#MeToo` are terms; a comment's sign stands alone.
@@ -22,21 +24,30 @@ _COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Glossary:
-    """Terms by their first word in lower case, the longest first; each term is its written words."""
+class Term:
+    """Words as they are to be written, and whether each has a period of its own (`Dr. Who`)."""
 
-    terms: Mapping[str, Sequence[tuple[str, ...]]] = field(default_factory=dict)
+    words: tuple[str, ...]
+    dotted: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """Terms by their first word in lower case, the longest first."""
+
+    terms: Mapping[str, Sequence[Term]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, terms: Iterable[str]) -> Glossary:
         """The glossary of some terms; the later of two spellings counts. Raises CappuncError for what is no word."""
-        by_key: dict[tuple[str, ...], tuple[str, ...]] = {}
+        by_key: dict[tuple[str, ...], Term] = {}
         for term in terms:
-            written = tuple(_core(part) for part in term.split())
+            parts = term.split()
+            written = tuple(map(_core, parts))
             if not written or not any(c.isalnum() for part in written for c in part):
                 raise CappuncError(f"“{term}” is no term for a glossary")
-            by_key[tuple(_key(part) for part in written)] = written
-        found: dict[str, list[tuple[str, ...]]] = {}
+            by_key[tuple(map(_key, written))] = Term(written, tuple(part.endswith(".") for part in parts))
+        found: dict[str, list[Term]] = {}
         for key in sorted(by_key, key=len, reverse=True):
             found.setdefault(key[0], []).append(by_key[key])
         return cls(found)
@@ -44,33 +55,39 @@ class Glossary:
     def matches(self, bare: Sequence[str], labels: Sequence[Label]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """(index of the first word, how the words are written) for each term in a text, from left to right.
 
-        Of terms that begin at one word the longest counts. A term does not go on behind a mark
+        Of terms that begin at one word the longest counts, and none that ends within the one
+        before; where two overlap (`New York University` for `New York`, `York University`), a
+        word that they share is written as in the first. A term does not go on behind a mark
         that ends a sentence.
         """
         if not self.terms:
             return
-        if not self.terms:
-            return
         keys = [_key(word) for word in bare]
-        at = 0
-        while at < len(keys):
-            term = next((t for t in self._starting(keys[at]) if _stands(t, keys, labels, at)), None)
-            if term is None:
-                at += 1
+        said: tuple[str, ...] = ()
+        end = 0
+        for at, key in enumerate(keys):
+            term = next((t for t in self._starting(key) if _stands(t, keys, labels, at)), None)
+            if term is None or at + len(term.words) <= end:
                 continue
-            yield at, tuple(_spelled(part, word) for part, word in zip(term, bare[at:], strict=False))
-            at += len(term)
+            said = said[len(said) - (end - at) :] if at < end else ()
+            own = zip(term.words[len(said) :], bare[at + len(said) :], strict=False)
+            said += tuple(_spelled(part, word) for part, word in own)
+            end = at + len(said)
+            yield at, said
 
-    def _starting(self, key: str) -> Iterator[tuple[str, ...]]:
+    def _starting(self, key: str) -> Iterator[Term]:
         for stem in _stems(key):
             yield from self.terms.get(stem, ())
 
 
-def _stands(term: Sequence[str], keys: Sequence[str], labels: Sequence[Label], at: int) -> bool:
-    last = at + len(term) - 1
-    if last >= len(keys) or any(label.mark in _ENDS for label in labels[at:last] if label.after):
+def _stands(term: Term, keys: Sequence[str], labels: Sequence[Label], at: int) -> bool:
+    last = at + len(term.words) - 1
+    if last >= len(keys):
         return False
-    *head, end = (_key(part) for part in term)
+    for label, dotted in zip(labels[at:last], term.dotted, strict=False):
+        if label.mark in _ENDS and label.after and not (dotted and label.mark == "."):
+            return False
+    *head, end = map(_key, term.words)
     return list(keys[at:last]) == head and end in _stems(keys[last])
 
 
@@ -80,12 +97,14 @@ def _spelled(part: str, bare: str) -> str:
 
 
 def _stems(key: str) -> Iterator[str]:
-    """The word, and what it is without the ending of a possessive."""
+    """The word, and what it is without the ending of a possessive or what a hyphen joins to it."""
     yield key
     for ending in _ENDINGS:
         if key.endswith(ending) and len(key) > len(ending):
             yield key[: -len(ending)]
             return
+    for found in reversed(list(_JOINED.finditer(key))):
+        yield key[: found.start()]
 
 
 def _key(word: str) -> str:
