@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.labels import Case
 from cappunc_cli.restoration.models import find
+from cappunc_cli.training import results
 from cappunc_cli.training.corpora import Corpus, paragraphs, timed
 from cappunc_cli.training.dataset import CASES, MARK_LABELS, Stream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.training.recipe import Recipe
@@ -112,6 +113,15 @@ def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe, tokenizer: Token
 def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> None:
     windows, _ = windows_of(recipe, tokenizer, "Yes. " * 40)
     assert windows.bin(np.array([-1, 0, 99, 100, 5000])).tolist() == [0, 1, 1, 2, 3]
+
+
+def test_results_of_another_model_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "eval.json"
+    assert results.kept(path, "one", "sets") == {}
+    results.write(path, {**results.head("one"), "sets": {"é": 1}})
+    assert results.kept(path, "one", "sets") == {"é": 1}
+    assert results.kept(path, "two", "sets") == {}
+    assert path.read_text("utf-8").splitlines()[-3:] == ['  "é": 1', " }", "}"]
 
 
 def test_the_tally_of_several_batches_is_one_f1() -> None:

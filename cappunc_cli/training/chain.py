@@ -9,7 +9,6 @@ transitions that help are taken up by `crf` in the recipe's [decoding] table.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections import deque
@@ -26,6 +25,7 @@ from cappunc_cli import __version__
 from cappunc_cli.labels import strip
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.pipeline import Model, load_model, probabilities
+from cappunc_cli.training import results
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.tally import FOLDED, Tally
@@ -139,7 +139,7 @@ def main(toml: Path) -> None:
         "marks": list(model.config.marks),
         "transitions": [[round(float(x), 3) for x in row] for row in transitions],
     }
-    (toml.parent / "chain.json").write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    results.write(toml.parent / "chain.json", report)
     logger.info("micro-F1 %.4f without, %.4f with", report["micro without"], report["micro with"])
 
 

@@ -6,7 +6,6 @@ python -m cappunc_cli.training.export models/en/train.toml
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import torch
 from tokenizers import Tokenizer
 
 from cappunc_cli.labels import MARKS, Case
+from cappunc_cli.training import results
 from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
@@ -85,7 +85,7 @@ def export(recipe: Recipe, directory: Path) -> None:
             for name in ("model.onnx", "tokenizer.json", "lexicon.txt")
         },
     }
-    (directory / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    results.write(directory / "config.json", config)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -39,6 +38,7 @@ from cappunc_cli.restoration.ngram import (
     save,
 )
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
+from cappunc_cli.training import results
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.dataset import GLUE, Stream, Types, read_stream
 from cappunc_cli.words import Word
@@ -340,7 +340,7 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
         "bias": {},
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
-    _write(config, output)
+    results.write(output / NGRAM_CONFIG, config)
     tell(
         f"{len(lexicon.words):,} tokens, {len(lexicon.members):,} members, {len(model.pairs.keys):,} pairs, "
         f"{len(model.triples.keys):,} triples: {path.stat().st_size:,} bytes"
@@ -348,12 +348,8 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
     spelled = list(types)
     texts = [[spelled[t].replace(GLUE, " ") for t in second.types if written.bare[t] >= 0] for _, second in streams]
     config["bias"], best = tune(load_model(str(output), engine="ngram"), texts)
-    _write(config, output)
+    results.write(output / NGRAM_CONFIG, config)
     tell(f"micro F1 {best:.3f} on the held-out ends with bias {config['bias']}")
-
-
-def _write(config: dict[str, object], output: Path) -> None:
-    (output / NGRAM_CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float], float]:

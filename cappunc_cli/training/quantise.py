@@ -44,6 +44,7 @@ from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.pipeline import Model, probabilities
 from cappunc_cli.restoration.sessions import Feeds
 from cappunc_cli.restoration.weights import Matrix, products
+from cappunc_cli.training import results
 from cappunc_cli.training.chain import heldout
 from cappunc_cli.training.graph import MICROSOFT
 from cappunc_cli.training.recipe import Recipe
@@ -255,7 +256,7 @@ def main(toml: Path, corpora: Sequence[str]) -> None:
     path.write_bytes(data)
     config = json.loads((directory / "config.json").read_text("utf-8"))
     config["files"]["model.onnx"] = hashlib.sha256(data).hexdigest()
-    (directory / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    results.write(directory / "config.json", config)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,11 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli import __version__
-from cappunc_cli.benchmark.hardware import hardware, in_short
 from cappunc_cli.restoration.models import ModelConfig
+from cappunc_cli.training import results
 from cappunc_cli.training.recipe import Recipe
 
 logger = logging.getLogger(__name__)
@@ -38,21 +36,13 @@ def score(recipe: Recipe, directory: Path) -> None:
     """Write eval.json; the sets found in an eval.json of the same model are kept."""
     path = directory / "eval.json"
     model = ModelConfig.load(directory).files["model.onnx"]
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    sets: dict[str, Any] = known["sets"] if known.get("model") == model else {}
+    sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
         if name in sets:
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
         logger.info("%s: %.4f", name, sets[name]["micro"])
-        report = {
-            "version": __version__,
-            "date": date.today().isoformat(),
-            "model": model,
-            "hardware": in_short(hardware()),
-            "sets": sets,
-        }
-        path.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        results.write(path, {**results.head(model), "sets": sets})
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:

@@ -9,17 +9,14 @@ same model that stand there already are kept. The card shows them.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import tomllib
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli import __version__
-from cappunc_cli.benchmark.hardware import hardware, in_short
 from cappunc_cli.restoration.models import ModelConfig
+from cappunc_cli.training import results
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.score import evaluate
 
@@ -36,8 +33,7 @@ def study(path: Path, only: list[str]) -> None:
     recipe = Recipe.load(directory / "train.toml")
     model = ModelConfig.load(directory).files["model.onnx"]
     written = path.with_suffix(".json")
-    known = json.loads(written.read_text("utf-8")) if written.exists() else {}
-    rows: dict[str, Any] = known["rows"] if known.get("model") == model else {}
+    rows = results.kept(written, model, "rows")
     for row, options in table["rows"].items():
         if (only and row not in only) or (row in rows and not only):
             continue
@@ -48,14 +44,11 @@ def study(path: Path, only: list[str]) -> None:
         logger.info("%s: %s", row, ", ".join(f"{name} {found[_FIGURE]:.4f}" for name, found in rows[row].items()))
         report = {
             "command": f"python -m cappunc_cli.training.study models/{directory.name}/{path.name}",
-            "version": __version__,
-            "date": date.today().isoformat(),
-            "model": model,
-            "hardware": in_short(hardware()),
+            **results.head(model),
             "figures": table.get("figures", [_FIGURE]),
             "rows": {name: rows[name] for name in table["rows"] if name in rows},
         }
-        written.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        results.write(written, report)
 
 
 def markdown(report: dict[str, Any]) -> str:
