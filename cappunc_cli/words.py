@@ -48,31 +48,30 @@ class Word:
 class Column(Sequence[int | None]):
     """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
 
-    __slots__ = ("_stops", "_values")
+    __slots__ = ("_last", "_length", "_starts", "_values")
 
-    #: Stands for None; farther from zero is no number kept.
-    _NONE = -(1 << 63)
+    #: Stands for None; of what is farther from zero than _MOST, only that is kept.
+    _NONE, _MOST = -(1 << 63), 1 << 62
 
     def __init__(self) -> None:
-        self._values, self._stops = array("q"), array("I")
+        # Where each stretch begins, and its number; that of the last one.
+        self._starts, self._values = array("I"), array("q")
+        self._last: int | None = None
+        self._length = 0
 
     def add(self, value: int | None, count: int = 1) -> None:
-        """Append a number so many times."""
-        if count < 1:
-            return
-        number = self._NONE if value is None else value if -1 << 62 < value < 1 << 62 else 1 << 62
-        if self._values and self._values[-1] == number:
-            self._stops[-1] += count
-        else:
-            self._values.append(number)
-            self._stops.append(len(self) + count)
+        """Append a number so many times, at least once."""
+        if value != self._last or not self._length:
+            self._starts.append(self._length)
+            self._values.append(self._NONE if value is None else max(-self._MOST, min(value, self._MOST)))
+            self._last = value
+        self._length += count
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""
-        start = 0
-        for value, stop in zip(self._values, self._stops, strict=True):
+        stops = chain(islice(self._starts, 1, None), (self._length,))
+        for value, start, stop in zip(self._values, self._starts, stops, strict=False):
             yield None if value == self._NONE else value, start, stop
-            start = stop
 
     def first_difference(self, other: Column) -> int | None:
         """Where two columns of one length begin to differ; None for equal ones."""
@@ -81,7 +80,7 @@ class Column(Sequence[int | None]):
         return next((i for i, (a, b) in enumerate(zip(self, other, strict=True)) if a != b), None)
 
     def __len__(self) -> int:
-        return self._stops[-1] if self._stops else 0
+        return self._length
 
     def __iter__(self) -> Iterator[int | None]:
         return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
@@ -94,24 +93,32 @@ class Column(Sequence[int | None]):
 
     def __getitem__(self, at: int | slice) -> int | Column | None:
         if isinstance(at, slice):
-            return self._sliced(*at.indices(len(self)))
-        value = self._values[bisect_right(self._stops, range(len(self))[at])]
+            return self._sliced(*at.indices(self._length))
+        if not -self._length <= at < self._length:
+            raise IndexError(at)
+        value = self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1]
         return None if value == self._NONE else value
 
     def _sliced(self, start: int, stop: int, step: int) -> Column:
         if step != 1:
             raise ValueError("a column has no steps")
         part = Column()
-        for i in range(bisect_right(self._stops, start), len(self._stops)):
-            if start >= stop:
-                break
-            value, end = self._values[i], min(self._stops[i], stop)
+        i = bisect_right(self._starts, start)
+        while start < stop:
+            value = self._values[i - 1]
+            end = min(self._starts[i], stop) if i < len(self._starts) else stop
             part.add(None if value == self._NONE else value, end - start)
             start = end
+            i += 1
         return part
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Column) and self._stops == other._stops and self._values == other._values
+        return (
+            isinstance(other, Column)
+            and self._length == other._length
+            and self._starts == other._starts
+            and self._values == other._values
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.words import Column, Words
@@ -71,7 +72,8 @@ class Places:
         self._tokens.extend(tokens)
         self._case_of.extend(iter(case_of))
         self._mark_of.extend(iter(mark_of))
-        self._streams.add(stream, len(self._tokens) - len(self._streams))
+        if len(self._streams) < len(self._tokens):
+            self._streams.add(stream, len(self._tokens) - len(self._streams))
 
     def renumber(self, start: int, numbers: Sequence[int], first: int) -> None:
         """From `start` on, the words have other numbers: `numbers`, which begin with that of word `first`."""
@@ -83,19 +85,22 @@ class Places:
             a, b, at = self._letters[i]
             self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
 
+    def whole(self, start: int) -> Iterator[tuple[int, int, int]]:
+        """Of the places from `start` on that show one word and all of it: the stream, the token, the word."""
+        columns = (islice(column, start, None) for column in (self._tokens, self._case_of, self._mark_of))
+        for stream, token, case_of, mark_of in zip(self._streams[start:], *columns, strict=True):
+            if case_of == mark_of != _NOBODY:
+                yield stream or 0, token, case_of
+
     def __len__(self) -> int:
         return len(self._tokens)
 
     def __iter__(self) -> Iterator[Place]:
-        return self.since(0)
-
-    def since(self, start: int) -> Iterator[Place]:
-        """The places from `start` on."""
-        for i, stream in enumerate(self._streams[start:], start):
-            case_of, mark_of = self._case_of[i], self._mark_of[i]
+        columns = zip(self._streams, self._tokens, self._case_of, self._mark_of, strict=True)
+        for i, (stream, token, case_of, mark_of) in enumerate(columns):
             yield Place(
                 stream or 0,
-                self._tokens[i],
+                token,
                 None if case_of == _NOBODY else case_of,
                 None if mark_of == _NOBODY else mark_of,
                 self._letters.get(i),
@@ -201,37 +206,38 @@ class Synced:
         count, base, tokens, names = len(drafts), len(self.words), self.tokens, self.fields.names
         # Of each stream, which words it shows, and shows with a mark or a capital.
         words, marked, capital = ([bytearray(count) for _ in silent] for _ in range(3))
-        speakers = [names[tokens.speakers[d] or 0] for d in drafts]
-        for place in self.places.since(begun):
-            if (n := place.case_of) is None or n != place.mark_of:
-                continue
-            n, s, text = n - base, place.stream - first, tokens.texts[place.token]
+        said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
+        speakers = [said_by[d - own.start] for d in drafts]
+        for stream, token, word in self.places.whole(begun):
+            n, s, text = word - base, stream - first, tokens.texts[token]
             words[s][n] = 1
-            marked[s][n] |= bool(stripped(text)[1].mark)
-            capital[s][n] |= any(c.isupper() for c in text)
-            if speakers[n] is None and (name := tokens.speakers[place.token]) is not None:
-                speakers[n] = names[name]
+            marked[s][n] |= bool(stripped(text)[1].after) and bool(stripped(text)[1].mark)
+            capital[s][n] |= not text.islower() and any(map(str.isupper, text))
+            if speakers[n] is None:
+                speakers[n] = said_by[token - own.start]
         self.styles += [
             Style(not _lacks(s, words, capital), not mute and not _lacks(s, words, marked))
             for s, mute in enumerate(silent)
         ]
         shown = array("q", [_NOBODY]) * count
-        for place in self.places.since(begun):
-            if (n := place.case_of) is not None and n == place.mark_of and self.styles[place.stream] == Style():
-                n -= base
-                shown[n] = place.token if shown[n] == _NOBODY else shown[n]
-        # A word that only a copy has has no time.
-        starts = [tokens.starts[d] if d in own else None for d in drafts]
-        ends = [tokens.ends[d] if d in own else None for d in drafts]
+        plain = [style == Style() for style in self.styles[first:]]
+        for stream, token, word in self.places.whole(begun):
+            if plain[stream - first] and shown[word - base] == _NOBODY:
+                shown[word - base] = token
+        starts, ends = (
+            [known[d - own.start] if d < own.stop else None for d in drafts]  # what only a copy has has no time
+            for known in (list(tokens.starts[own.start : own.stop]), list(tokens.ends[own.start : own.stop]))
+        )
         if track.clock:
             _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
         written = (d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True))
         begins = self._cue + bool(self.tracks)
+        cues, turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
         for t, start, end, speaker in zip(written, starts, ends, speakers, strict=True):
             changed = speaker is not None and speaker != self._speaker and self._speaker is not None
-            self._turn += bool(tokens.turns[t]) or changed
+            self._turn += bool(turns[t - own.start]) or changed
             self._speaker = speaker if speaker is not None else self._speaker
-            self._cue = max(self._cue, begins + (tokens.cues[t] or 0))
+            self._cue = max(self._cue, begins + (cues[t - own.start] or 0))
             self.words.add(tokens.texts[t], start, end, self._cue, self._turn)
 
 

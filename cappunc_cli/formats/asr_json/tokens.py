@@ -80,7 +80,7 @@ class Tokens:
 
 def key_of(text: str) -> str:
     bare = stripped(text)[0]
-    return _BARE.sub("", bare) or bare
+    return bare if bare.isalnum() else _BARE.sub("", bare) or bare
 
 
 def _hide(found: re.Match[str]) -> str:
@@ -107,18 +107,20 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
     begins, whole = _joined(fields, run)
     cues = array("I", accumulate((f != run.start and "\n" in fields.joins[f] for f in run), initial=0))
-    begun = len(tokens)
+    starts, ends = list(fields.starts[run.start : run.stop]), list(fields.ends[run.start : run.stop])
+    speakers = list(fields.speakers[run.start : run.stop])
+    begun, base = len(tokens), run.start
     before = -1
     found = ((_parts(begins, fields, run, start, stop), turn) for start, stop, turn in find_words(whole))
     for current, following in pairwise(chain(found, (None,))):
         assert current is not None  # only the last of them is
         parts, turn = current
         head, tail = parts[0][0], parts[-1][0]
-        text = "".join([whole[begins[f - run.start] + a : begins[f - run.start] + b] for f, a, b in parts])
-        start = fields.starts[head] if head != before else None
+        text = "".join([whole[begins[f - base] + a : begins[f - base] + b] for f, a, b in parts])
+        start = starts[head - base] if head != before else None
         last = following is None or following[0][0][0] != tail
-        end = next((e for f, _, _ in reversed(parts) if (e := fields.ends[f]) is not None), None) if last else None
-        tokens.add(text, parts, (start, end), cues[head - run.start + 1], turn, fields.speakers[head])
+        end = next((e for f, _, _ in reversed(parts) if (e := ends[f - base]) is not None), None) if last else None
+        tokens.add(text, parts, (start, end), cues[head - base + 1], turn, speakers[head - base])
         before = tail
     return range(begun, len(tokens))
 
