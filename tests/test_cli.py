@@ -122,10 +122,11 @@ def test_on_a_terminal_the_result_lies_beside_the_input(tmp_path: Path, tiny: tu
     assert on_a_terminal("fix", *tiny, "--force", "talk.srt", cwd=tmp_path)[0] == 0
 
 
-def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path) -> None:
-    code, shown = on_a_terminal("fix", cwd=tmp_path)
+@pytest.mark.parametrize("command", ["fix", "check", "glossary"])
+def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path, command: str) -> None:
+    code, shown = on_a_terminal(command, cwd=tmp_path)
     assert code == 2
-    assert "cappunc fix talk.srt" in shown
+    assert f"cappunc {command} " in shown
 
 
 def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import PIPE, about, read_text, write_stdout
-from cappunc_cli.cli.options import Device, Files, Quiet
+from cappunc_cli.cli.files import about, read_text, write_stdout
+from cappunc_cli.cli.options import Device, Files, Quiet, or_standard_input
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def glossary(
+    context: typer.Context,
     files: Files = None,
     counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
@@ -46,7 +47,7 @@ def glossary(
     from cappunc_cli.restoration.models import find
 
     reporter = Reporter(quiet)
-    jobs = [Job(source, None) for source, _ in inputs(files or [PIPE], None)]
+    jobs = [Job(source, None) for source, _ in inputs(or_standard_input(files, context), None)]
     code = ModelConfig.load(find(model)).languages[0]
     found = [c for c in propose(_texts(jobs, model, device, reporter), language(code)) if c.count >= least]
     if as_json:
