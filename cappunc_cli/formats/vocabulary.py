@@ -39,7 +39,7 @@ say said says asks asked here's there's that's what's who's where's how's let's
 #: Words that open a remark with a colon and are nobody's name.
 NO_NAMES = frozenset(_NO_NAMES.split())
 
-_PARTICLES = "de da di del della van von der den la le el al bin ibn of the and & y e"
+_PARTICLES = "de da di del della van von der den la le el al bin ibn of the and as & y e"
 #: What may be lower-case in the middle of a name.
 PARTICLES = frozenset(_PARTICLES.split())
 
