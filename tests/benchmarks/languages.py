@@ -13,7 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from cappunc_cli.benchmark.hardware import hardware, versions
+from measuring import head
+
 from cappunc_cli.labels import strip
 from cappunc_cli.restoration.models import languages
 from cappunc_cli.restoration.pipeline import ENGINES, Options, load_model, restore
@@ -62,9 +63,7 @@ def main() -> None:
         for (code, engine), model in models.items()
     ]
     report = {
-        "command": "python tests/benchmarks/languages.py --data $DATA",
-        "hardware": hardware(),
-        "versions": versions(),
+        **head("python tests/benchmarks/languages.py --data $DATA"),
         "words": arguments.words,
         "models": {model.config.name: next(iter(model.config.files.values()))[:12] for model in models.values()},
         "rows": rows,

@@ -21,9 +21,9 @@ def options(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def head() -> dict[str, Any]:
-    """What was run, and on what."""
-    return {"command": " ".join(["python", *sys.argv]), "hardware": hardware(), "versions": versions()}
+def head(command: str = "") -> dict[str, Any]:
+    """What was run, and on what; `command` for one whose arguments are places on this machine."""
+    return {"command": command or " ".join(["python", *sys.argv]), "hardware": hardware(), "versions": versions()}
 
 
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.benchmark.hardware import hardware, versions
+from measuring import head
 
 TEXT, REFERENCE = "fr/eltec_fra.txt.xz", "fr/eval/eltec_fra.txt.xz"
 SUBTITLES = """1
@@ -76,9 +76,7 @@ def main() -> None:
                 (Path(folder) / "novels.txt").write_text(text, "utf-8")
                 rows[name] = own(options, Path(folder), arguments.data / REFERENCE)
     report = {
-        "command": "python tests/benchmarks/own.py --data $DATA",
-        "hardware": hardware(),
-        "versions": versions(),
+        **head("python tests/benchmarks/own.py --data $DATA"),
         "words": len(text.split()),
         "reference": REFERENCE,
         "rows": rows,

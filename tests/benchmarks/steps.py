@@ -15,9 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from measuring import head
+
 from cappunc_cli import read, restore, write
 from cappunc_cli.benchmark import text
-from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.restoration import sessions
 from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.restoration.pipeline import Model, load_model
@@ -84,9 +85,7 @@ def main() -> None:
             found = evaluate(directory, arguments.data, reference, [])
             rows[name][title] = {key: found[key] for key in ("command", "micro", "macro", "signature")}
     report = {
-        "command": "python tests/benchmarks/steps.py NAME=DIRECTORY… --data $DATA",
-        "hardware": hardware(),
-        "versions": versions(),
+        **head("python tests/benchmarks/steps.py NAME=DIRECTORY… --data $DATA"),
         "model": f"en@{ModelConfig.load(last).files['model.onnx'][:12]}",
         "words": arguments.words,
         "rows": rows,
