@@ -114,6 +114,6 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     assert "| other | 7.3 M | 4.0 |" in page
     assert "| 4 | 999 | 50 % |" in page
     assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 4
-    assert "| products | IWSLT Ref | piece | word |" in page
-    assert "| blocks | 71.42 | 242 µs | 481 µs |" in page
-    assert "| without VNNI | – | 180 µs | 400 µs |" in page
+    assert "| products | IWSLT Ref | graph | whole |" in page
+    assert "| blocks | 71.42 | 1.00 | 1.00 |" in page
+    assert "| without VNNI | – | 1.35 | 1.20 |" in page
