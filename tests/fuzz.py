@@ -2,6 +2,7 @@
 
     python tests/fuzz.py --count 100000 --jobs 2 --report        all of it, with the samples where they are there
     python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, shown where it fails
+    python tests/fuzz.py --large --report                        the memory that files of megabytes take
 
 An input is named by its file and a number, and made from that file and those of fixtures/ alone: input 17 of
 talk.stm is the same wherever that file is, but for the few inputs that get a piece of a fixture which is new.
@@ -28,8 +29,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from hashlib import blake2b
+from multiprocessing import get_context
+from os import sysconf
 from pathlib import Path
 from random import Random
+from resource import RUSAGE_SELF, getrusage
 from sys import intern
 from types import FrameType
 from typing import Any
@@ -49,6 +53,13 @@ LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 2_000, 400_000
 LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 10, 64 << 20
 #: Memory is measured of one input of so many, and of all large ones: it costs time.
 MEASURED_EACH = 25
+
+#: Files that are made large to see what they take, and how large.
+LARGE_FIXTURES = (
+    "fixtures/srt/talk.srt", "fixtures/vtt/youtube.vtt", "fixtures/txt/prose.txt", "fixtures/ctm/plain.ctm",
+    "fixtures/json/whisper/words.json", "fixtures/json/aws/bare.json",
+)  # fmt: skip
+LARGE_FILE = 3_000_000
 
 #: What tears grammars apart.
 TOKENS = (
@@ -266,6 +277,60 @@ def _hurt_value(value: object, random: Random) -> None:
         return
 
 
+def grown(seed: Seed, size: int) -> bytes:
+    """A whole transcript of at least so many bytes, made of many times the same."""
+    times = 1 + size // len(seed.data)
+    if not seed.name.endswith(".json"):
+        return seed.data * times
+    while True:
+        value = _grown(json.loads(seed.data), times)
+        data = json.dumps(value, ensure_ascii=False, indent=2 if b"\n  " in seed.data else None).encode()
+        if len(data) >= size:
+            return data
+        times = 1 + times * size // len(data)
+
+
+def _grown(value: Any, times: int) -> Any:
+    """Lists of segments or words, and the texts that repeat them, so many times."""
+    match value:
+        case dict():
+            return {key: _grown(inner, times) for key, inner in value.items()}
+        case [dict(), dict(), dict(), *_]:
+            return value * times
+        case list():
+            return [_grown(inner, times) for inner in value]
+        case str() if " " in value.strip():
+            return " ".join([value] * times)
+    return value
+
+
+def memory(path: str, size: int) -> tuple[int, int]:
+    """The bytes of a fixture grown to `size`, and the most memory that reading and writing it took, in bytes.
+
+    A process of its own says how much it had at most: counting each object takes four times as long.
+    """
+    known = seeds(samples=False)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_memory, grown(known.find(path), size), path).result()
+
+
+def _memory(data: bytes, path: str) -> tuple[int, int]:
+    seed = Seed(path, data)
+    check(Seed(path, b"hello"), Random(0))  # what is loaded on demand is loaded
+    before = _resident()
+    kind, *_ = check(seed, Random(0))
+    assert kind == "rewritten", kind
+    return len(data), _most_resident() - before
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * sysconf("SC_PAGE_SIZE")
+
+
+def _most_resident() -> int:
+    return getrusage(RUSAGE_SELF).ru_maxrss * 1024
+
+
 class TooSlow(Exception):
     """An input took more than its time."""
 
@@ -401,6 +466,7 @@ def page(report: dict[str, Any]) -> str:
         f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
         f"({MEMORY_TIMES} times its size and {MEMORY_BASE >> 20} MB).",
         "",
+        *_large_lines(report.get("large", [])),
         "| read as | inputs |",
         "| --- | ---: |",
         *(f"| {form} | {count:,} |" for form, count in report["formats"].items()),
@@ -410,6 +476,35 @@ def page(report: dict[str, Any]) -> str:
         *(f"| {codec} | {count:,} |" for codec, count in report["encodings"].items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _large_lines(large: Sequence[tuple[str, int, int]]) -> list[str]:
+    """The memory that files of megabytes took."""
+    if not large:
+        return []
+    return [
+        f"Files of megabytes may take as much. Each fixture many times over, read, written with random marks and case, "
+        f"and read again; {MEMORY_BASE >> 20} MB are allowed for what does not grow with a file:",
+        "",
+        "| fixture | MB | memory, MB | times the size |",
+        "| --- | ---: | ---: | ---: |",
+        *(f"| {path} | {size / 1e6:.1f} | {most / 1e6:.1f} | {most / size:.1f} |" for path, size, most in large),
+        "",
+    ]
+
+
+def _measure_large(write: bool) -> int:
+    found = [(path, *memory(path, LARGE_FILE)) for path in LARGE_FIXTURES]
+    sys.stdout.write("\n".join(_large_lines(found)))
+    if write:
+        report = json.loads((HERE / "fuzz.json").read_text(encoding="utf-8"))
+        _write(report | {"large": found})
+    return int(any(most > MEMORY_TIMES * size + MEMORY_BASE for _, size, most in found))
+
+
+def _write(report: dict[str, Any]) -> None:
+    (HERE / "fuzz.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
 
 
 def main() -> int:
@@ -422,8 +517,11 @@ def main() -> int:
     parser.add_argument("--only", metavar="PATH:NUMBER")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where inputs that failed are written")
     parser.add_argument("--no-samples", action="store_true")
+    parser.add_argument("--large", action="store_true", help="only the memory of files of megabytes")
     parser.add_argument("--report", action="store_true", help="write fuzz.json and fuzz.md beside this file")
     options = parser.parse_args()
+    if options.large:
+        return _measure_large(options.report)
     known = seeds(samples=not options.no_samples)
     if options.only is not None:
         path, _, number = options.only.rpartition(":")
@@ -458,11 +556,9 @@ def main() -> int:
         "failed": len(outcome.failures),
         "failures": outcome.failures[:50],
     }
-    text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     if options.report:
-        (HERE / "fuzz.json").write_text(text, encoding="utf-8")
-        (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
-    sys.stdout.write(text)
+        _write(report | {"large": [(path, *memory(path, LARGE_FILE)) for path in LARGE_FIXTURES]})
+    sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     return 1 if outcome.failures else 0
 
 

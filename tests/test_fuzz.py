@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import fuzz
 import pytest
@@ -15,6 +16,15 @@ def test_broken_files_are_read_within_their_promises_or_refused(part: int) -> No
     assert not outcome.failures
     assert outcome.kinds["rewritten"] > 150
     assert outcome.kinds["refused"] > 20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux says what a process has and had")
+@pytest.mark.parametrize("path", fuzz.LARGE_FIXTURES)
+def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None:
+    size, most = fuzz.memory(path, 1_500_000)
+    assert size >= 1_500_000
+    # All the same few words: little but what grows with the file is needed.
+    assert most <= fuzz.MEMORY_TIMES * size + (16 << 20), f"{most / size:.1f} bytes a byte"
 
 
 def test_an_input_is_the_same_wherever_its_file_is() -> None:

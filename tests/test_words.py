@@ -1,10 +1,12 @@
-"""Pauses from times as files give them."""
+"""Words in columns, and pauses from times as files give them."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cappunc_cli.words import LONGEST_PAUSE, SOUND, Word, pauses, turn_ends
+from cappunc_cli.words import LONGEST_PAUSE, SOUND, Column, Word, Words, pauses, turn_ends
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,48 @@ def test_a_turn_ends_where_the_speaker_changes() -> None:
 @pytest.mark.parametrize(("end", "start", "pause"), [(None, None, SOUND), (500, 500, SOUND), (500, 9_500, 9_000)])
 def test_a_sound_takes_its_time(end: int | None, start: int | None, pause: int) -> None:
     assert pauses([Word("a", 0, end), Word("b", start, sound=True)]) == [pause, None]
+
+
+SPANS = st.tuples(st.integers(0, 1000), st.integers(1, 9)).map(lambda span: (span[0], sum(span)))
+COPIES = st.lists(st.lists(SPANS, min_size=1, max_size=3).map(tuple), max_size=3).map(tuple)
+NUMBERS = st.none() | st.integers(-5, 5) | st.integers(-(10**15), 10**15)
+WORDS = st.builds(
+    Word,
+    st.text(max_size=5),
+    NUMBERS,
+    NUMBERS,
+    st.integers(0, 3),
+    st.integers(0, 3),
+    COPIES,
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@given(st.lists(WORDS, max_size=30), st.slices(30))
+def test_words_in_columns_are_the_same_words(words: list[Word], part: slice) -> None:
+    columns = Words.of(words)
+    assert list(columns) == words
+    assert [columns[i] for i in range(-len(words), len(words))] == words * 2
+    part = slice(part.start, part.stop)
+    assert list(columns[part]) == words[part]
+    assert columns == words
+    with pytest.raises(IndexError):
+        columns[len(words)]
+
+
+@given(st.lists(st.tuples(NUMBERS, st.integers(1, 3)), max_size=20))
+def test_a_column_is_the_same_however_it_was_filled(stretches: list[tuple[int | None, int]]) -> None:
+    once, one_by_one = Column(), Column()
+    for value, count in stretches:
+        once.add(value, count)
+        for _ in range(count):
+            one_by_one.add(value)
+    assert once == one_by_one
+    assert once.first_difference(one_by_one) is None
+    if len(once):
+        other = Column()
+        for value in list(once)[:-1]:
+            other.add(value)
+        other.add(7_777_777)
+        assert once.first_difference(other) == len(once) - 1
