@@ -39,7 +39,7 @@ Floats = npt.NDArray[np.float32]
 class Evidence:
     """What decoding must respect, each array [n]; -1 is free.
 
-    `marks` and `cases` are fixed labels (positions in ("", *MARKS) and in Case);
+    `marks` and `cases` are fixed labels (their columns);
     `capital_odds` are nats for any capital form; `capitals` are existing capitals that can be
     trusted, which tell of a sentence start where the word is no name; `gap_cost` are nats
     against a new mark; `free_start` words may begin a sentence in lower case; `settled` words
