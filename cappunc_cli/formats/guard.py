@@ -58,7 +58,7 @@ def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place
         for n, copy in enumerate(words.copies(i)):
             region = bisect_right(regions.starts, copy[0][0]) - 1
             found.setdefault(region, array("Q")).append(i << _COPY_BITS | n)
-    for region, places in found.items():
+    for region, places in sorted(found.items()):
         yield region, sorted(places, key=lambda place: _copy(words, place))
 
 
@@ -99,7 +99,8 @@ class _Region:
         start = self.span[0]
         for place in self.places:
             text = texts[_word(place)]
-            if text != self.words.texts[_word(place)]:
+            # Another copy may be written otherwise.
+            if not self.words.single or text != self.words.texts[_word(place)]:
                 for a, b, new in edits(self.source, _copy(self.words, place), text):
                     yield a - start, b - start, new
 
