@@ -97,7 +97,7 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
                 "blocks": {
                     "microseconds_per_piece": 242.2,
                     "microseconds_per_word": 480.6,
-                    "IWSLT Ref": {"micro": 0.7142, "command": "cappunc eval"},
+                    "IWSLT Ref": {"micro": 0.7142, "signature": "cappunc|window:120/40/10|device:cpu"},
                 },
                 "without VNNI": {"microseconds_per_piece": 180.0, "microseconds_per_word": 400.0},
             },
@@ -114,6 +114,7 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     assert "| other | 7.3 M | 4.0 |" in page
     assert "| 4 | 999 | 50 % |" in page
     assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 4
+    assert "windows of 120/40/10:" in page
     assert "| products | IWSLT Ref | graph | whole |" in page
     assert "| blocks | 71.42 | 1.00 | 1.00 |" in page
     assert "| without VNNI | – | 1.35 | 1.20 |" in page

@@ -72,6 +72,7 @@ def steps(report: dict[str, Any]) -> str:
     """F1 of each way to work out the products, and how many times as fast as the first it is."""
     first = next(iter(report["rows"].values()))
     sets = [name for name, found in first.items() if isinstance(found, dict)]
+    window = first[sets[0]]["signature"].partition("|window:")[2].partition("|")[0]
     rows = [
         [
             name,
@@ -82,7 +83,7 @@ def steps(report: dict[str, Any]) -> str:
     ]
     return (
         "What each step of the 8-bit products costs in micro-F1, and how many times as fast as the first it is, by "
-        "processor time of one thread, in the graph alone and from SRT to SRT:\n\n"
+        f"processor time of one thread, in the graph alone and from SRT to SRT, all with windows of {window}:\n\n"
         + table(["products", *sets, "graph", "whole"], rows)
         + note(report, "steps.json")
     )
