@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import takewhile
 
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.words import Column, Words
@@ -81,14 +81,14 @@ class Places:
             for i in range(start, len(column)):
                 if column[i] != _NOBODY:
                     column[i] = numbers[column[i] - first]
-        for i in [i for i in self._letters if i >= start]:
+        for i in list(takewhile(lambda i: i >= start, reversed(self._letters))):
             a, b, at = self._letters[i]
             self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
 
     def whole(self, start: int) -> Iterator[tuple[int, int, int]]:
         """Of the places from `start` on that show one word and all of it: the stream, the token, the word."""
-        columns = (islice(column, start, None) for column in (self._tokens, self._case_of, self._mark_of))
-        for stream, token, case_of, mark_of in zip(self._streams[start:], *columns, strict=True):
+        columns = self._streams[start:], self._tokens[start:], self._case_of[start:], self._mark_of[start:]
+        for stream, token, case_of, mark_of in zip(*columns, strict=True):
             if case_of == mark_of != _NOBODY:
                 yield stream or 0, token, case_of
 
