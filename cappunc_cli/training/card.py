@@ -92,15 +92,9 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 
 def _study(directory: Path) -> str:
     """What each part is worth, from study.json; and whether a chain over the marks helps, from chain.json."""
-    path, chain = directory / "study.json", directory / "chain.json"
-    if not path.exists():
+    if not (directory / "study.json").exists():
         return ""
-    report = json.loads(path.read_text("utf-8"))
-    lines = [
-        "\n## What each part is worth\n",
-        f"{study.caption(report)}; study.json has the commands. `{report['command']}`\n",
-        study.markdown(report),
-    ]
+    lines, chain = [study.page(directory)], directory / "chain.json"
     if chain.exists():
         found = json.loads(chain.read_text("utf-8"))
         lines.append(

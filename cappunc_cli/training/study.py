@@ -9,6 +9,7 @@ same model that stand there already are kept. The card shows them.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import tomllib
@@ -22,7 +23,7 @@ from cappunc_cli.training.score import evaluate
 
 logger = logging.getLogger(__name__)
 
-#: The figure of the table, micro-F1 over , . ?, unless the study lists `figures`.
+#: The figure of the table, micro-F1 over , . ?, unless the study lists `figures` for its sets.
 _FIGURE = "micro"
 
 
@@ -45,26 +46,26 @@ def study(path: Path, only: list[str]) -> None:
         report = {
             "command": f"python -m cappunc_cli.training.study models/{directory.name}/{path.name}",
             **results.head(model),
-            "figures": table.get("figures", [_FIGURE]),
             "rows": {name: rows[name] for name in table["rows"] if name in rows},
         }
         results.write(written, report)
 
 
-def markdown(report: dict[str, Any]) -> str:
-    """The figures of a study.json as a table: a line a row with its difference to the first, or a line a set."""
-    rows, figures = report["rows"], report.get("figures", [_FIGURE])
+def page(directory: Path) -> str:
+    """The study of a model under its `title`: a line a row with its difference to the first, or a line a set."""
+    table = tomllib.loads((directory / "study.toml").read_text("utf-8"))
+    report = json.loads((directory / "study.json").read_text("utf-8"))
+    rows, figures = report["rows"], table.get("figures", [_FIGURE])
     first = next(iter(rows.values()))
-    lines = _by_set(rows, figures) if len(first) > len(rows) else _by_row(rows)
+    lines, shown = (
+        (_by_set(rows, figures), "F1 in per cent (precision/recall); micro over `, . ?`, case over all capitals")
+        if len(first) > len(rows)
+        else (_by_row(rows), "Micro-F1 over `, . ?` in per cent with one thing changed a row")
+    )
     lines.insert(1, ["---"] + ["---:"] * (len(lines[0]) - 1))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def caption(report: dict[str, Any]) -> str:
-    """What the table shows."""
-    if "figures" in report and report["figures"] != [_FIGURE]:
-        return "F1 in per cent (precision/recall); micro over `, . ?`, case over all capitals"
-    return "Micro-F1 over `, . ?` in per cent with one thing changed a row"
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    title = table.get("title", "What each part is worth")
+    return f"\n## {title}\n\n{shown}; study.json has the commands. `{report['command']}`\n\n{drawn}\n"
 
 
 def _by_row(rows: dict[str, Any]) -> list[list[str]]:
