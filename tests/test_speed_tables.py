@@ -107,10 +107,12 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     for name, report in reports.items():
         (tmp_path / name).write_text(json.dumps(report))
     page = tables.page("speed", tmp_path)
-    assert "| talk.srt | 2,000 | 25 % | 75 % |" in page
-    assert "50 % of that is reached. Of the graph's time: MatMul 60 %." in page
-    assert "takes 0.50 s: imports 200 ms, fix 300 ms." in page
-    assert "| 10 files, --jobs 2 | 1,234 | 100 MB |" in page
+    assert "| talk.srt | 2,000 | 25 % | 75 % |" in page, "of a GPU absolute figures are shown"
+    assert "| talk.srt | 1.00 | 25 % | 75 % |" in page
+    assert "50 % of the rate is reached" in page
+    assert "Of the graph's time: MatMul 60 %." in page
+    assert "imports 40 %, fix 60 %." in page
+    assert "| 10 files, --jobs 2 | 1.00 | 100 MB |" in page
     assert "| other | 7.3 M | 4.0 |" in page
     assert "| 4 | 999 | 50 % |" in page
     assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 4

@@ -33,37 +33,45 @@ def note(report: dict[str, Any], file: str) -> str:
     )
 
 
-def by_stage(bench: dict[str, Any]) -> str:
+def by_stage(bench: dict[str, Any], absolute: bool = True) -> str:
+    """Where the time of each file goes; the pace in words per second, or as a multiple of the first file's."""
     stages = list(next(iter(bench["inputs"].values()))["shares"])
+    base = 1.0 if absolute else next(iter(bench["inputs"].values()))["words_per_second"]
     rows = [
-        [name, f"{found['words_per_second']:,.0f}", *(f"{100 * found['shares'][stage]:.0f} %" for stage in stages)]
+        [
+            name,
+            f"{found['words_per_second'] / base:,.{0 if absolute else 2}f}",
+            *(f"{100 * found['shares'][stage]:.0f} %" for stage in stages),
+        ]
         for name, found in bench["inputs"].items()
     ]
-    return table(["file", "words/s", *stages], rows)
+    return table(["file", "words/s" if absolute else "pace", *stages], rows)
 
 
 def cpu(report: dict[str, Any]) -> str:
-    """Stages, cold start, files, memory, ceiling."""
-    bench, ceiling, files = report["bench"], report["ceiling"], report["files"]
+    """Stages, cold start, files, memory, ceiling: shares and ratios, for seconds are those of one machine."""
+    bench, files = report["bench"], report["files"]
     start = bench["start"]["seconds"]
-    parts = ", ".join(f"{part} {1000 * seconds:.0f} ms" for part, seconds in start.items())
+    parts = ", ".join(f"{part} {100 * seconds / sum(start.values()):.0f} %" for part, seconds in start.items())
     kinds = {
         "one_file": "one file",
         "many_files": f"{files['files']:,} files",
         "many_files_jobs": f"{files['files']:,} files, --jobs {files['jobs']}",
     }
+    base = files["one_file"]["words_per_second"]
     rows = [
-        [title, f"{files[kind]['words_per_second']:,.0f}", f"{files[kind]['peak_memory_mb']:,.0f} MB"]
+        [title, f"{files[kind]['words_per_second'] / base:.2f}", f"{files[kind]['peak_memory_mb']:,.0f} MB"]
         for kind, title in kinds.items()
     ]
     operators = ", ".join(f"{name} {100 * share:.0f} %" for name, share in report["profile"].items())
+    warm = bench["start"]["words"] / bench["inputs"]["talk.srt"]["words_per_second"]
     return (
-        by_stage(bench)
-        + f"\nA cold start with {bench['start']['words']:,} words takes {sum(start.values()):.2f} s: {parts}. "
-        + f"The cores multiply 8-bit matrices of the model's shapes at {ceiling['int8_gops']:,.0f} billion operations "
-        + f"a second, which would be {ceiling['int8_words_per_second']:,.0f} words/s; from file to file "
-        + f"{100 * report['share_of_int8_rate']:.0f} % of that is reached. Of the graph's time: {operators}.\n\n"
-        + table([f"{files['words']:,} words in", "words/s", "memory"], rows)
+        by_stage(bench, absolute=False)
+        + f"\nA cold start with {bench['start']['words']:,} words takes {sum(start.values()) / warm:.1f} times as long "
+        + f"as the same words in a running process: {parts}. From file to file "
+        + f"{100 * report['share_of_int8_rate']:.0f} % of the rate is reached at which the cores multiply 8-bit "
+        + f"matrices of the model's shapes. Of the graph's time: {operators}.\n\n"
+        + table([f"{files['words']:,} words in", "pace", "memory"], rows)
         + note(report, "cpu.json")
     )
 
