@@ -2,8 +2,8 @@
 
     python tests/benchmarks/own.py --data ../shared/data > tests/benchmarks/results/own.json
 
-French, the first quarter of a million words of old novels: trained from nothing, and from the model of the other
-languages. About a quarter of an hour on two cores; needs the extra [train].
+French, the first words of old novels: trained from nothing, and from the model of the other languages. About a
+quarter of an hour on two cores; needs the extra [train].
 """
 
 from __future__ import annotations
