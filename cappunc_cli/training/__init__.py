@@ -9,6 +9,5 @@ python -m cappunc_cli.training.card    models/en              # eval.json -> CAR
 python -m cappunc_cli.training.study   models/en/study.toml   # the same sets with one thing changed -> study.json
 python -m cappunc_cli.training.thresholds models/en/train.toml  # the bias of each mark, for the recipe's [decoding]
 python -m cappunc_cli.training.chain   models/en/train.toml   # would a CRF over the marks help? -> chain.json
-python -m cappunc_cli.training.quantise models/en/train.toml  # constant 8-bit scales: faster, if it costs nothing
 python -m cappunc_cli.training.ngram   ro --data DATA -o models/ro   # the trigram model of a language; numpy alone
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +78,16 @@ def texts_of(recipe: Recipe, model: Model) -> Iterator[Text]:
         yield Text(scores, gold)
 
 
+def halves(texts: Iterable[Text]) -> tuple[list[Text], list[Text]]:
+    """The first half of each text to learn from, the second to see whether it helps."""
+    parts: tuple[list[Text], list[Text]] = [], []
+    for text in texts:
+        middle = len(text.gold) // 2
+        parts[0].append(Text(text.scores[:middle], text.gold[:middle]))
+        parts[1].append(Text(text.scores[middle:], text.gold[middle:]))
+    return parts
+
+
 def fit(texts: list[Text]) -> NDArray[np.float32]:
     """Transitions [from, to] that make the written marks likeliest (Lafferty et al. 2001); the network stays."""
     scores, gold = [], []
@@ -122,20 +132,15 @@ def main(toml: Path) -> None:
     """Fit on one half of the held-out ends, score on the other, and write chain.json beside the recipe."""
     recipe = Recipe.load(toml)
     model = load_model(str(toml.parent))
-    texts = list(texts_of(recipe, model))
-    halves: tuple[list[Text], list[Text]] = [], []
-    for text in texts:
-        middle = len(text.gold) // 2
-        halves[0].append(Text(text.scores[:middle], text.gold[:middle]))
-        halves[1].append(Text(text.scores[middle:], text.gold[middle:]))
-    transitions = fit(halves[0])
+    to_fit, to_score = halves(texts_of(recipe, model))
+    transitions = fit(to_fit)
     report = {
         "command": f"python -m cappunc_cli.training.chain models/{toml.parent.name}/train.toml",
         "version": __version__,
         "model": model.config.files["model.onnx"],
-        "words": sum(len(text.gold) for text in halves[1]),
-        "micro without": round(f1(halves[1], None), 5),
-        "micro with": round(f1(halves[1], transitions), 5),
+        "words": sum(len(text.gold) for text in to_score),
+        "micro without": round(f1(to_score, None), 5),
+        "micro with": round(f1(to_score, transitions), 5),
         "marks": list(model.config.marks),
         "transitions": [[round(float(x), 3) for x in row] for row in transitions],
     }

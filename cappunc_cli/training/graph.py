@@ -44,22 +44,28 @@ class _Graph:
         """Rows of a table; stored as int8 with a scale per row unless everything is float32."""
         if self.weights == "float32":
             return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
-        scale = np.maximum(np.abs(table).max(1, keepdims=True) / 127, 1e-12).astype(np.float32)
-        whole = self.node("Gather", [self.constant(name, np.rint(table / scale).astype(np.int8)), ids], f"{name}/int8")
-        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
-        return self.node("Mul", [cast, self._rows(f"{name}/scale", scale, ids)], f"{name}/rows")
+        whole, scale = self._rounded(name, table)
+        gathered = (
+            self.node("Gather", [whole, ids], f"{name}/int8"),
+            self.node("Gather", [scale, ids], f"{scale}/rows"),
+        )
+        return self._unpacked(name, *gathered, f"{name}/rows")
 
     def compressed(self, name: str, array: NDArray[np.float32]) -> str:
         """A constant that is used whole; stored as int8 with a scale per row, unpacked when the model is opened."""
         if self.weights == "float32":
             return self.constant(name, array)
-        scale = np.maximum(np.abs(array).max(tuple(range(1, array.ndim)), keepdims=True) / 127, 1e-12)
-        whole = self.constant(name, np.rint(array / scale).astype(np.int8))
-        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
-        return self.node("Mul", [cast, self.constant(f"{name}/scale", scale.astype(np.float32))], f"{name}/whole")
+        return self._unpacked(name, *self._rounded(name, array), f"{name}/whole")
 
-    def _rows(self, name: str, table: NDArray[np.float32], ids: str) -> str:
-        return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
+    def _rounded(self, name: str, array: NDArray[np.float32]) -> tuple[str, str]:
+        """Constants: int8, and a scale for each place of the first axis."""
+        scale = np.maximum(np.abs(array).max(tuple(range(1, array.ndim)), keepdims=True) / 127, 1e-12)
+        scale = scale.astype(np.float32)
+        return self.constant(name, np.rint(array / scale).astype(np.int8)), self.constant(f"{name}/scale", scale)
+
+    def _unpacked(self, name: str, whole: str, scale: str, output: str) -> str:
+        cast = self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT)
+        return self.node("Mul", [cast, scale], output)
 
     def product(self, name: str, x: str, weight: NDArray[np.float32]) -> str:
         """x @ weight.T; weight is (outputs, inputs) as torch keeps it."""

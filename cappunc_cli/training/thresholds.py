@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from cappunc_cli.restoration.pipeline import load_model
-from cappunc_cli.training.chain import Text, texts_of
+from cappunc_cli.training.chain import Text, halves, texts_of
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.tally import FOLDED, Tally
 
@@ -60,10 +60,9 @@ def main(toml: Path) -> None:
     model = load_model(str(toml.parent))
     bare = replace(model, config=replace(model.config, bias={}))
     texts = list(texts_of(Recipe.load(toml), bare))
-    halves = [Text(t.scores[: len(t.gold) // 2], t.gold[: len(t.gold) // 2]) for t in texts]
-    others = [Text(t.scores[len(t.gold) // 2 :], t.gold[len(t.gold) // 2 :]) for t in texts]
+    ours, others = halves(texts)
     marks = model.config.marks
-    found = search(halves, marks)
+    found = search(ours, marks)
     logger.info("without %.4f, as it is %.4f", goodness(others, marks, {}), goodness(others, marks, model.config.bias))
     logger.info("with this %.4f: %s", goodness(others, marks, found), json.dumps(found, ensure_ascii=False))
     logger.info("on both halves: %s", json.dumps(search(texts, marks), ensure_ascii=False))

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from cappunc_cli.benchmark.hardware import in_short
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
 #: Words in a stretch, as stretches.py counts them.
@@ -162,11 +164,11 @@ def languages(report: dict[str, Any]) -> str:
     paces = {(row["language"], row["engine"]): f"{row['words_per_second'] / base:.2f}" for row in rows}
     codes = list(dict.fromkeys(row["language"] for row in rows))
     lines = [[code, *(paces.get((code, engine), "–") for engine in ("onnx", "ngram"))] for code in codes]
-    machine, models = report["hardware"], ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
+    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
     return (
         "Words per second, where the trigram model of Romanian is 1:\n\n"
         + table(["language", "network", "trigrams"], lines)
-        + f"\n{machine['cpu']}, {machine['cores']} cores; models {models}; from "
+        + f"\n{in_short(report['hardware'])}; models {models}; from "
         + f"[languages.json](tests/benchmarks/results/languages.json), `{report['command']}`.\n"
     )
 
@@ -178,12 +180,11 @@ def own(report: dict[str, Any]) -> str:
         [name, *(f"{100 * row['scores'][mark]:.1f}" for mark in marks), f"{row['minutes']:.0f}"]
         for name, row in report["rows"].items()
     ]
-    machine = report["hardware"]
     return (
         f"French, which is not shipped, from {report['words']:,} words of old novels, scored on others "
         f"(`{report['reference']}`), F1 in per cent:\n\n"
         + table(["", "marks , . ?", "`,`", "`.`", "`?`", "case", "minutes"], rows)
-        + f"\n{machine['cpu']}, {machine['cores']} cores; from "
+        + f"\n{in_short(report['hardware'])}; from "
         + f"[own.json](tests/benchmarks/results/own.json), `{report['command']}`.\n"
     )
 
