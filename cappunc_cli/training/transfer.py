@@ -51,12 +51,13 @@ def words(recipe: Recipe, vectors: Floats) -> tuple[Floats, Ints]:
     source = Recipe.load(recipe.transfer["recipe"])
     theirs = Tokenizer.from_file(str(source.tokenizer)).get_vocab()
     ours = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab()
-    known, known_counts = spectral(_pieces(source, list(source.corpora)), len(theirs))
+    known, known_counts = spectral(_pieces(source, _vocabulary(source), source.corpora), len(theirs))
     sums = np.zeros((len(ours), vectors.shape[1]))
     weights = np.zeros(len(ours))
+    vocabulary = _vocabulary(recipe)
     for code in recipe.decoding["languages"]:
         own = [name for name in recipe.corpora if name.startswith(f"{code}/")]
-        space, counts = spectral(_pieces(recipe, own), len(ours))
+        space, counts = spectral(_pieces(recipe, vocabulary, own), len(ours))
         mine, other = _frequent(counts), _frequent(known_counts)
         pairs = _pairs(recipe.transfer["pairs"], code, ours, theirs, mine, other)
         near = aligned(space[mine], known[other], np.array(pairs))
@@ -76,7 +77,7 @@ def own(recipe: Recipe, begun: Floats) -> Floats:
 
     Of the usual norm, so that the layers above find what they expect; words that behave alike begin alike.
     """
-    space, counts = spectral(_pieces(recipe, list(recipe.corpora)), len(begun), begun.shape[1])
+    space, counts = spectral(_pieces(recipe, _vocabulary(recipe), recipe.corpora), len(begun), begun.shape[1])
     seen = counts >= _SELDOM
     found = begun.copy()
     found[seen, : space.shape[1]] = _unit(space[seen]) * np.sqrt(begun.shape[1])
@@ -198,17 +199,20 @@ def _pairs(
     return [(a, b) for a, b in places if a is not None and b is not None]
 
 
-def _pieces(recipe: Recipe, names: Iterable[str]) -> Ints:
+def _vocabulary(recipe: Recipe) -> Vocabulary:
+    path = recipe.runs / "data" / "vocabulary.npz"
+    if not path.exists():
+        raise SystemExit(f"{path.parent}: not there; python -m cappunc_cli.training.prepare makes it")
+    return Vocabulary.load(path)
+
+
+def _pieces(recipe: Recipe, vocabulary: Vocabulary, names: Iterable[str]) -> Ints:
     """Running pieces of some of a recipe's corpora, by their shares of its windows."""
     shares = {name: recipe.corpora[name] for name in names}
-    folder = recipe.runs / "data"
-    if not (folder / "vocabulary.npz").exists():
-        raise SystemExit(f"{folder}: not there; python -m cappunc_cli.training.prepare makes it")
-    vocabulary = Vocabulary.load(folder / "vocabulary.npz")
 
     def parts() -> Iterator[Ints]:
         for name, share in shares.items():
-            stream = Stream.load(folder / f"{name}.npz")
+            stream = Stream.load(recipe.runs / "data" / f"{name}.npz")
             types = stream.types[: int(_WORDS * share / sum(shares.values()))]
             starts = vocabulary.starts[types]
             lengths = vocabulary.starts[types + 1] - starts
