@@ -60,24 +60,30 @@ def page(directory: Path) -> str:
     lines, shown = (
         (_by_set(rows, figures), "F1 in per cent (precision/recall); micro over `, . ?`, case over all capitals")
         if len(first) > len(rows)
-        else (_by_row(rows), "Micro-F1 over `, . ?` in per cent with one thing changed a row")
+        else (by_row(rows, _FIGURE), "Micro-F1 over `, . ?` in per cent with one thing changed a row")
     )
-    lines.insert(1, ["---"] + ["---:"] * (len(lines[0]) - 1))
-    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     title = table.get("title", "What each part is worth")
-    return f"\n## {title}\n\n{shown}; study.json has the commands. `{report['command']}`\n\n{drawn}\n"
+    return f"\n## {title}\n\n{shown}; study.json has the commands. `{report['command']}`\n\n{drawn(lines)}\n"
 
 
-def _by_row(rows: dict[str, Any]) -> list[list[str]]:
+def by_row(rows: dict[str, Any], figure: str) -> list[list[str]]:
+    """A line a row: the figure on every set that has it, in per cent, and its difference to the first row."""
     first = next(iter(rows.values()))
-    lines = [["", *first]]
+    shown = [name for name, found in first.items() if figure in found]
+    lines = [["", *shown]]
     for row, sets in rows.items():
         cells = []
-        for name, found in sets.items():
-            own, base = 100 * found[_FIGURE], 100 * first[name][_FIGURE]
-            cells.append(f"{own:.1f}" if found is first[name] else f"{own:.1f} ({own - base:+.1f})")
+        for name in shown:
+            own, base = 100 * sets[name][figure], 100 * first[name][figure]
+            cells.append(f"{own:.1f}" if sets is first else f"{own:.1f} ({own - base:+.1f})")
         lines.append([row, *cells])
     return lines
+
+
+def drawn(lines: list[list[str]]) -> str:
+    """Lines of cells, the first of them the head, as a Markdown table."""
+    ruled = [lines[0], ["---"] + ["---:"] * (len(lines[0]) - 1), *lines[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
 
 
 def _by_set(rows: dict[str, Any], figures: list[str]) -> list[list[str]]:
