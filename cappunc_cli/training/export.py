@@ -67,7 +67,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED) -> None:
     model = directory / "model.onnx"
     model.write_bytes(build(arrays, network.shape, kind, metadata).SerializeToString())
     logger.info("%s: logits differ by at most %.2g", kind, parity(network, model, TOLERANCES[kind]))
-    (directory / "lexicon.txt").write_bytes((recipe.runs / "data" / "lexicon.txt").read_bytes())
+    (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -61,7 +61,7 @@ def learn(types: Types, streams: dict[str, Stream], recipe: Recipe, most: int = 
 
 def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
     """Write one stream per corpus, the vocabulary and the mixed-case lexicon."""
-    folder = recipe.runs / "data"
+    folder = recipe.arrays()
     folder.mkdir(parents=True, exist_ok=True)
     types = Types()
     streams: dict[str, Stream] = {}

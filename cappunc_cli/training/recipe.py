@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,9 @@ class Recipe:
     `decoding` goes into config.json as it is;
     `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures).
+    `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
+    letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
+    see what the case head says.
     """
 
     name: str
@@ -62,20 +66,31 @@ class Recipe:
     around: tuple[str, ...] = ()
     transfer: dict[str, Path] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
+    prepared: Path | None = None
+    fresh: tuple[str, ...] = ()
+    soft_case: bool = True
+
+    def arrays(self) -> Path:
+        """The folder of the prepared arrays."""
+        return self.prepared or self.runs / "data"
 
     def texts(self) -> list[str]:
         """The corpora that windows or pauses are drawn from."""
         return [*self.corpora, *(name for name in self.clocks if name not in self.corpora)]
 
     @classmethod
-    def load(cls, path: Path) -> Recipe:
+    def load(cls, path: Path, *others: Mapping[str, Any]) -> Recipe:
         """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA.
 
-        A recipe that names another beside it in `extends` says only what it does otherwise.
+        A recipe that names another beside it in `extends` says only what it does otherwise; so does each of `others`,
+        and there a table gives only those of its entries that differ.
         """
         table = tomllib.loads(path.read_text("utf-8"))
         if "extends" in table:
             table = tomllib.loads((path.parent / table.pop("extends")).read_text("utf-8")) | table
+        for other in others:
+            for name, value in other.items():
+                table[name] = table.get(name, {}) | value if isinstance(value, dict) else value
         project = path.resolve().parents[2]
         table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
         table["runs"] = project / table["runs"]
@@ -86,6 +101,7 @@ class Recipe:
         table["pieces"] = tuple(table["pieces"])
         table["clocks"] = tuple(table.get("clocks", ()))
         table["around"] = tuple(table.get("around", ()))
+        table["fresh"] = tuple(table.get("fresh", ()))
         table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
         return cls(**table)
 

@@ -55,7 +55,7 @@ class Progress:
 
 def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Windows:
     """The prepared arrays of a recipe."""
-    folder = recipe.runs / "data"
+    folder = recipe.arrays()
     names = recipe.texts()
     streams = {name: Stream.load(folder / f"{name}.npz") for name in names}
     ellipsis = {name: corpora[name].ellipsis for name in names}
@@ -147,6 +147,7 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     start = recipe.start
     old = stored.read(start) if start is not None and start.suffix == ".onnx" else None
     network = JointNetwork(_shape(recipe, old[0] if old else None))
+    anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
     elif old is not None:
@@ -159,6 +160,10 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
         words.copy_(torch.from_numpy(transfer.own(recipe, words.numpy())))
     else:
         start_from(network, start or pretrained() / "model.safetensors")
+    if weights is None:
+        network.load_state_dict(anew, strict=False)
+    if not recipe.soft_case:
+        network.soft_case.weight.requires_grad_(False).zero_()
     return network
 
 
@@ -231,10 +236,11 @@ def train(
         optimiser.load_state_dict(saved["optimiser"])
     step, done = saved.get("step", 0), saved.get("tokens", 0)
     best, worse = saved.get("best", 0.0), saved.get("worse", 0)
+    before = saved.get("seconds", 0.0)
 
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        state |= {"best": best, "worse": worse, "losses": losses}
+        state |= {"best": best, "worse": worse, "losses": losses, "seconds": before + time.monotonic() - began}
         torch.save(state, partial := checkpoint.with_suffix(".partial"))
         partial.replace(checkpoint)
 

@@ -200,7 +200,7 @@ def _pairs(
 
 
 def _vocabulary(recipe: Recipe) -> Vocabulary:
-    path = recipe.runs / "data" / "vocabulary.npz"
+    path = recipe.arrays() / "vocabulary.npz"
     if not path.exists():
         raise SystemExit(f"{path.parent}: not there; python -m cappunc_cli.training.prepare makes it")
     return Vocabulary.load(path)
@@ -212,7 +212,7 @@ def _pieces(recipe: Recipe, vocabulary: Vocabulary, names: Iterable[str]) -> Int
 
     def parts() -> Iterator[Ints]:
         for name, share in shares.items():
-            stream = Stream.load(recipe.runs / "data" / f"{name}.npz")
+            stream = Stream.load(recipe.arrays() / f"{name}.npz")
             types = stream.types[: int(_WORDS * share / sum(shares.values()))]
             starts = vocabulary.starts[types]
             lengths = vocabulary.starts[types + 1] - starts
