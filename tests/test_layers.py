@@ -26,7 +26,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
     "training": (
         NOUNS | {"restoration", "evaluation", "formats", "benchmark"},
-        {"numpy", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime", "scipy", "sklearn"},
+        {"numpy", "rapidfuzz", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime", "scipy", "sklearn"},
     ),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "cli": (

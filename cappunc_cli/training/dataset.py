@@ -21,6 +21,7 @@ from cappunc_cli.training.corpora import Corpus, Turn
 Ints = NDArray[np.int32]
 
 CASES = tuple(Case)
+LOWER, CAPITAL = CASES.index(Case.LOWER), CASES.index(Case.CAPITAL)
 MARK_LABELS = ("", *MARKS)
 AROUND_LABELS = tuple(Around)
 COMMA, STOP, ELLIPSIS = MARK_LABELS.index(","), MARK_LABELS.index("."), MARK_LABELS.index("…")
@@ -57,6 +58,22 @@ class Stream:
     def load(cls, path: Path) -> Stream:
         with np.load(path) as arrays:
             return cls(arrays["types"], arrays["pauses"], arrays["turn_ends"], arrays["document_ends"])
+
+
+@dataclass(slots=True)
+class Sample:
+    """Per word of one window; arrays of one length."""
+
+    types: Ints
+    cases: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
+    pauses: Ints
+    turns: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+
+    def take(self, index: NDArray[np.int64]) -> Sample:
+        return Sample(*(getattr(self, name)[index] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

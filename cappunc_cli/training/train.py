@@ -32,6 +32,7 @@ from cappunc_cli.labels import Around
 from cappunc_cli.training import stored, transfer
 from cappunc_cli.training.corpora import CORPORA, Corpus
 from cappunc_cli.training.dataset import AROUND_LABELS, UNKNOWN_PAUSE, Stream, Vocabulary
+from cappunc_cli.training.errors import Errors, look_alikes
 from cappunc_cli.training.network import NEIGHBOURS, JointNetwork, Shape, initialise, start_from
 from cappunc_cli.training.recipe import Recipe, pretrained
 from cappunc_cli.training.tally import FOLDED, Tally
@@ -59,7 +60,12 @@ def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Win
     names = recipe.texts()
     streams = {name: Stream.load(folder / f"{name}.npz") for name in names}
     ellipsis = {name: corpora[name].ellipsis for name in names}
-    return Windows(recipe, streams, ellipsis, Vocabulary.load(folder / "vocabulary.npz"))
+    vocabulary = Vocabulary.load(folder / "vocabulary.npz")
+    alike = None
+    if recipe.noise and recipe.similar:
+        counts = sum(np.bincount(streams[name].types, minlength=len(vocabulary.cases)) for name in recipe.corpora)
+        alike = look_alikes(vocabulary, np.asarray(counts), Tokenizer.from_file(str(recipe.tokenizer)))
+    return Windows(recipe, streams, ellipsis, vocabulary, Errors(recipe.similar, alike))
 
 
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:

@@ -8,38 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.training.dataset import (
-    CASES,
     COMMA,
     ELLIPSIS,
+    LOWER,
     MARK_LABELS,
     STOP,
     UNKNOWN_PAUSE,
     Ints,
+    Sample,
     Stream,
     Vocabulary,
 )
+from cappunc_cli.training.errors import Errors
 from cappunc_cli.training.recipe import Recipe
 
-LOWER, CAPITAL = CASES.index("lower"), CASES.index("capital")
 IGNORED = -100
 _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
-_TERMINAL_MARKS = np.array([2, 3, 4])  # . ? !
-
-
-@dataclass(slots=True)
-class Sample:
-    """Per word of one window; arrays of one length."""
-
-    types: Ints
-    cases: NDArray[np.int64]
-    marks: NDArray[np.int64]
-    around: NDArray[np.uint8]
-    pauses: Ints
-    turns: NDArray[np.bool_]
-    weights: NDArray[np.float32]
-
-    def take(self, index: NDArray[np.int64]) -> Sample:
-        return Sample(*(getattr(self, name)[index] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +44,15 @@ class Windows:
     """Draws batches of windows from the training part of the streams, or walks the held-out part."""
 
     def __init__(
-        self, recipe: Recipe, streams: dict[str, Stream], ellipsis: dict[str, bool], vocabulary: Vocabulary
+        self,
+        recipe: Recipe,
+        streams: dict[str, Stream],
+        ellipsis: dict[str, bool],
+        vocabulary: Vocabulary,
+        errors: Errors | None = None,
     ) -> None:
         self.recipe = recipe
+        self.errors = errors or Errors(0)
         self.names = list(recipe.corpora)
         self.streams = streams
         self.ellipsis = ellipsis
@@ -104,7 +94,8 @@ class Windows:
         sample = self._sample(name, start, min(self.train_stops[name], start + pieces))
         edge, weight = self.recipe.edge, self.recipe.edge_weight
         if rng.random() < self.recipe.noise:
-            sample = _with_errors(sample, rng.random() * self.recipe.noise_rate, self.streams[name].types, rng)
+            rate = rng.random() * self.recipe.noise_rate
+            sample = self.errors.put(sample, rate, self.streams[name].types, rng)
         sample = self._fit(sample, pieces)
         sample.weights[:edge] *= weight
         sample.weights[-edge:] *= weight
@@ -215,34 +206,3 @@ def _hide_inside_cues(sample: Sample, rng: np.random.Generator) -> None:
     if rng.random() < 0.3:  # cues that linger until the next one
         known = sample.pauses > 0
         sample.pauses[known] = np.maximum(0, sample.pauses[known] - int(rng.integers(100, 1500)))
-
-
-def _with_errors(sample: Sample, rate: float, unigrams: Ints, rng: np.random.Generator) -> Sample:
-    """ASR-like errors on about `rate` of the words: half substituted, the rest lost or doubled.
-
-    Marks stay at their place: the mark of a lost word moves to the word before it.
-    """
-    count = len(sample.types)
-    dice = rng.random(count)
-    swapped = dice < rate * 0.5
-    sample.types = np.where(swapped, unigrams[rng.integers(0, len(unigrams), count)], sample.types)
-    lost = (dice >= rate * 0.5) & (dice < rate * 0.8)
-    lost[0] = False
-    for i in np.flatnonzero(lost):
-        if sample.marks[i] and not sample.marks[i - 1]:
-            sample.marks[i - 1] = sample.marks[i]
-        starts_sentence = sample.marks[i - 1] in _TERMINAL_MARKS
-        if starts_sentence and i + 1 < count and sample.cases[i + 1] == LOWER:
-            sample.cases[i + 1] = CAPITAL
-    doubled = (dice >= rate * 0.8) & (dice < rate)
-    repeats = np.where(lost, 0, np.where(doubled, 2, 1))
-    index = np.repeat(np.arange(count), repeats)
-    result = sample.take(index)
-    first_of_two = np.append(index[1:] == index[:-1], False)
-    second_of_two = np.append(False, index[1:] == index[:-1])
-    result.marks[first_of_two] = 0
-    result.around[first_of_two | second_of_two] = 0
-    result.pauses[first_of_two] = np.minimum(result.pauses[first_of_two], 0)
-    result.turns[first_of_two] = False
-    result.cases[second_of_two & (result.cases == CAPITAL)] = LOWER
-    return result
