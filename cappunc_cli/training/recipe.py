@@ -17,12 +17,13 @@ class Recipe:
 
     `corpora` are shares of the windows; `pieces` the lengths (in sub-word pieces) of the
     windows, one drawn per batch; `batch` the pieces per step; `tokens` the pieces of the whole
-    run; learning rates are peaks, held after a linear warm-up and let down to zero over the last
-    `decay` of the run. `noise` is the share of windows with ASR-like errors and `noise_rate`
-    the most words in error there. `pauses` is the share of timed windows that show their pauses;
-    `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed corpora `clocks`.
-    `word_rate` is the peak of the word vectors, `encoder_rate` where it is zero. `transfer` (`recipe` of the text that
-    the model in `start` read, `pairs` of words, tab-separated: language, word, its word there) carries its words over.
+    run; learning rates are peaks, held after a linear warm-up and let down to zero over the last `decay` of the
+    run. `noise` is the share of windows with ASR-like errors, `noise_rate` the most words in error there, `similar`
+    the share of the other words that are spelt like the right one. `pauses` is the share of timed windows that show
+    their pauses; `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed
+    corpora `clocks`. `word_rate` is the peak of the word vectors, `encoder_rate` where it is zero. `transfer`
+    (`recipe` of the text that the model in `start` read, `pairs` of words, tab-separated: language, word, its word
+    there) carries its words over.
     `network` gives the sizes of one that starts from nothing (fields of `network.Shape`), with a vocabulary of
     `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
     `decoding` goes into config.json as it is;
@@ -59,6 +60,7 @@ class Recipe:
     decoding: dict[str, Any]
     evaluation: dict[str, list[str]]
     word_rate: float = 0.0
+    similar: float = 0.0
     synthetic: float = 0.0
     clocks: tuple[str, ...] = ()
     network: dict[str, int] = field(default_factory=dict)
