@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.restoration.models import ModelConfig
-from cappunc_cli.training import stored, study
+from cappunc_cli.training import ablation, stored, study
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.recipe import Recipe
 
@@ -77,7 +77,7 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 `{signature}`. `$DATA` is the folder of the evaluation data:
 
 {commands}
-{_study(directory)}
+{studies(directory)}
 ## Training text
 
 | corpus | licence as stated | share of the windows |
@@ -90,19 +90,22 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 """
 
 
-def _study(directory: Path) -> str:
-    """What each part is worth, from study.json; and whether a chain over the marks helps, from chain.json."""
-    if not (directory / "study.json").exists():
-        return ""
-    lines, chain = [study.page(directory)], directory / "chain.json"
-    if chain.exists():
-        found = json.loads(chain.read_text("utf-8"))
-        lines.append(
-            f"A linear chain over the marks, fitted on one half of the held-out ends of the training corpora, scores "
-            f"{100 * found['micro with']:.2f} on the other half ({found['words']:,} words) against "
-            f"{100 * found['micro without']:.2f} without it. `{found['command']}`\n"
-        )
-    return "\n".join(lines)
+def studies(directory: Path) -> str:
+    """What each part is worth: study.json, whether a chain over the marks helps (chain.json), and ablation.json."""
+    return "\n".join(
+        page(directory)
+        for name, page in (("study", study.page), ("chain", _chain), ("ablation", ablation.page))
+        if (directory / f"{name}.json").exists()
+    )
+
+
+def _chain(directory: Path) -> str:
+    found = json.loads((directory / "chain.json").read_text("utf-8"))
+    return (
+        f"A linear chain over the marks, fitted on one half of the held-out ends of the training corpora, scores "
+        f"{100 * found['micro with']:.2f} on the other half ({found['words']:,} words) against "
+        f"{100 * found['micro without']:.2f} without it. `{found['command']}`\n"
+    )
 
 
 def _line(text: str | None) -> str:
