@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from cappunc_cli.labels import Case
 from cappunc_cli.restoration.models import find
 from cappunc_cli.training import results
-from cappunc_cli.training.corpora import Corpus, paragraphs, timed
+from cappunc_cli.training.corpora import CORPORA, Corpus, paragraphs, timed
 from cappunc_cli.training.dataset import CASES, MARK_LABELS, Stream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.windows import IGNORED, Windows
@@ -207,3 +207,21 @@ def test_a_network_with_other_words_takes_all_else_from_another() -> None:
     same = JointNetwork(shape)
     transplant(same, shape, old.state_dict())
     assert all(torch.equal(a, b) for a, b in zip(same.state_dict().values(), old.state_dict().values(), strict=True))
+
+
+def test_weights_that_must_not_be_handed_on_do_not_get_among_the_models(recipe: Recipe) -> None:
+    pytest.importorskip("torch")
+    from dataclasses import replace
+
+    from cappunc_cli.training.export import export
+
+    models = find("en").parent
+    of_talks = replace(recipe, corpora={"changelog": 50, "ted": 50}, tokenizer=find("en") / "tokenizer.json")
+    with pytest.raises(SystemExit, match="learnt from ted are not to be shipped"):
+        export(of_talks, models / "en-ted")
+
+
+def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
+    for config in find("en").parent.glob("*/config.json"):
+        shipped = Recipe.load(config.with_name("train.toml"))
+        assert [name for name in shipped.texts() if name not in CORPORA or not CORPORA[name].ships] == []

@@ -34,7 +34,7 @@ class Corpus:
 
     `dialogue`: a turn's end is a change of speaker. `ellipsis`: what `…` means there: kept as
     it is, or the house's pause mark (changelog), which is no ellipsis. `tidy` brings a text to the
-    conventions of its language.
+    conventions of its language. `ships` is false where the licence forbids to hand on weights that learnt from it.
     """
 
     path: str
@@ -43,6 +43,7 @@ class Corpus:
     dialogue: bool = False
     ellipsis: bool = True
     tidy: Callable[[str], str] = str
+    ships: bool = True
 
 
 def spell_out_and(text: str) -> str:
@@ -157,6 +158,7 @@ _ENGLISH: dict[str, Corpus] = {
     "earnings22": Corpus("timed/earnings22.jsonl.xz", "CC BY-SA 4.0", timed, tidy=spell_out_and, dialogue=True),
     "strato": Corpus("timed/strato.jsonl.xz", "GPL-3.0", timed, tidy=spell_out_and, dialogue=True),
     "btc_deepgram": Corpus("timed/btc_deepgram.jsonl.xz", "MIT", timed, tidy=spell_out_and, dialogue=True),
+    "ted": Corpus("en/ted.txt.xz", "CC BY-NC-ND", paragraphs, tidy=spell_out_and, ships=False),
     "ljspeech": Corpus("timed/ljspeech.jsonl.xz", "public domain", timed, tidy=spell_out_and),
 }
 

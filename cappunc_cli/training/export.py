@@ -18,6 +18,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.labels import MARKS, Case
 from cappunc_cli.training import results
+from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
@@ -53,7 +54,14 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
 
 
 def export(recipe: Recipe, directory: Path, kind: Weights = STORED) -> None:
-    """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`."""
+    """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`.
+
+    Raises SystemExit where weights of text that forbids it would go among the models that are shipped.
+    """
+    if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
+        shipped = recipe.tokenizer.resolve().parents[1]
+        if directory.resolve().is_relative_to(shipped):
+            raise SystemExit(f"{directory}: weights that learnt from {', '.join(kept)} are not to be shipped")
     best = recipe.runs / "best.pt"
     saved = torch.load(best if best.exists() else recipe.runs / "checkpoint.pt", map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()

@@ -90,7 +90,7 @@ def build(order: Order, said: Callable[[str], None], report: Callable[[Progress]
     said("exporting")
     export(recipe, order.output)
     said("scoring the held-out end")
-    score.score(recipe, order.output)
+    score.score(recipe, order.output, order.output / "eval.json")
     shutil.rmtree(work)
     return ModelConfig.load(order.output)
 

@@ -1,6 +1,7 @@
-"""Score a model on every set of its recipe; the figures go to eval.json beside it.
+"""Score a model on every set of its recipe; the figures go to eval.json beside the recipe.
 
     python -m cappunc_cli.training.score models/en/train.toml
+    python -m cappunc_cli.training.score models/en/ted.toml runs/ted/en-ted     to ted.json: a model that is not shipped
 
 Each set is one run of `cappunc eval --json`, recorded with its command and signature, so that
 anyone can run it again.
@@ -32,9 +33,8 @@ KEPT = (
 DIVIDED = {"comma", "period", "question", "case"}
 
 
-def score(recipe: Recipe, directory: Path) -> None:
-    """Write eval.json; the sets found in an eval.json of the same model are kept."""
-    path = directory / "eval.json"
+def score(recipe: Recipe, directory: Path, path: Path) -> None:
+    """Write the figures of the model in `directory` to `path`; the sets found there of the same model are kept."""
     model = ModelConfig.load(directory).files["model.onnx"]
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
@@ -72,4 +72,5 @@ def _figures(report: dict[str, Any]) -> dict[str, Any]:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     toml = Path(sys.argv[1])
-    score(Recipe.load(toml), toml.parent)
+    directory = Path(sys.argv[2]) if len(sys.argv) > 2 else toml.parent
+    score(Recipe.load(toml), directory, toml.with_name("eval.json") if len(sys.argv) < 3 else toml.with_suffix(".json"))
