@@ -114,7 +114,7 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
 
     page = ablation.page(table.parent)
     assert "384 pieces from\nnothing, 0 to 0 minutes on " in page
-    assert "It is a small one." in page
+    assert "It is a small one.\nThe last 1 are the first one's network" in page
     assert page.count("| heads side by side |") == 3, "marks, all marks, capitals"
 
     monkeypatch.setattr(ablation, "train", lambda *_: pytest.fail("it stands there already"))
@@ -176,6 +176,7 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
     results.write(tmp_path / "ablation.json", {"command": "python -m it", "rows": rows})
     page = ablation.page(tmp_path)
     assert "1,200,960 pieces from\nwarm.safetensors, 6 to 7 minutes on a machine." in page
+    assert "The last" not in page, "nothing is decoded otherwise"
     assert page.splitlines()[-13:] == [
         "Micro-F1 over `, . ?`:",
         "",

@@ -165,6 +165,8 @@ def page(directory: Path) -> str:
     machines = " and on ".join(sorted({row["hardware"] for row in rows.values()}))
     sets = {name: row["sets"] for name, row in rows.items()}
     lines = {title: by_row(sets, figure) for figure, title in _SHOWN.items()}
+    decoded = sum(name in rows for name in table.get("decodings", {}))
+    last = f"The last {decoded} are the first one's network, decoded otherwise.\n" if decoded else ""
     tables = "\n".join(f"{title}:\n\n{drawn(those)}\n" for title, those in lines.items() if len(those[0]) > 1)
     return f"""
 ## What each choice of the training is worth
@@ -172,8 +174,8 @@ def page(directory: Path) -> str:
 Every row is a short run of its own with one thing changed: {pieces:,} pieces from
 {Path(table["base"]["start"]).name or "nothing"}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
 {table.get("about", "").strip()}
-All are scored in float32; ablation.toml says what a row changes, ablation.json has the commands. In per cent, with the
-difference to the first row. `{report["command"]}`
+{last}All are scored in float32. ablation.toml says what a row changes, ablation.json has the commands. In per cent,
+with the difference to the first row. `{report["command"]}`
 
 {tables}"""
 
