@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 `{signature}`. `$DATA` is the folder of the evaluation data:
 
 {commands}
-{studies(directory)}
+{twins(directory, report)}{studies(directory)}
 ## Training text
 
 | corpus | licence as stated | share of the windows |
@@ -88,6 +89,24 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 
 {said.get("limits", "Nobody has written any down.").strip()}
 """
+
+
+def twins(directory: Path, report: dict[str, Any]) -> str:
+    """Scores of the recipes beside train.toml whose models are not shipped, under those of the one that is."""
+    pages = []
+    for path in sorted(directory.glob("*.toml")):
+        written = path.with_suffix(".json")
+        if "extends" not in tomllib.loads(path.read_text("utf-8")) or not written.exists():
+            continue
+        recipe, twin = Recipe.load(path), json.loads(written.read_text("utf-8"))
+        common = {name: report["sets"][name] for name in twin["sets"] if name in report["sets"]}
+        rows = {"as shipped": common, recipe.card["row"]: {name: twin["sets"][name] for name in common}}
+        pages.append(
+            f"\n## {recipe.card['title']}\n\n{recipe.card['about'].strip()}\n`{path.name}` is its recipe: "
+            f"{recipe.tokens:,} pieces{_start(recipe)}. Micro-F1 over `, . ?`; {written.name} has the commands.\n\n"
+            f"{study.drawn(study.by_row(rows, 'micro'))}\n"
+        )
+    return "".join(pages)
 
 
 def studies(directory: Path) -> str:
