@@ -20,7 +20,7 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import expected
 from cappunc_cli.words import Word
 
-CONFIG = ModelConfig.load(Path(__file__).parent / "tiny_model")
+CONFIG = replace(ModelConfig.load(Path(__file__).parent / "tiny_model"), consistency=1.0)
 LEXICON = {"iphone": "iPhone", "ebay": "eBay"}
 VOCABULARY = [
     "the", "cat", "i", "i'm", "a", "london", "nato", "iphone", "dr", "vs", "u.s.", "p.m", "3", "14", "4k", "1st",
@@ -40,9 +40,9 @@ def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) ->
     return [*(cases | {case: case_p}).values(), *(marks | {mark: mark_p}).values()]
 
 
-def written(words: list[str], rows: list[list[float]], **options: object) -> str:
+def written(words: list[str], rows: list[list[float]], config: ModelConfig = CONFIG, **options: object) -> str:
     labels = decode(
-        np.array(rows, np.float32), words, [False] * len(words), CONFIG, Options(**options), lexicon=LEXICON
+        np.array(rows, np.float32), words, [False] * len(words), config, Options(**options), lexicon=LEXICON
     )
     return " ".join(dress(word, label) for word, label in zip(words, labels, strict=True))
 
@@ -158,6 +158,15 @@ def test_an_unlikely_capital_revises_the_mark_before_it() -> None:
     assert written(["the", "cat", "sat"], rows) == "The cat sat"
     rows[2] = likely(Case.CAPITAL, "")
     assert written(["the", "cat", "sat"], rows) == "The cat. Sat"
+
+
+def test_a_doubtful_capital_counts_as_much_as_the_config_says() -> None:
+    rows = [likely(Case.LOWER, "") for _ in range(3)]
+    rows[1] = likely(Case.LOWER, ".", mark_p=0.6)
+    assert written(["the", "cat", "sat"], rows, replace(CONFIG, consistency=0.0)) == "The cat. Sat"
+    rows[1] = likely(Case.LOWER, ".", mark_p=0.9)
+    assert written(["the", "cat", "sat"], rows, replace(CONFIG, consistency=0.5)) == "The cat. Sat"
+    assert written(["the", "cat", "sat"], rows) == "The cat sat"
 
 
 def test_a_capital_that_a_missed_sentence_end_explains_is_not_written() -> None:

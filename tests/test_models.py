@@ -62,6 +62,7 @@ def test_config_is_read() -> None:
         ({"crf": {"transitions": [[0]], "start": [0], "end": [0]}}, "crf: every row"),
         ({"crf": {"start": [0], "end": [0]}}, "crf: must be a list"),
         ({"blend": 1}, "blend: must be true or false"),
+        ({"consistency": 2}, "consistency: must be between 0 and 1"),
         ({"around": ["«"]}, "around: unknown '«'"),
         ({"around": ["¿", "¿"]}, "around: a label twice"),
         ({"around": ["“"]}, "around: a quotation opens and closes"),

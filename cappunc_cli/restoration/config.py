@@ -40,8 +40,8 @@ class ModelConfig:
     counts subword pieces with [CLS] and [SEP]. `pause_bins_ms` are ascending edges. `bias` is
     added to the log-probability of a mark, to the log-odds of one of `around`. A text's last
     word ends a sentence if the model holds that at least as likely as `end_share`. `blend`
-    averages what overlapping chunks say instead of cutting in the middle. `files` maps file
-    names to SHA-256.
+    averages what overlapping chunks say instead of cutting in the middle. `consistency` (0 to 1) is how much of
+    its doubt about a capital a sentence end before it costs. `files` maps file names to SHA-256.
     """
 
     name: str
@@ -57,6 +57,7 @@ class ModelConfig:
     bias: Mapping[str, float] = field(default_factory=dict)
     crf: Transitions | None = None
     blend: bool = False
+    consistency: float = 0.0
     end_share: float = 0.15
     around: tuple[Around, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +122,7 @@ def _parse(values: dict[str, object]) -> ModelConfig:
         bias=bias,
         crf=_transitions(values.get("crf"), len(marks)),
         blend=_get(values, "blend", _boolean, False),
+        consistency=_get(values, "consistency", _number, 0.0),
         end_share=_get(values, "end_share", _number, 0.15),
         around=tuple(Around(m) for m in around),
         files=_get(values, "files", _strings_by_name, {}),
@@ -128,6 +130,8 @@ def _parse(values: dict[str, object]) -> ModelConfig:
     )
     if not config.languages:
         raise BadModel("languages: none named")
+    if not 0 <= config.consistency <= 1:
+        raise BadModel("consistency: must be between 0 and 1")
     if config.max_pieces < _FEWEST_PIECES:
         raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
     _check_windows(config)

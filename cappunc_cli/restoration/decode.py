@@ -1,9 +1,10 @@
 """Probabilities to labels: the likeliest marks and cases that a reader would accept together.
 
 A word's case depends on the mark before it, on nothing else; so the loss that a sentence
-end brings to the next word's case is added to the score of that mark, and the marks can be
-chosen on their own (by argmax or, with a trained chain, by Viterbi). The outcome is the
-exact optimum under the hard rules, which is why more sensitivity never means fewer marks.
+end brings to the next word's case is added to the score of that mark (as far as the config's
+`consistency` says), and the marks can be chosen on their own (by argmax or, with a trained
+chain, by Viterbi). The outcome is the exact optimum of these scores under the hard rules, which
+is why more sensitivity never means fewer marks.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def decode(
     own = _own_capital(text, ends, capital)
     scores = _mark_scores(text, turn_ends, config, options, known)
     if not options.apart:
-        _charge_lower_starts(scores, text, known, capital)
+        _charge_lower_starts(scores, text, known, capital, config.consistency)
         scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
     labels = [Label()] * len(words) if written is None else written
     if options.existing == "replace" and conventions.opening:
@@ -157,10 +158,15 @@ def _must_not_start_lower(text: Text, known: Evidence) -> Flags:
     return ~text.has(Fact.NO_CAPITAL) & ~known.free_start
 
 
-def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Chances) -> None:
-    """A sentence end costs what it takes to write the next word with a capital."""
+def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Chances, consistency: float) -> None:
+    """A sentence end costs what it takes to write the next word with a capital (Webex: the penalty for lower starts).
+
+    Of the network's own doubt only the share `consistency`: its mark has already seen what its case has. What the
+    text itself had at the word is news, and counts in full.
+    """
+    share = np.where(known.capital_odds != 0, np.float32(1), np.float32(consistency))
     # Bounded: never so dear that a certain end gives way to a word that merely looks odd.
-    cost = np.clip(_log(capital) - _log(1 - capital), -20, 0)
+    cost = share * np.clip(_log(capital) - _log(1 - capital), -20, 0)
     cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:
