@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, repeat
@@ -63,15 +63,38 @@ class Column(Sequence[int | None]):
         """Append a number so many times, at least once."""
         if value != self._last or not self._length:
             self._starts.append(self._length)
-            self._values.append(self._NONE if value is None else max(-self._MOST, min(value, self._MOST)))
+            self._values.append(self._kept(value))
             self._last = value
         self._length += count
+
+    def _kept(self, value: int | None) -> int:
+        return self._NONE if value is None else max(-self._MOST, min(value, self._MOST))
+
+    def extend(self, values: Iterable[int | None]) -> None:
+        """Append numbers."""
+        column = list(values)
+        if column:
+            self.add(column[0])
+            at = self._length
+            new = [i for i, (a, b) in enumerate(pairwise(column)) if a != b]
+            self._starts.extend([at + i for i in new])
+            self._values.extend([self._kept(column[i + 1]) for i in new])
+            self._last, self._length = column[-1], at + len(column) - 1
+
+    def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
+        """Append the value at each place."""
+        if places and values.count(values[0]) == len(values):
+            self.add(values[0], len(places))
+        else:
+            self.extend(map(values.__getitem__, places))
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""
         stops = chain(islice(self._starts, 1, None), (self._length,))
-        for value, start, stop in zip(self._values, self._starts, stops, strict=False):
-            yield None if value == self._NONE else value, start, stop
+        return zip(map(self._known, self._values), self._starts, stops, strict=False)
+
+    def _known(self, value: int) -> int | None:
+        return None if value == self._NONE else value
 
     def first_difference(self, other: Column) -> int | None:
         """Where two columns of one length begin to differ; None for equal ones."""
@@ -83,6 +106,8 @@ class Column(Sequence[int | None]):
         return self._length
 
     def __iter__(self) -> Iterator[int | None]:
+        if len(self._values) == self._length:
+            return map(self._known, self._values)
         return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
 
     @overload
@@ -96,20 +121,18 @@ class Column(Sequence[int | None]):
             return self._sliced(*at.indices(self._length))
         if not -self._length <= at < self._length:
             raise IndexError(at)
-        value = self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1]
-        return None if value == self._NONE else value
+        return self._known(self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1])
 
     def _sliced(self, start: int, stop: int, step: int) -> Column:
         if step != 1:
             raise ValueError("a column has no steps")
         part = Column()
-        i = bisect_right(self._starts, start)
-        while start < stop:
-            value = self._values[i - 1]
-            end = min(self._starts[i], stop) if i < len(self._starts) else stop
-            part.add(None if value == self._NONE else value, end - start)
-            start = end
-            i += 1
+        if start < stop:
+            first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
+            part._starts = array("I", [max(at - start, 0) for at in self._starts[first:last]])
+            part._values = self._values[first:last]
+            part._last = self._known(part._values[-1])
+            part._length = stop - start
         return part
 
     def __eq__(self, other: object) -> bool:
@@ -177,6 +200,26 @@ class Words(Sequence[Word]):
         self.sounds.add(sound)
         self.followed.add(followed)
         self._place(where, len(text))
+
+    def extend(
+        self,
+        texts: Iterable[str],
+        starts: Iterable[int | None],
+        ends: Iterable[int | None],
+        cues: Iterable[int],
+        turns: Iterable[int],
+    ) -> None:
+        """Append words whose format keeps no places, without sounds."""
+        begun = len(self.texts)
+        self.texts.extend(map(intern, texts))
+        self.starts.extend(starts)
+        self.ends.extend(ends)
+        self.cues.extend(cues)
+        self.turns.extend(turns)
+        if count := len(self.texts) - begun:
+            self.sounds.add(False, count)
+            self.followed.add(False, count)
+            self._at.extend(repeat(self._NOWHERE, count))
 
     def _place(self, where: tuple[Copy, ...], length: int) -> None:
         if not where:

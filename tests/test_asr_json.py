@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats.asr_json import ASR_ENGINES, alignment, detect, sniff
+from cappunc_cli.formats import asr_json
+from cappunc_cli.formats.asr_json import ASR_ENGINES, alignment, detect, document, scan, sniff
 from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
 from cappunc_cli.labels import Case, dress, fold, strip
 from cappunc_cli.words import Document, turn_ends
@@ -525,3 +526,12 @@ def test_a_numbered_item_stays_when_its_mark_goes() -> None:
     check_change(document, source, [strip(word.text)[0] for word in document.words])
     bare = json.loads(formats.write(document, [strip(word.text)[0] for word in document.words]))
     assert [item["id"] for item in bare["results"]["items"]] == [*range(17)]
+
+
+def test_a_file_is_parsed_once_to_be_recognised_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = next((FIXTURES / "json" / "whisper").glob("*.json"))
+    source, parsed = path.read_text("utf-8"), []
+    for module in (asr_json, document):
+        monkeypatch.setattr(module, "load", lambda text: parsed.append(text) or scan.load(text))
+    assert formats.read(source, path.name).words == formats.read(source, format="whisper").words
+    assert parsed == [source, source]

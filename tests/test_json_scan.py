@@ -42,6 +42,42 @@ def test_documents_may_follow_each_other(values: list[object]) -> None:
     assert load("\n".join(json.dumps(value) for value in values)) == values
 
 
+FLAT = st.dictionaries(
+    st.text(st.sampled_from('ab":1,{}[] '), max_size=4),
+    st.none() | st.integers() | st.floats(allow_nan=False) | st.text(st.sampled_from('ab":,{}[] \\')),
+    max_size=4,
+)
+
+
+@given(st.lists(FLAT, max_size=4), LAYOUTS)
+def test_lists_of_flat_objects_know_where_everything_stands(values: list[object], indent: int | str | None) -> None:
+    source = json.dumps({"words": values, "one": values[:1]}, indent=indent)
+    parsed = load(source)
+    assert parsed == json.loads(source)
+    for literal in literals(parsed):
+        assert json.loads(source[literal.start : literal.stop]) == literal
+    for node in (*parsed["words"], *parsed["one"]):
+        assert isinstance(node, Node)
+        assert json.loads(source[node.start : node.stop]) == node
+    starts = [literal.start for literal in literals(parsed)]
+    assert starts == sorted(set(starts))
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ('[{"a": "", "b": "z", "a": "yyyyyyyyyyyyyyyyyyyyyyyyyyyy"}]', ["yyyyyyyyyyyyyyyyyyyyyyyyyyyy", "z"]),
+        ('[{"a":1,":1,":"x","b":"a"}]', ["x", "a"]),
+        ('[{"a": "b", "b": "b"}]', ["b", "b"]),
+        ('[{"b": 2, "a": "{[", "b": "]}"}]', ["]}", "{["]),
+    ],
+)
+def test_a_string_of_a_flat_object_is_not_mistaken_for_another(source: str, places: list[str]) -> None:
+    found = literals(load(source))
+    assert [source[literal.start + 1 : literal.stop - 1] for literal in found] == places == found
+    assert len({literal.start for literal in found}) == len(found)
+
+
 def test_lenient_where_engines_are() -> None:
     nan, again, broken = load('[NaN, {"a": "x", "a": "y"}, "\\ud83d tab\there"]')
     assert math.isnan(nan)
@@ -62,6 +98,9 @@ def test_lenient_where_engines_are() -> None:
         ("{'a': 1}", 1, "double quotes"),
         ("[" * 1000, 1, "nested too deep"),
         ("  ", 1, "no value"),
+        ('[{"a": 1},\n{"b": tru}]', 2, "unexpected 'tru}]'"),
+        ('[{"a": 1},\n{"b": 2},]', 2, "unexpected ']'"),
+        ('{"a": [{"b": 1}\n{"c": 2}]}', 2, "expected ',' or ']'"),
     ],
 )
 def test_broken_json_names_the_line(source: str, line: int, what: str) -> None:

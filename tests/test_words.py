@@ -83,3 +83,22 @@ def test_a_column_is_the_same_however_it_was_filled(stretches: list[tuple[int | 
             other.add(value)
         other.add(7_777_777)
         assert once.first_difference(other) == len(once) - 1
+
+
+@given(st.lists(NUMBERS, max_size=12), st.lists(NUMBERS, min_size=1, max_size=4), st.data())
+def test_columns_grow_by_many_numbers_as_by_one(
+    numbers: list[int | None], values: list[int | None], data: st.DataObject
+) -> None:
+    places = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=8))
+    one_by_one, together = Column(), Column()
+    for number in [*numbers, *(values[place] for place in places)]:
+        one_by_one.add(number)
+    together.extend(numbers)
+    together.extend_from(values, places)
+    assert together == one_by_one
+    assert list(together) == list(one_by_one)
+    start, stop = data.draw(st.integers(0, len(together))), data.draw(st.integers(0, len(together)))
+    part = together[start:stop]
+    assert list(part) == list(together)[start:stop]
+    part.add(numbers[-1] if numbers else None)
+    assert list(part) == [*list(together)[start:stop], numbers[-1] if numbers else None]

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.words import Column, Document
 
-from . import ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
+from . import asr_json, ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
 from .spans import respelling, same_word
 
@@ -62,6 +62,7 @@ FORMATS: dict[str, Format] = {
     "ctm": ctm,
     "txt": txt,
 }
+_BEFORE_JSON, _AFTER_JSON = (*_MARKUP, *_LINES, "vtt", "srt"), ("ctm", "txt")
 
 
 def detect(text: str, name: str = "") -> str:
@@ -69,11 +70,21 @@ def detect(text: str, name: str = "") -> str:
 
     Raises UnknownFormat for kinds of file that cappunc cannot read.
     """
+    return _detect(text, name, [])
+
+
+def _detect(text: str, name: str, parsed: list[Any]) -> str:
+    """`detect`; the value of JSON is put into `parsed`."""
     if not text.strip():
         return "txt"  # an empty file of any kind stays as it is
     if kind := unsupported.by_content(text):
         raise UnknownFormat(f"{kind}: not supported")
-    found = next((known for known, module in FORMATS.items() if module.sniff(text)), None)
+    found = next((known for known in _BEFORE_JSON if FORMATS[known].sniff(text)), None)
+    if found is None and asr_json.sniff(text):
+        parsed.append(asr_json.load(text))
+        found = asr_json.engine_of(parsed[0])
+    if found is None:
+        found = next((known for known in _AFTER_JSON if FORMATS[known].sniff(text)), None)
     suffix = PurePath(name).suffix.lower()
     claimed = next((known for known, module in FORMATS.items() if suffix and suffix in module.SUFFIXES), None)
     if found == "srt" and claimed == "vtt":
@@ -96,11 +107,12 @@ def read(text: str, name: str = "", format: str | None = None) -> Document:
 
     Raises UnknownFormat, and BadInput where the text is broken beyond reading.
     """
+    parsed: list[Any] = []
     if format is None:
-        format = detect(text, name)
+        format = _detect(text, name, parsed)
     elif format not in FORMATS:
         raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
-    return FORMATS[format].read(text)
+    return ASR_ENGINES[format].read_parsed(text, parsed) if parsed else FORMATS[format].read(text)
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:

@@ -8,7 +8,6 @@ it would claim as well, and put two small files into fixtures/json/<engine>/.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
@@ -92,7 +91,7 @@ ASR_ENGINES: dict[str, Engine] = {
 # `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.
 _START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
-__all__ = ["ASR_ENGINES", "detect", "sniff", "write"]
+__all__ = ["ASR_ENGINES", "detect", "engine_of", "load", "sniff", "write"]
 
 
 def sniff(text: str) -> bool:
@@ -106,11 +105,6 @@ def detect(text: str) -> str:
     Raises BadInput with the line where the JSON is broken, UnknownFormat where it holds no
     transcript.
     """
-    return _detect(text)
-
-
-@lru_cache(maxsize=1)
-def _detect(text: str) -> str:
     return engine_of(load(text))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document
@@ -35,11 +36,15 @@ class Engine:
 
     def read(self, text: str) -> Document:
         """Raises BadInput for broken JSON and for JSON of another shape."""
-        return build(self.name, text, self._tracks(text))
+        return self.read_parsed(text, [load(text)])
 
-    def _tracks(self, text: str) -> list[Track]:
+    def read_parsed(self, text: str, parsed: list[Any]) -> Document:
+        """As `read`, of a text whose value is known: the last of a list, from which it is taken."""
+        return build(self.name, text, self._tracks(parsed))
+
+    def _tracks(self, parsed: list[Any]) -> list[Track]:
         # The parsed value, far larger than the text, goes when its tracks have been found.
-        value = load(text)
+        value = parsed.pop()
         if not self.module.sniff(value):
             raise BadInput(f"this is no {self.name} transcript")
         return list(self.module.tracks(value))

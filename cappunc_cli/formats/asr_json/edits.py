@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from cappunc_cli.labels import stripped
@@ -45,7 +46,9 @@ _Change = tuple[int, int, Edit | None]
 
 def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool) -> Iterator[_Change]:
     fields, tokens = synced.fields, synced.tokens
-    for place in synced.places:
+    # A stretch whose marks become parts of words is looked at as a whole.
+    wanted = [attach or old != new for old, new in zip(before, after, strict=True)]
+    for place in synced.places.changed([*wanted, attach]):
         stream, old = place.stream, tokens.texts[place.token]
         new = target(old, place, synced.styles[stream], before, after)
         items = attach and synced.tracks[synced.streams[stream][1]].new_mark is not None
@@ -55,7 +58,7 @@ def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach
         marks = {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)} if items else set()
         for f in marks:
             yield stream, f, None
-        whole = [part for part in parts if part[0] not in marks]
+        whole = [part for part in parts if part[0] not in marks] if marks else parts
         size = sum(b - a for _, a, b in whole)
         for change in changes(old[:size], new) if marks or new != old else ():
             for f, edit in _spread(whole, change):
@@ -68,15 +71,16 @@ def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit]
         yield stream, f, None if goes else [edit for _, _, edit in group if edit is not None]
 
 
-def changes(old: str, new: str) -> list[Edit]:
+@lru_cache(maxsize=1 << 14)
+def changes(old: str, new: str) -> tuple[Edit, ...]:
     """Edits that turn a written word into another; letters that stay are not touched."""
     (bare, was), (wanted, label) = stripped(old), stripped(new)
     if len(bare) != len(wanted):
-        return list(_trimmed(old, new, 0))
+        return tuple(_trimmed(old, new, 0))
     head, tail = len(was.before), len(old) - len(was.after)
     core = new[len(label.before) : len(new) - len(label.after)]
     letters = [(head + i, head + i + 1, c) for i, c in enumerate(core) if c != old[head + i]]
-    return [*_trimmed(was.before, label.before, 0), *letters, *_trimmed(was.after, label.after, tail)]
+    return *_trimmed(was.before, label.before, 0), *letters, *_trimmed(was.after, label.after, tail)
 
 
 def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
@@ -94,6 +98,10 @@ def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
 def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
     """An edit of a token as edits of the fields that its parts stand in."""
     start, stop, text = edit
+    if len(parts) == 1:
+        ((f, a, _),) = parts
+        yield f, (a + start, a + stop, text)
+        return
     at = 0
     for number, (f, a, b) in enumerate(parts):
         last = number + 1 == len(parts)
@@ -133,28 +141,26 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
 
 def skeleton_edits(synced: Synced) -> Iterator[Edit]:
     """Edits that take out all that writing may change: words, their marks, what counts them."""
-    for _, f, own in _by_field(_blanks(synced)):
-        if own is None:
-            yield removal(synced.fields, f)
-        else:
-            yield from literal_edits(synced.fields.source, synced.fields.literals[f], own)
+    fields, tokens = synced.fields, synced.tokens
+    for stream, shown in synced.places.tokens():
+        items = synced.tracks[synced.streams[stream][1]].new_mark is not None
+        known, units, base = -1, None, 0
+        for token in shown:
+            text = "_"
+            for f, a, b in tokens.parts(token):
+                if items and not text and is_mark_item(fields, f, a, b):
+                    yield removal(fields, f)
+                    continue
+                if f != known:
+                    known, base, units = f, fields.literals.starts[f] + 1, fields.units(f)
+                yield (base + a, base + b, text) if units is None else (base + units[a], base + units[b], text)
+                text = ""
     spans = _Spans(synced.fields.source)
     for track in synced.tracks:
         counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
         for anchor in counted.values():
             if isinstance(anchor.node.get(anchor.key), int):
                 yield *spans.of(anchor.node, anchor.key), "0"
-
-
-def _blanks(synced: Synced) -> Iterator[_Change]:
-    fields = synced.fields
-    for place in synced.places:
-        items = synced.tracks[synced.streams[place.stream][1]].new_mark is not None
-        for number, (f, a, b) in enumerate(synced.tokens.parts(place.token)):
-            if number and items and is_mark_item(fields, f, a, b):
-                yield place.stream, f, None
-            else:
-                yield place.stream, f, (a, b, "" if number else "_")
 
 
 class _Spans:

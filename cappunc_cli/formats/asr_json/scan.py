@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
 from typing import Any
 
@@ -23,6 +26,9 @@ _GAP = re.compile(r"[ \t\r\n]*+")
 _KEY = re.compile(r'[ \t\r\n]*+"([^"\\]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
 _NEXT = re.compile(r"[ \t\r\n]*+([,}\]])[ \t\r\n]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?([eE][-+]?\d++)?")
+# Objects with neither objects, lists nor escapes in them, and lists of these: the words of most files.
+_FLAT = re.compile(r'\{[^{}\[\]"\\]*+(?:"[^"\\]*+"[^{}\[\]"\\]*+)*+\}')
+_FLATS = re.compile(rf"\[(?:[ \t\r\n]*+{_FLAT.pattern}[ \t\r\n]*+,?)++\]")
 # Whisper's token ids and Azure's speaker vectors: half of some files, and never of interest.
 _NUMBERS = re.compile(r"\[[-+0-9.eE, \t\r\n]*+\]")
 _CONSTANTS: dict[str, Any] = {
@@ -34,9 +40,18 @@ _CONSTANTS: dict[str, Any] = {
     "-Infinity": float("-inf"),
 }
 _CONSTANT = re.compile("|".join(_CONSTANTS))
-_UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
+_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
+_DECODER = json.JSONDecoder(strict=False)
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Keys, and the keys of whole objects: each is kept once."""
+
+    keys: dict[str, str] = field(default_factory=dict)
+    objects: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
 
 class Literal(str):
@@ -66,12 +81,12 @@ def parse(source: str, start: int = 0) -> tuple[Any, int]:
     duplicate keys (the last one counts) are read. Raises BadInput with the line otherwise.
     """
     try:
-        return _value(source, start, 0, {})
+        return _value(source, start, 0, _Known())
     except JSONDecodeError as error:
         raise fault(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
 
 
-def _value(source: str, at: int, depth: int, keys: dict[str, str]) -> tuple[Any, int]:
+def _value(source: str, at: int, depth: int, known: _Known) -> tuple[Any, int]:
     c = source[at : at + 1]
     if c == '"':
         text, stop = scanstring(source, at + 1, False)
@@ -79,11 +94,15 @@ def _value(source: str, at: int, depth: int, keys: dict[str, str]) -> tuple[Any,
         literal.start, literal.stop = at, stop
         return literal, stop
     if c == "{":
-        return _object(source, at, depth + 1, keys)
+        if (flat := _FLAT.match(source, at)) and (node := _flat(source, flat, known)) is not None:
+            return node, flat.end()
+        return _object(source, at, depth + 1, known)
     if c == "[":
         if numbers := _NUMBERS.match(source, at):
             return _plain(source, at, numbers), numbers.end()
-        return _array(source, at, depth + 1, keys)
+        if (flats := _FLATS.match(source, at)) and (nodes := _flat_list(source, flats, known)) is not None:
+            return nodes, flats.end()
+        return _array(source, at, depth + 1, known)
     if number := _NUMBER.match(source, at):
         text = number.group()
         return (float(text) if number.group(1) or number.group(2) else _integer(text)), number.end()
@@ -103,17 +122,61 @@ def _plain(source: str, at: int, numbers: re.Match[str]) -> Any:
         raise fault(source, at + error.pos, error.msg[:1].lower() + error.msg[1:]) from None
 
 
-def _object(source: str, start: int, depth: int, keys: dict[str, str]) -> tuple[Node, int]:
+def _object(source: str, start: int, depth: int, known: _Known) -> tuple[Node, int]:
     node = Node()
     node.start = start
-    for key, value, _, stop in _members(source, start, depth, keys):
+    for key, value, _, stop in _members(source, start, depth, known):
         node[key] = value
         at = stop
     node.stop = _close(source, at if node else start + 1, "}")
     return node, node.stop
 
 
-def _members(source: str, start: int, depth: int, keys: dict[str, str]) -> Iterator[tuple[str, Any, int, int]]:
+def _flat(source: str, found: re.Match[str], known: _Known) -> Node | None:
+    """A flat object by the standard library's own parser; None where a closer look is needed."""
+    try:
+        value, stop = _DECODER.raw_decode(source, found.start())
+    except ValueError:
+        return None
+    return _placed(source, value, found, known) if stop == found.end() else None
+
+
+def _flat_list(source: str, found: re.Match[str], known: _Known) -> list[Node] | None:
+    """A list of flat objects, likewise."""
+    try:
+        values, stop = _DECODER.raw_decode(source, found.start())
+    except ValueError:
+        return None
+    if stop != found.end():
+        return None
+    for i, flat in enumerate(_FLAT.finditer(source, *found.span())):
+        node = _placed(source, values[i], flat, known)
+        if node is None:
+            return None
+        values[i] = node
+    return list(values)
+
+
+def _placed(source: str, value: dict[str, Any], found: re.Match[str], known: _Known) -> Node | None:
+    """What the flat object at `found` says, with places; None where a key is there twice, or an odd one."""
+    at, end = place, _ = found.span()
+    strings = [key for key, text in value.items() if type(text) is str]
+    if source.count('"', at, end) != 2 * (len(value) + len(strings)):
+        return None
+    for key in strings:
+        if not key.isidentifier():  # `":1,"` may be a key, or stand between two
+            return None
+        place = source.index('"', source.index(f'"{key}"', place) + len(key) + 2)
+        value[key] = literal = Literal(value[key])
+        literal.start = place
+        literal.stop = place = place + len(literal) + 2
+    names = tuple(value)
+    node = Node(zip(known.objects.setdefault(names, names), value.values(), strict=True))
+    node.start, node.stop = at, end
+    return node
+
+
+def _members(source: str, start: int, depth: int, known: _Known) -> Iterator[tuple[str, Any, int, int]]:
     """Key, value and the span of the value, for each member of the object at `start`."""
     if depth > _DEPTH:
         raise fault(source, start, "nested too deep")
@@ -125,8 +188,8 @@ def _members(source: str, start: int, depth: int, keys: dict[str, str]) -> Itera
             key, begin = plain.group(1), plain.end()
         else:
             key, begin = _escaped_key(source, _gap(source, at))
-        value, at = _value(source, begin, depth, keys)
-        yield keys.setdefault(key, key), value, begin, at
+        value, at = _value(source, begin, depth, known)
+        yield known.keys.setdefault(key, key), value, begin, at
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "]":
             raise fault(source, _gap(source, at), "expected ',' or '}'")
@@ -145,13 +208,13 @@ def _escaped_key(source: str, at: int) -> tuple[str, int]:
     return key, _gap(source, colon + 1)
 
 
-def _array(source: str, start: int, depth: int, keys: dict[str, str]) -> tuple[list[Any], int]:
+def _array(source: str, start: int, depth: int, known: _Known) -> tuple[list[Any], int]:
     if depth > _DEPTH:
         raise fault(source, start, "nested too deep")
     values: list[Any] = []
     at = _gap(source, start + 1)
     while True:
-        value, at = _value(source, at, depth, keys)
+        value, at = _value(source, at, depth, known)
         values.append(value)
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "}":
@@ -191,7 +254,7 @@ def load(source: str) -> Any:
 
 def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands in the source."""
-    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
+    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, _Known())}
 
 
 def decoded(source: str, literal: Span) -> str:
@@ -207,20 +270,33 @@ def literal_edits(source: str, literal: Span, edits: Iterable[Edit]) -> Iterator
     new non-ASCII character is escaped where its neighbours or the whole file do so.
     """
     inside = source[literal[0] + 1 : literal[1] - 1]
-    units = None if "\\" not in inside else _unit_starts(inside)
+    units = Units(inside)
     escapes = _ESCAPED.search(inside)
     ascii_only = escapes is not None or (inside.isascii() and source.isascii())
     large = escapes is not None and any(c in "ABCDEF" for c in escapes.group())
     base = literal[0] + 1
     for start, stop, text in edits:
-        a, b = (start, stop) if units is None else (units[start], units[stop])
-        yield base + a, base + b, escape(text, ascii_only, large)
+        yield base + units[start], base + units[stop], escape(text, ascii_only, large)
 
 
-def _unit_starts(inside: str) -> list[int]:
-    starts = [unit.start() for unit in _UNIT.finditer(inside)]
-    starts.append(len(inside))
-    return starts
+class Units:
+    """Where each character that the inside of a literal says begins in it."""
+
+    __slots__ = ("_places", "_shifts")
+
+    def __init__(self, inside: str) -> None:
+        # The characters that are escaped, and how far those behind each stand from where they are counted.
+        self._places, self._shifts = array("I"), array("I", [0])
+        if "\\" in inside:
+            shift = 0
+            for found in _ESCAPE.finditer(inside):
+                start, stop = found.span()
+                self._places.append(start - shift)
+                shift += stop - start - 1
+                self._shifts.append(shift)
+
+    def __getitem__(self, i: int) -> int:
+        return i + self._shifts[bisect_left(self._places, i)]
 
 
 def escape(text: str, ascii_only: bool, large: bool = False) -> str:

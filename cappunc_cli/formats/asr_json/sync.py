@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import takewhile
 
 from cappunc_cli.labels import Label, dress, stripped
@@ -19,6 +20,8 @@ _RARE = 1 / 50
 # A text that has this many words more than the list says something of its own.
 _SPELLED = 3
 _NOBODY = -1
+#: What a stream shows of a word: the word itself, a mark, a capital.
+_SHOWN, _MARKED, _CAPITAL = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +88,39 @@ class Places:
             a, b, at = self._letters[i]
             self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
 
-    def whole(self, start: int) -> Iterator[tuple[int, int, int]]:
-        """Of the places from `start` on that show one word and all of it: the stream, the token, the word."""
-        columns = self._streams[start:], self._tokens[start:], self._case_of[start:], self._mark_of[start:]
-        for stream, token, case_of, mark_of in zip(*columns, strict=True):
-            if case_of == mark_of != _NOBODY:
-                yield stream or 0, token, case_of
+    def whole(self, start: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """Of the places from `start` on that show one word and all of it: (token, word), stream by stream."""
+        for stream, a, b in self._streams[start:].stretches():
+            columns = (column[start + a : start + b] for column in (self._tokens, self._case_of, self._mark_of))
+            yield (
+                stream or 0,
+                [(token, word) for token, word, mark in zip(*columns, strict=True) if word == mark != _NOBODY],
+            )
+
+    def changed(self, words: Sequence[int]) -> Iterator[Place]:
+        """The places that show a word that is true in `words`, which ends with a false one for nobody."""
+        columns = zip(self._case_of, self._mark_of, strict=True)
+        for i, (case_of, mark_of) in enumerate(columns):
+            if words[case_of] or words[mark_of] or i in self._letters:
+                yield self._at(i)
+
+    def tokens(self) -> Iterator[tuple[int, Iterable[int]]]:
+        """The tokens of all places, stream by stream."""
+        for stream, a, b in self._streams.stretches():
+            yield stream or 0, self._tokens[a:b]
 
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def __iter__(self) -> Iterator[Place]:
-        columns = zip(self._streams, self._tokens, self._case_of, self._mark_of, strict=True)
-        for i, (stream, token, case_of, mark_of) in enumerate(columns):
-            yield Place(
-                stream or 0,
-                token,
-                None if case_of == _NOBODY else case_of,
-                None if mark_of == _NOBODY else mark_of,
-                self._letters.get(i),
-            )
+    def _at(self, i: int) -> Place:
+        stream, token, case_of, mark_of = self._streams[i], self._tokens[i], self._case_of[i], self._mark_of[i]
+        return Place(
+            stream or 0,
+            token,
+            None if case_of == _NOBODY else case_of,
+            None if mark_of == _NOBODY else mark_of,
+            self._letters.get(i),
+        )
 
 
 class Synced:
@@ -126,7 +142,9 @@ class Synced:
     def add(self, track: Track) -> None:
         """Find the copies of each word of one more track."""
         begun, first = len(self.places), len(self.streams)
-        runs = [self._run(stream) for stream in (track.words, *track.copies, *(copy for _, copy in track.twins))]
+        runs = [
+            self.fields.extend(stream) for stream in (track.words, *track.copies, *(copy for _, copy in track.twins))
+        ]
         silent = [not all(f.marks for f in s) for s in (track.words, *track.copies, *(copy for _, copy in track.twins))]
         own = tokenize(self.fields, runs[0], self.tokens)
         self.places.add_all(first, own, own, own)
@@ -146,12 +164,6 @@ class Synced:
         self.streams += [(run, len(self.tracks)) for run in runs]
         self._settle(track, drafts, own, begun, first, silent)
         self.tracks.append(replace(track, words=(), copies=(), twins=(), clock=()))
-
-    def _run(self, stream: Sequence[Field]) -> range:
-        begun = len(self.fields)
-        for field in stream:
-            self.fields.add(field)
-        return range(begun, len(self.fields))
 
     def _copy(self, number: int, drafts: Sequence[int], tokens: Sequence[int], marks: bool) -> Sequence[int]:
         """Place the tokens of a copy; returns the words, which are tokens too, with the copy's own ones among them.
@@ -204,53 +216,68 @@ class Synced:
     ) -> None:
         """Decide what the streams write, and what the words of a track are."""
         count, base, tokens, names = len(drafts), len(self.words), self.tokens, self.fields.names
-        # Of each stream, which words it shows, and shows with a mark or a capital.
-        words, marked, capital = ([bytearray(count) for _ in silent] for _ in range(3))
+        # Of each stream, what it shows of each word: _shows, and 0 of a word that it lacks.
+        seen = [bytearray(count) for _ in silent]
         said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
         speakers = [said_by[d - own.start] for d in drafts]
-        for stream, token, word in self.places.whole(begun):
-            n, s, text = word - base, stream - first, tokens.texts[token]
-            words[s][n] = 1
-            marked[s][n] |= bool(stripped(text)[1].after) and bool(stripped(text)[1].mark)
-            capital[s][n] |= not text.islower() and any(map(str.isupper, text))
-            if speakers[n] is None:
-                speakers[n] = said_by[token - own.start]
+        for stream, whole in self.places.whole(begun):
+            here = seen[stream - first]
+            for token, word in whole:
+                here[word - base] |= _shows(tokens.texts[token])
+                if speakers[word - base] is None:
+                    speakers[word - base] = said_by[token - own.start]
         self.styles += [
-            Style(not _lacks(s, words, capital), not mute and not _lacks(s, words, marked))
+            Style(not _lacks(s, seen, _CAPITAL), not mute and not _lacks(s, seen, _MARKED))
             for s, mute in enumerate(silent)
         ]
         shown = array("q", [_NOBODY]) * count
         plain = [style == Style() for style in self.styles[first:]]
-        for stream, token, word in self.places.whole(begun):
-            if plain[stream - first] and shown[word - base] == _NOBODY:
-                shown[word - base] = token
+        for stream, whole in self.places.whole(begun):
+            if plain[stream - first] and _NOBODY in shown:
+                for token, word in whole:
+                    if shown[word - base] == _NOBODY:
+                        shown[word - base] = token
         starts, ends = (
             [known[d - own.start] if d < own.stop else None for d in drafts]  # what only a copy has has no time
             for known in (list(tokens.starts[own.start : own.stop]), list(tokens.ends[own.start : own.stop]))
         )
         if track.clock:
             _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
-        written = (d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True))
+        written = [d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True)]
         begins = self._cue + bool(self.tracks)
-        cues, turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
-        for t, start, end, speaker in zip(written, starts, ends, speakers, strict=True):
+        own_cues, begun_turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
+        cues, turns = array("q"), array("q")
+        for t, speaker in zip(written, speakers, strict=True):
             changed = speaker is not None and speaker != self._speaker and self._speaker is not None
-            self._turn += bool(turns[t - own.start]) or changed
+            self._turn += bool(begun_turns[t - own.start]) or changed
             self._speaker = speaker if speaker is not None else self._speaker
-            self._cue = max(self._cue, begins + (cues[t - own.start] or 0))
-            self.words.add(tokens.texts[t], start, end, self._cue, self._turn)
+            self._cue = max(self._cue, begins + (own_cues[t - own.start] or 0))
+            cues.append(self._cue)
+            turns.append(self._turn)
+        self.words.extend([tokens.texts[t] for t in written], starts, ends, cues, turns)
 
 
-def _lacks(stream: int, words: Sequence[bytearray], having: Sequence[bytearray]) -> bool:
+@lru_cache(maxsize=1 << 15)
+def _shows(text: str) -> int:
+    """_SHOWN, and whether the word has a mark or a capital."""
+    label = stripped(text)[1]
+    marked = bool(label.after) and bool(label.mark)
+    capital = not text.islower() and any(map(str.isupper, text))
+    return _SHOWN | _MARKED * marked | _CAPITAL * capital
+
+
+def _lacks(stream: int, seen: Sequence[bytearray], what: int) -> bool:
     """Streams without a mark, or without a capital, beside others that have them keep to that."""
-    own = words[stream]
-    count = sum(own)
-    if not count or any(having[stream]):
+    own = _bits(seen[stream], _SHOWN)
+    count = own.bit_count()
+    if not count or _bits(seen[stream], what):
         return False
-    bits = int.from_bytes(own)
-    return any(
-        (int.from_bytes(theirs) & bits).bit_count() > _RARE * count for s, theirs in enumerate(having) if s != stream
-    )
+    return any((_bits(theirs, what) & own).bit_count() > _RARE * count for s, theirs in enumerate(seen) if s != stream)
+
+
+def _bits(seen: bytearray, what: int) -> int:
+    """A number with one bit for each word of which a stream shows that."""
+    return (int.from_bytes(seen) & int.from_bytes(bytes([what]) * len(seen))) >> what.bit_length() - 1
 
 
 def _timed(
@@ -263,8 +290,7 @@ def _timed(
 ) -> None:
     """Give the words of these keys the times and speakers of the raw ones."""
     fields, raw = Fields(source), Tokens()
-    for field in clock:
-        fields.add(field)
+    fields.extend(clock)
     tokenize(fields, range(len(fields)), raw)
     for same, i, i_stop, j, j_stop in blocks(keys, raw.keys):
         if i == i_stop or j == j_stop:

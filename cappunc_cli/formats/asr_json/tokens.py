@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise
+from functools import lru_cache
+from itertools import accumulate, chain, islice
 from sys import intern
 
 from cappunc_cli.labels import MARKS, stripped
@@ -28,10 +28,10 @@ _MASK = re.compile(
 _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
-_RUN = re.compile(r"[^\s\0]+")
+# A run of what is shown, and the marks behind it that stand apart.
+_RUN = re.compile(r"([^\s\0]++)(?:[ \xa0\u202f]++(?:[,.?!:;…—–]|--)++(?=[\s\0]|$))*+")
 # Not to be touched: addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
-_DETACHED = re.compile(r"(?:[ \xa0\u202f]+(?:[,.?!:;…—–]|--)+(?=[\s\0]|$))+")
 _BARE = re.compile(r"[\W_]+")
 
 
@@ -47,26 +47,26 @@ class Tokens:
         # Three numbers a part, one part after the other; where the parts of each token end.
         self._parts, self._stops = array("I"), array("I")
 
-    def add(
-        self,
-        text: str,
-        parts: Iterable[Part],
-        times: tuple[int | None, int | None] = (None, None),
-        cue: int | None = 0,
-        turn: bool = False,
-        speaker: int | None = None,
-    ) -> int:
-        """Append a token; returns its number. `speaker` is one of the fields' `names`, by its number."""
-        self.texts.append(intern(text))
-        self.keys.append(intern(key_of(text)))
-        self._parts.extend(chain.from_iterable(parts))
-        self._stops.append(len(self._parts))
-        self.starts.add(times[0])
-        self.ends.add(times[1])
-        self.cues.add(cue)
-        self.turns.add(turn)
-        self.speakers.add(speaker)
+    def add(self, text: str, parts: Iterable[Part]) -> int:
+        """Append a token that has no time; returns its number."""
+        flat = array("I", chain.from_iterable(parts))
+        self.extend([text], flat, [len(flat)])
+        for column in (self.starts, self.ends, self.speakers):
+            column.add(None)
+        self.cues.add(0)
+        self.turns.add(False)
         return len(self) - 1
+
+    def extend(self, texts: Iterable[str], parts: array[int], stops: Iterable[int]) -> None:
+        """Append texts and parts of tokens; `stops` says where in `parts` those of each end.
+
+        The other columns are left to the caller. `speakers` are the fields' `names`, by their numbers.
+        """
+        begun, offset = len(self.texts), len(self._parts)
+        self.texts.extend(map(intern, texts))
+        self.keys.extend(map(key_of, islice(self.texts, begun, None)))
+        self._parts.extend(parts)
+        self._stops.extend([offset + stop for stop in stops])
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -78,9 +78,11 @@ class Tokens:
         return list(zip(own[::3], own[1::3], own[2::3], strict=True))
 
 
+@lru_cache(maxsize=1 << 15)
 def key_of(text: str) -> str:
+    """What the copies of a word have in common."""
     bare = stripped(text)[0]
-    return bare if bare.isalnum() else _BARE.sub("", bare) or bare
+    return intern(bare if bare.isalnum() else _BARE.sub("", bare) or bare)
 
 
 def _hide(found: re.Match[str]) -> str:
@@ -94,68 +96,97 @@ def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
     turns.reverse()
     masked = _TURN.sub(_hide, masked)
     for run in _RUN.finditer(masked):
-        if not any(map(str.isalnum, run.group())) or _OPAQUE.search(run.group()):
+        shown = run[1]
+        if not shown.isalnum() and (not any(map(str.isalnum, shown)) or _OPAQUE.search(shown)):
             continue
-        detached = _DETACHED.match(masked, run.end())
+        start, stop = run.span()
         turn = False
-        while turns and turns[-1] <= run.start():
+        while turns and turns[-1] <= start:
             turn = bool(turns.pop())
-        yield run.start(), detached.end() if detached else run.end(), turn
+        yield start, stop, turn
 
 
 def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
-    begins, whole = _joined(fields, run)
-    cues = array("I", accumulate((f != run.start and "\n" in fields.joins[f] for f in run), initial=0))
-    starts, ends = list(fields.starts[run.start : run.stop]), list(fields.ends[run.start : run.stop])
-    speakers = list(fields.speakers[run.start : run.stop])
-    begun, base = len(tokens), run.start
-    before = -1
-    found = ((_parts(begins, fields, run, start, stop), turn) for start, stop, turn in find_words(whole))
-    for current, following in pairwise(chain(found, (None,))):
-        assert current is not None  # only the last of them is
-        parts, turn = current
-        head, tail = parts[0][0], parts[-1][0]
-        text = "".join([whole[begins[f - base] + a : begins[f - base] + b] for f, a, b in parts])
-        start = starts[head - base] if head != before else None
-        last = following is None or following[0][0][0] != tail
-        end = next((e for f, _, _ in reversed(parts) if (e := ends[f - base]) is not None), None) if last else None
-        tokens.add(text, parts, (start, end), cues[head - base + 1], turn, speakers[head - base])
-        before = tail
+    begins, stops, whole = _joined(fields, run)
+    texts: list[str] = []
+    parts, ends_of_parts = array("I"), array("I")
+    # By their numbers in the run, the fields that each word begins in, and where its start and its end
+    # are told; -1 where neither is: only the first word of a field has its start, only the last one its end.
+    heads, starting, ending = array("i"), array("i"), array("i")
+    turns = array("I")
+    ends = list(fields.ends[run.start : run.stop])
+    f, before = 0, -1
+    for start, stop, turn in find_words(whole):
+        while stops[f] <= start:
+            f += 1
+        if turn:
+            turns.append(len(texts))
+        if f == before:
+            ending[-1] = -1
+        heads.append(f)
+        starting.append(f if f != before else -1)
+        before = f
+        if stop <= stops[f]:
+            texts.append(whole[start:stop])
+            parts.extend((run.start + f, start - begins[f], stop - begins[f]))
+            ending.append(f)
+        else:
+            own = list(_parts(fields, run, begins, stops, f, start, stop))
+            texts.append("".join([whole[begins[g] + a : begins[g] + b] for g, a, b in own]))
+            parts.extend(chain.from_iterable((run.start + g, a, b) for g, a, b in own))
+            before = own[-1][0]
+            ending.append(next((g for g, _, _ in reversed(own) if ends[g] is not None), before))
+        ends_of_parts.append(len(parts))
+    begun = len(tokens)
+    tokens.extend(texts, parts, ends_of_parts)
+    breaks = ("\n" in join for join in islice(fields.joins, run.start + 1, run.stop))
+    tokens.cues.extend_from(list(accumulate(breaks, initial=0)), heads)
+    tokens.speakers.extend_from(list(fields.speakers[run.start : run.stop]), heads)
+    tokens.starts.extend_from([*fields.starts[run.start : run.stop], None], starting)
+    tokens.ends.extend_from([*ends, None], ending)
+    said = [False] * len(texts)
+    for turn_at in turns:
+        said[turn_at] = True
+    tokens.turns.extend(said)
     return range(begun, len(tokens))
 
 
-def _joined(fields: Fields, run: range) -> tuple[array[int], str]:
-    """Where each field of the run begins in the text that they make together, and that text."""
-    begins = array("I")
+def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
+    """Where each field of the run begins and stops in the text that they make together, and that text."""
+    begins, stops = array("I"), array("I")
 
     def pieces() -> Iterator[str]:
         at = 0
-        for f, labels in zip(run, fields.labels[run.start : run.stop], strict=True):
-            join, text = fields.joins[f] if f != run.start else "", fields.text(f)
-            begins.append(at + len(join))
-            at += len(join) + len(text)
-            yield join
+        some = slice(run.start, run.stop)
+        for text, join, labels in zip(fields.texts(run), fields.joins[some], fields.labels[some], strict=True):
+            if begins:
+                yield join
+                at += len(join)
+            begins.append(at)
+            at += len(text)
+            stops.append(at)
             yield _LABEL.sub(_hide, text) if labels else text
 
-    return begins, joined(pieces())
+    whole = joined(pieces())
+    return begins, stops, whole
 
 
-def _parts(begins: array[int], fields: Fields, run: range, start: int, stop: int) -> list[Part]:
-    """The stretches of fields below [start, stop) of the joined text, up to the first joint."""
-    parts: list[Part] = []
-    at = bisect_right(begins, start) - 1
-    while at < len(run) and begins[at] < stop:
-        f = run[at]
-        if parts and fields.joins[f]:
-            break  # what follows stands in an entry of its own
-        # Until the next field begins, and the joint before it.
-        end = begins[at + 1] - len(fields.joins[f + 1]) if at + 1 < len(run) else stop
-        a, b = max(start, begins[at]), min(stop, end)
+def _parts(
+    fields: Fields, run: range, begins: Sequence[int], stops: Sequence[int], f: int, start: int, stop: int
+) -> Iterator[Part]:
+    """The stretches of fields below [start, stop) of the joined text, up to the first joint; `f` has its beginning.
+
+    Fields have their numbers in the run.
+    """
+    first = f
+    while f < len(run) and begins[f] < stop:
+        if f != first and fields.joins[run[f]]:
+            return  # what follows stands in an entry of its own
+        a, b = max(start, begins[f]), min(stop, stops[f])
         if a < b:
-            parts.append((f, a - begins[at], b - begins[at]))
-        at += 1
-    return parts
+            yield f, a - begins[f], b - begins[f]
+        f += 1
 
 
 def cut(text: str, lengths: Sequence[int]) -> list[Span]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cappunc_cli.words import Column, Span
 
 from ..spans import Spans
-from .scan import Literal, Node, decoded
+from .scan import Literal, Node, Units, decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +75,61 @@ class Fields:
     """The fields of a whole file in columns; what a string says is read from the source when it is asked for."""
 
     __slots__ = (
-        "_item_starts", "_item_stops", "ends", "joins", "labels", "literals", "names", "source", "speakers", "starts",
+        "_item_starts", "_item_stops", "ends", "escaped", "joins", "labels", "literals", "names", "source", "speakers",
+        "starts",
     )  # fmt: skip
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.literals = Spans()
         self.starts, self.ends, self.labels = Column(), Column(), Column()
+        #: Whether a literal has escapes in it: else a character of the string stands where it is counted.
+        self.escaped = Column()
         self.joins: list[str] = []
         self._item_starts, self._item_stops = Column(), Column()
         #: Numbers of `names`; None is a name as well.
         self.speakers = Column()
         self.names: list[object] = []
 
-    def add(self, field: Field) -> None:
-        """Append a field."""
-        self.literals.append((field.literal.start, field.literal.stop))
-        self.starts.add(field.start)
-        self.ends.add(field.end)
-        self.labels.add(field.labels)
-        self.joins.append(field.join)
-        self._item_starts.add(None if field.item is None else field.item.start)
-        self._item_stops.add(None if field.item is None else field.item.stop)
-        if not self.names or self.names[-1] != field.speaker:
-            speaker = field.speaker
+    def extend(self, fields: Sequence[Field]) -> range:
+        """Append fields; returns their numbers."""
+        begun = len(self)
+        literals = [field.literal for field in fields]
+        self.literals.extend((literal.start, literal.stop) for literal in literals)
+        self.escaped.extend([literal.stop - literal.start != len(literal) + 2 for literal in literals])
+        self.starts.extend([field.start for field in fields])
+        self.ends.extend([field.end for field in fields])
+        self.labels.extend([field.labels for field in fields])
+        self.joins.extend([field.join for field in fields])
+        items = [field.item for field in fields]
+        self._item_starts.extend([None if item is None else item.start for item in items])
+        self._item_stops.extend([None if item is None else item.stop for item in items])
+        self.speakers.extend([self._speaker(field.speaker) for field in fields])
+        return range(begun, len(self))
+
+    def _speaker(self, speaker: object) -> int:
+        if not self.names or self.names[-1] != speaker:
             self.names.append(str(speaker) if isinstance(speaker, Literal) else speaker)
-        self.speakers.add(len(self.names) - 1)
+        return len(self.names) - 1
 
     def __len__(self) -> int:
         return len(self.literals)
 
     def text(self, f: int) -> str:
         """What a field says."""
-        return decoded(self.source, self.literals[f])
+        start, stop = self.literals[f]
+        return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
+
+    def texts(self, run: range) -> Iterator[str]:
+        """What each field of a run says."""
+        some = slice(run.start, run.stop)
+        for (start, stop), escaped in zip(self.literals[some], self.escaped[some], strict=True):
+            yield decoded(self.source, (start, stop)) if escaped else self.source[start + 1 : stop - 1]
+
+    def units(self, f: int) -> Units | None:
+        """Where each character of a field begins in its literal; None where that is its own number."""
+        start, stop = self.literals[f]
+        return Units(self.source[start + 1 : stop - 1]) if self.escaped[f] else None
 
     def item(self, f: int) -> Span | None:
         """Where the list entry of a field stands, where marks are entries of their own."""
