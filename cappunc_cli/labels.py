@@ -116,10 +116,14 @@ class Label:
 
 def fold(text: str) -> str:
     """Lower case that keeps the length: what has no one-letter lower case stays."""
+    if text.isascii():
+        return text.lower()
     return "".join([low if len(low := c.lower()) == 1 else c for c in text])
 
 
 def _upper(text: str) -> str:
+    if text.isascii():
+        return text.upper()
     return "".join([up if len(up := c.upper()) == 1 else c for c in text])
 
 
@@ -182,6 +186,8 @@ def _set_mark(after: str, mark: str, outside_of: str) -> str:
 def _core(text: str) -> tuple[int, int]:
     """Where the word proper starts and stops; (0, len) when the text has no letter or digit."""
     start, stop = 0, len(text)
+    if text.isalnum():
+        return start, stop
     while start < stop and (text[start] in _OPENING or text[start].isspace()):
         start += 1
     if dots := _DOTS.match(text, start):

@@ -96,3 +96,17 @@ def test_a_new_mark_outside_of_a_quotation(after: str, mark: str, expected: str)
 
 def test_a_foreign_form_is_not_written() -> None:
     assert dress("anna", Label(Case.MIXED, form="McDonald")) == "Anna"
+
+
+@given(st.text())
+def test_folding_is_letter_by_letter(text: str) -> None:
+    assert fold(text) == "".join(map(fold, text))
+    assert len(fold(text)) == len(text)
+
+
+@given(st.text(st.characters(categories=["L", "N"]), min_size=1), st.text(st.sampled_from(".,!?…-—'’\"”)»")))
+def test_letters_and_digits_are_all_of_a_word(word: str, after: str) -> None:
+    bare, label = strip(word)
+    assert bare == fold(word)
+    assert (label.before, label.after) == ("", "")
+    assert dress(*strip(word + after)) == word + after
