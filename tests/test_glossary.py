@@ -54,6 +54,21 @@ def test_terms_are_written_as_the_glossary_has_them(text: str, written: str) -> 
     assert run(text, *TERMS) == written
 
 
+@pytest.mark.parametrize("existing", ["auto", "keep", "replace"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the anti-nato cat sat, and two ceos", ["anti-NATO", "CEOs"]),
+        ("The Anti-Nato cat met Ceos of CEOS.", ["anti-NATO", "CEOs", "CEOs"]),
+        ("Anti‑nato cats and the ceos’ dog.", ["anti‑NATO", "CEOs’"]),
+    ],
+)
+def test_terms_of_mixed_case_with_a_hyphen_or_in_the_plural(text: str, words: list[str], existing: str) -> None:
+    written = run(text, "anti-NATO", "CEOs", existing=existing).split()
+    found = [word.rstrip(".,") for word in written if "nato" in word.lower() or "ceo" in word.lower()]
+    assert found == words
+
+
 def test_existing_capitals_give_way_and_marks_do_not() -> None:
     assert run("The Ipad, and New, york.", *TERMS, existing="keep") == "The iPad, and New, York."
 

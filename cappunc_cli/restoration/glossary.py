@@ -17,6 +17,7 @@ from cappunc_cli.labels import Label, dress, fold, strip
 _ENDINGS = ("'s", "'")
 #: Nor is this: `NATO-led`, `New York-based`.
 _JOINED = re.compile(r"(?<=[^\W_])[-‐‑](?=[^\W_])")
+_PLAIN = str.maketrans("’‐‑", "'--")
 #: No term goes on behind these.
 _ENDS = frozenset(".?!…;:")
 #: `C#` and `#MeToo` are terms; a comment's sign stands alone.
@@ -108,8 +109,8 @@ def _stems(key: str) -> Iterator[str]:
 
 
 def _key(word: str) -> str:
-    """What words have in common however they are written: case and the form of the apostrophe do not count."""
-    return fold(word).replace("’", "'")
+    """What words have in common however they are written: case and the forms of apostrophe and hyphen do not count."""
+    return fold(word).translate(_PLAIN)
 
 
 def _core(part: str) -> str:
