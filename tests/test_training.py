@@ -182,6 +182,7 @@ def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
         onnx.save(build(arrays, shape, weights, {}), path)
         again, state = stored.read(path)
         assert again == shape
+        assert stored.sizes(path) == stored.Sizes(shape.layers, shape.width, shape.vocabulary, shape.embedding)
         for name, value in network.state_dict().items():
             assert torch.allclose(state[name], value, atol=0.02), (weights, name)
 

@@ -134,8 +134,8 @@ def _line(text: str | None) -> str:
 def _network(recipe: Recipe, model: Path) -> str:
     if not recipe.network:
         return "all-MiniLM-L6-v2 encoder (Apache-2.0; 6 layers, 384 wide, uncased)"
-    shape, _ = stored.read(model)
-    return f"{shape.layers} layers of {shape.width}, {shape.vocabulary:,} pieces of {shape.embedding} (projected)"
+    sizes = stored.sizes(model)
+    return f"{sizes.layers} layers of {sizes.width}, {sizes.vocabulary:,} pieces of {sizes.embedding} (projected)"
 
 
 def _around(config: ModelConfig) -> str:

@@ -5,6 +5,7 @@ Inverse of `graph.build` but for what 8 bits rounded off.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,7 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
 
     Raises BadModel for a file that `graph.build` did not write.
     """
-    try:
-        graph = onnx.load(str(path)).graph
-    except Exception as error:  # protobuf has no base class that says "not this format"
-        raise BadModel("not an ONNX file", str(path)) from error
+    graph = _graph(path)
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     arrays: Arrays = {
         f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in products(graph).items()
@@ -55,6 +53,33 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
     attention = next(node for node in graph.node if node.op_type == "MultiHeadAttention")
     heads = next(attribute.i for attribute in attention.attribute if attribute.name == "num_heads")
     return _shape(state, heads), state
+
+
+def _graph(path: Path) -> onnx.GraphProto:
+    try:
+        return onnx.load(str(path)).graph
+    except Exception as error:  # protobuf has no base class that says "not this format"
+        raise BadModel("not an ONNX file", str(path)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a card says of a network."""
+
+    layers: int
+    width: int
+    vocabulary: int
+    embedding: int
+
+
+def sizes(path: Path) -> Sizes:
+    """The sizes of a model.onnx, by the shapes of its tensors: no weight is unpacked. Raises BadModel as `read`."""
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in _graph(path).initializer}
+    layers = {name.split(".")[1] for name in shapes if name.startswith("blocks.")}
+    if not layers or not {"words", "places"} <= shapes.keys():
+        raise BadModel("not a joint model of this project", str(path))
+    (vocabulary, embedding), (_, width) = shapes["words"], shapes["places"]
+    return Sizes(len(layers), width, vocabulary, embedding)
 
 
 def _shape(state: dict[str, Tensor], heads: int) -> Shape:
