@@ -393,3 +393,33 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     run = cappunc("models", "check", broken)
     assert (run.returncode, run.stdout) == (1, b"")
     assert b"lexicon.txt: is not the file" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fix", ""],
+        ["fix", "talk.srt", ""],
+        ["fix", "talk.srt", "-o", ""],
+        ["fix", "talk.srt", "--glossary", ""],
+        ["check", ""],
+        ["glossary", ""],
+        ["models", "check", ""],
+        ["eval", "--ref", ""],
+        ["eval", "--ref", "talk.srt", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_name_is_not_the_current_directory(arguments: list[str], tmp_path: Path, tiny_model: Path) -> None:
+    """`cappunc fix "$TALK"` with a variable that nobody set."""
+    for path in tiny_model.iterdir():  # nor a model, where that directory is one
+        if path.is_file():
+            (tmp_path / path.name).symlink_to(path)
+    path = talk(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    run = cappunc(*arguments, cwd=tmp_path)
+    assert run.returncode != 0
+    assert run.stdout == b""
+    assert b"cappunc: : no such file" in run.stderr or b"empty" in run.stderr or b"no model ''" in run.stderr
+    assert b"Traceback" not in run.stderr
+    assert (sorted(tmp_path.iterdir()), path.read_text()) == (before, SRT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import random
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,6 +67,39 @@ def test_a_model_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
     assert "holds a model already" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
     assert "no such file" in run("--lang", "xx", tmp_path / "b.txt", "-o", tmp_path / "m")
+
+
+@needs_torch
+def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
+    from cappunc_cli.cli.encoding import decode
+    from cappunc_cli.training.own import Order, _read
+
+    said = "«Où est-il allé ?» dit Anaïs à l’aîné. Elle préfère déjà l’été."
+    (tmp_path / "a.txt").write_bytes(f"{said}\r\n\r\nEt après\u2028cela ?\r\n".encode("utf-16"))
+    (tmp_path / "b.srt").write_bytes(f"1\r\n00:00:01,000 --> 00:00:02,000\r\n{said}\r\n".encode("cp1252"))
+    (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
+    files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
+    found = _read(Order("fr", files, (), None, tmp_path, lambda data: decode(data)[0]))
+    texts = [[turn.text for turn in document] for document in found["text"]]
+    assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.txt", b"\x89PNG\r\n\0\0\0\xff"), ("a.txt.xz", b"hello"), ("a.json", b'{"a": ')]
+)
+def test_what_is_no_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert run("--lang", "fr", "-o", tmp_path / "m", tmp_path / name).startswith(f"{tmp_path / name}:")
+
+
+@pytest.mark.parametrize("arguments", [["", "-o", "m"], ["a.txt", "-o", ""], ["a.txt", "--timed", "", "-o", "m"]])
+def test_an_empty_name_is_no_path(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    result = CliRunner().invoke(app, ["train", "--lang", "fr", *arguments])
+    assert result.exit_code == 2
+    assert "the name is empty" in result.stderr
 
 
 @needs_torch

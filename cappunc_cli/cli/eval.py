@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
-from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses
+from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses, path_of
 from cappunc_cli.errors import CappuncError
 
 
@@ -27,13 +27,16 @@ class Preset(StrEnum):
 
 def eval_(
     hypothesis: Annotated[
-        list[Path] | None, typer.Argument(metavar="[HYP]...", help="What to score; without it, the model is scored.")
+        list[Path] | None,
+        typer.Argument(metavar="[HYP]...", parser=path_of, help="What to score; without it, the model is scored."),
     ] = None,
     ref: Annotated[
-        list[Path] | None, typer.Option("--ref", metavar="PATH", help="The truth: a file or a directory; repeatable.")
+        list[Path] | None,
+        typer.Option("--ref", metavar="PATH", parser=path_of, help="The truth: a file or a directory; repeatable."),
     ] = None,
     versus: Annotated[
-        list[Path] | None, typer.Option("--vs", metavar="PATH", help="Another hypothesis: does it differ by luck?")
+        list[Path] | None,
+        typer.Option("--vs", metavar="PATH", parser=path_of, help="Another hypothesis: does it differ by luck?"),
     ] = None,
     format_name: FormatName = None,
     only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose name matches.")] = None,
@@ -77,7 +80,8 @@ def eval_(
     csv: Annotated[bool, typer.Option("--csv", help="Print the scores as CSV.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the scores as a Markdown table.")] = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with drawings and every error in its context.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=path_of, help="Write a page with drawings and every error in its context."),
     ] = None,
 ) -> None:
     """Score punctuation and case: precision, recall and F1 per mark, micro, macro, case.

@@ -161,6 +161,8 @@ def fix(
 
 
 def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) -> None:
+    if output == "":
+        raise typer.BadParameter("the name is empty", param_hint="-o")
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
     if marks is not None and (unknown := set(marks) - {*MARKS, *Around}):

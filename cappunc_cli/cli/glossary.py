@@ -83,4 +83,6 @@ def load(path: str) -> Glossary:
     """The glossary in a file; raises CappuncError, and OSError where it cannot be read."""
     from cappunc_cli.restoration.glossary import Glossary, parse
 
+    if not path:
+        raise CappuncError("no such file: the name is empty", "")
     return Glossary.of(parse(read_text(path)[0], path))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cappunc_cli.cli.files import PIPE
+from cappunc_cli.errors import CappuncError
 
 
 class Engine(StrEnum):
@@ -35,9 +37,21 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stand
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 
 
+def path_of(name: str) -> Path:
+    """A path; what a shell makes of an unset variable is none, though Path would take it for the current directory."""
+    if not name:
+        raise typer.BadParameter("the name is empty: no such file")
+    return Path(name)
+
+
 def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:
-    """What a command reads; where nothing is named and nobody pipes anything in, its help, and exit code 2."""
+    """What a command reads; where nothing is named and nobody pipes anything in, its help, and exit code 2.
+
+    Raises CappuncError for an empty name.
+    """
     if not files and sys.stdin.isatty():
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
+    if "" in (files or ()):
+        raise CappuncError("no such file: the name is empty", "")
     return files or [PIPE]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cappunc_cli.cli.encoding import decode
+from cappunc_cli.cli.options import path_of
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
@@ -16,15 +18,20 @@ if TYPE_CHECKING:
 
 def train(
     lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the text (fr, es, …).")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the model goes.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Where the model goes.")
+    ],
     texts: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[TEXT]...", help="Punctuated text: .txt, .txt.xz, or any transcript."),
+        typer.Argument(metavar="[TEXT]...", parser=path_of, help="Punctuated text: .txt, .txt.xz, or any transcript."),
     ] = None,
     timed: Annotated[
         list[Path] | None,
         typer.Option(
-            "--timed", metavar="FILE", help="A punctuated transcript whose times may teach pauses; repeat it."
+            "--timed",
+            metavar="FILE",
+            parser=path_of,
+            help="A punctuated transcript whose times may teach pauses; repeat it.",
         ),
     ] = None,
     start: Annotated[
@@ -70,7 +77,17 @@ def train(
         device = "cuda" if torch.cuda.is_available() else "cpu"
     elif device.startswith("cuda") and not torch.cuda.is_available():
         raise CappuncError("CUDA cannot be used here")
-    order = Order(lang, tuple(texts or ()), tuple(timed or ()), start, output, pieces, licence, device)
+    order = Order(
+        lang,
+        tuple(texts or ()),
+        tuple(timed or ()),
+        start,
+        output,
+        lambda data: decode(data)[0],
+        pieces,
+        licence,
+        device,
+    )
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -46,7 +46,7 @@ def find(name_or_dir: str, config: str = CONFIG) -> Path:
         if path.name == name_or_dir:
             return path
     path = Path(name_or_dir)
-    if (path / config).is_file():
+    if name_or_dir and (path / config).is_file():
         return path
     names = ", ".join(path.name for path in installed(config)) or "none"
     raise BadModel(f"no model {name_or_dir!r} (installed: {names})")

@@ -10,7 +10,7 @@ import json
 import lzma
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,15 +75,20 @@ def romanian(text: str) -> str:
 
 def paragraphs(path: Path) -> Iterator[list[Turn]]:
     """Text files: one paragraph or turn a line, documents separated by a blank line."""
-    document: list[Turn] = []
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if text := line.strip():
-                document.append(Turn(text))
-            elif document:
-                yield document
-                document = []
+        yield from apart(lines)
+
+
+def apart(lines: Iterable[str]) -> Iterator[list[Turn]]:
+    """The documents of such lines."""
+    document: list[Turn] = []
+    for line in lines:
+        if text := line.strip():
+            document.append(Turn(text))
+        elif document:
+            yield document
+            document = []
     if document:
         yield document
 

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.labels import Around, strip
 from cappunc_cli.restoration.models import ModelConfig, find
 from cappunc_cli.training import score
-from cappunc_cli.training.corpora import Corpus, Turn, composed, paragraphs, turns_of
+from cappunc_cli.training.corpora import Corpus, Turn, apart, composed, turns_of
 from cappunc_cli.training.export import export
 from cappunc_cli.training.prepare import prepare
 from cappunc_cli.training.recipe import Recipe
@@ -52,6 +53,7 @@ class Order:
     """What to train: the language, files to read without and with their times, a model to start from.
 
     `pieces` is the length of the run in sub-word pieces, None for a length that suits the text.
+    `decode` is how the bytes of a file become text; it raises BadInput for what is none.
     """
 
     language: str
@@ -59,6 +61,7 @@ class Order:
     timed: tuple[Path, ...]
     start: str | None
     output: Path
+    decode: Callable[[bytes], str]
     pieces: int | None = None
     licence: str = ""
     device: str = "cpu"
@@ -97,19 +100,37 @@ def build(order: Order, said: Callable[[str], None], report: Callable[[Progress]
 
 def _read(order: Order) -> Documents:
     """The documents of the files, by the name of their corpus; raises CappuncError."""
-    try:
-        found = {"text": list(_documents(order.texts)), "timed": list(_documents(order.timed, with_times=True))}
-    except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
-        raise CappuncError(f"the text cannot be read: {error}") from error
+    found = {
+        "text": list(_documents(order.texts, order.decode)),
+        "timed": list(_documents(order.timed, order.decode, with_times=True)),
+    }
     return {name: documents for name, documents in found.items() if documents}
 
 
-def _documents(paths: Sequence[Path], *, with_times: bool = False) -> Iterator[list[Turn]]:
+def _documents(
+    paths: Sequence[Path], decode: Callable[[bytes], str], *, with_times: bool = False
+) -> Iterator[list[Turn]]:
     for path in paths:
-        if path.name.endswith((".txt", ".txt.xz")):
-            yield from paragraphs(path)
-        else:
-            yield _transcript(path, with_times)
+        try:
+            text = _text(path, decode)
+            if path.name.endswith((".txt", ".txt.xz")):
+                yield from apart(StringIO(text, newline=None))
+            else:
+                yield _transcript(text, path.name, with_times)
+        except CappuncError as error:
+            raise BadInput(error.message, error.path or str(path), error.line) from error
+
+
+def _text(path: Path, decode: Callable[[bytes], str]) -> str:
+    try:
+        data = path.read_bytes()
+        data = lzma.decompress(data) if path.suffix == ".xz" else data
+    except OSError as error:
+        raise BadInput(error.strerror or str(error)) from error
+    except lzma.LZMAError as error:
+        raise BadInput(f"not unpackable: {error}") from error
+    # Bytes that are no character, which `fix` carries along, teach nothing.
+    return decode(data).encode("utf-8", "ignore").decode()
 
 
 def _corpora(order: Order, documents: Documents) -> dict[str, Corpus]:
@@ -122,17 +143,8 @@ def _corpora(order: Order, documents: Documents) -> dict[str, Corpus]:
     }
 
 
-def _transcript(path: Path, with_times: bool) -> list[Turn]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("not UTF-8", str(path)) from error
-    except OSError as error:
-        raise CappuncError(f"{path}: {error.strerror}") from error
-    try:
-        words = formats.read(text, path.name).words
-    except CappuncError as error:
-        raise BadInput(error.message, str(path)) from error
+def _transcript(text: str, name: str, with_times: bool) -> list[Turn]:
+    words = formats.read(text, name).words
     return [turn if with_times else Turn(turn.text) for turn in turns_of(words)]
 
 
