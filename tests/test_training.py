@@ -226,3 +226,16 @@ def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
     for config in find("en").parent.glob("*/config.json"):
         shipped = Recipe.load(config.with_name("train.toml"))
         assert [name for name in shipped.texts() if name not in CORPORA or not CORPORA[name].ships] == []
+
+
+def test_averaging_goes_half_way() -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.training.export import average
+    from cappunc_cli.training.network import JointNetwork, Shape
+
+    shape = Shape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24, pause_bins=5)
+    one, other = JointNetwork(shape), JointNetwork(shape)
+    before = one.blocks[0].up.weight.clone()
+    average(one, other.state_dict(), 0.5)
+    assert torch.allclose(one.blocks[0].up.weight, (before + other.blocks[0].up.weight) / 2)
+    assert torch.equal(other.blocks[0].up.weight, other.state_dict()["blocks.0.up.weight"])

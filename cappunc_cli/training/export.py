@@ -9,6 +9,7 @@ import hashlib
 import logging
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import torch
 from tokenizers import Tokenizer
 
 from cappunc_cli.labels import MARKS, Case
-from cappunc_cli.training import results
+from cappunc_cli.training import results, stored
 from cappunc_cli.training.corpora import CORPORA
 from cappunc_cli.training.graph import Weights, build
 from cappunc_cli.training.network import JointNetwork
@@ -53,6 +54,17 @@ def parity(network: JointNetwork, path: Path, tolerance: float, seed: int = 0) -
     return worst
 
 
+@torch.no_grad()
+def average(network: JointNetwork, others: Mapping[str, torch.Tensor], share: float) -> None:
+    """Draw the weights of a network towards `others`, those that its run began with, by a `share`.
+
+    Half way between the two is better than either where one went on from the other (Wortsman et al. 2022, Robust
+    fine-tuning of zero-shot models, section 4).
+    """
+    for name, parameter in network.named_parameters():
+        parameter.lerp_(others[name], share)
+
+
 def export(recipe: Recipe, directory: Path, kind: Weights = STORED) -> None:
     """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`.
 
@@ -65,6 +77,8 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED) -> None:
     best = recipe.runs / "best.pt"
     saved = torch.load(best if best.exists() else recipe.runs / "checkpoint.pt", map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()
+    if recipe.averaged and recipe.start:
+        average(network, stored.read(recipe.start)[1], recipe.averaged)
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     metadata = {"type": "cappunc joint case and marks", "name": recipe.name, "tokens": str(saved["tokens"])}
     if kind != "float32":

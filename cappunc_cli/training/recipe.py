@@ -31,7 +31,7 @@ class Recipe:
     `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures).
     `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
     letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
-    see what the case head says.
+    see what the case head says. `averaged` is the share of the weights in `start` in those that are exported.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Recipe:
     prepared: Path | None = None
     fresh: tuple[str, ...] = ()
     soft_case: bool = True
+    averaged: float = 0.0
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""
