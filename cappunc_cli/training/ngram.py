@@ -338,6 +338,7 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
         "max_pieces": 512,
         "pause_bins_ms": [],
         "bias": {},
+        "consistency": 1.0,  # nothing of what the mark knows does its case see
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
     results.write(output / NGRAM_CONFIG, config)
