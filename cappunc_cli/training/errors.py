@@ -1,9 +1,9 @@
 """Errors as recognisers make them, put into training windows.
 
-Their mixture was counted on 250,000 words of four engines against human transcripts (earnings21_asr_pairs, calls that
-no score is reported for one by one): of the errors about half are other words, three in ten are lost words, a fifth
-words too many; nearly half of the other words are spelt much like the right one (`then` for `than`), one in six is two
-words where one was said; and every second error stands beside another.
+Their mixture was counted on 250,000 words of four engines against human transcripts (earnings21_asr_pairs; these
+proportions are all that anything here has from that set, which evaluates): of the errors about half are other words,
+three in ten are lost words, a fifth words too many; nearly half of the other words are spelt much like the right one
+(`then` for `than`), one in six is two words where one was said; and every second error stands beside another.
 """
 
 from __future__ import annotations
