@@ -38,11 +38,11 @@ _IN_README = {"micro": "marks , . ?", "boundary": "sentence ends", "case": "case
 
 def table(report: dict[str, Any], columns: dict[str, str]) -> str:
     """The sets of an eval.json as a Markdown table of F1 in per cent."""
-    rows = [["set", "words", *columns.values()], ["---"] + ["---:"] * (len(columns) + 1)]
+    rows = [["set", "words", *columns.values()]]
     for name, found in report["sets"].items():
         figures = [f"{100 * found[column]:.1f}" if column in found else "–" for column in columns]
         rows.append([name, f"{found['words']['reference']:,}", *figures])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return study.drawn(rows) + "\n"
 
 
 def card(directory: Path, recipe: Recipe, report: dict[str, Any]) -> str:
