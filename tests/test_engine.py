@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,6 +68,32 @@ def test_batch_size_does_not_matter() -> None:
     one_by_one = predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=1))
     for few, many in zip(one_by_one, predict(words, chunks), strict=True):
         np.testing.assert_allclose(few, many, atol=1e-6)
+
+
+def test_lanes_do_not_matter() -> None:
+    words = [random.Random(2).choice(WORDS) for _ in range(400)]
+    chunks = split(400, 12, 4)
+    alone, together = (
+        predict(words, chunks, OnnxEngine(TINY, "cpu", pieces_per_batch=20, lanes=lanes)) for lanes in (1, 3)
+    )
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
+    engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=2)
+    session, both = engine._session, threading.Barrier(2)
+
+    class Meeting:
+        def run(self, outputs: Any, feeds: Any) -> Any:
+            both.wait(10)
+            return session.run(outputs, feeds)
+
+    engine._session = Meeting()
+    assert len(predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)) == 4
+    both.abort()
+    with pytest.raises(CappuncError, match="the model failed on cpu"):
+        predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)
 
 
 def test_pauses_and_turns_reach_the_right_word() -> None:

@@ -46,7 +46,7 @@ print(json.dumps([first, imported, opened, fixed]), flush=True)
 def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
     """The words of one file and the seconds of each stage from bytes to bytes.
 
-    `merge` is all that surrounds the model: batches, softmax, joining of the windows.
+    `infer` begins with the batches and ends with probabilities; `merge` is the joining of the windows.
     """
     clock = Clock()
     engine: OnnxEngine = model.engine  # type: ignore[assignment]

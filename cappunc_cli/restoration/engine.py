@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +18,16 @@ from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
 from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, first_line, open_session
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from cappunc_cli.restoration.chunks import Rows
 
-#: Pieces in one run of the graph. A CPU is fastest while the layers' tensors stay in its cache; a GPU needs
-#: enough to fill it.
-_PIECES_PER_BATCH = {"cpu": 1024, "cuda": 65536, "tensorrt": 65536}
+#: Chunks of one run, and the pieces of its rows.
+Batch = tuple[Sequence[Chunk], int]
+
+#: Pieces in one run of the graph. A core is fastest while the layers' tensors stay in its cache: a window or two;
+#: a GPU needs enough to fill it.
+_PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536, "tensorrt": 65536}
 #: Words that are tokenised and sorted by length together; bounds what waits for its turn.
 _WORDS_PER_SHELF = {"cpu": 1 << 14, "cuda": 1 << 18, "tensorrt": 1 << 18}
 #: Widths and rows of a GPU's batches are rounded up to these, so that it meets few shapes.
@@ -34,9 +39,12 @@ _AROUND = "around"
 class OnnxEngine:
     """A model directory, opened. `device` is what runs it; `warning` says why, if unexpected."""
 
-    def __init__(self, directory: Path, device: str = "auto", *, pieces_per_batch: int | None = None) -> None:
+    def __init__(
+        self, directory: Path, device: str = "auto", *, pieces_per_batch: int | None = None, lanes: int | None = None
+    ) -> None:
         """Open the model for `device` (auto, cpu, cuda[:N], tensorrt[:N]).
 
+        `lanes` batches are in work at a time: one to a core, or one on a GPU.
         Raises BadModel if its files do not fit each other, CappuncError if an explicitly
         named device cannot be used. `auto` takes CUDA where it works and else the CPU.
         """
@@ -46,6 +54,8 @@ class OnnxEngine:
         self.clock = Clock()
         opened = open_session(directory / "model.onnx", device)
         self._session, self.device, self.warning = opened.session, opened.device, opened.warning
+        self._lanes = lanes or opened.lanes
+        self._threads: Executor | None = None
         self._outputs = (*OUTPUTS, _AROUND) if self.config.around else OUTPUTS
         if self.config.around and _AROUND not in opened.outputs:
             raise BadModel(f"config.json names marks around the word, but the graph lacks {_AROUND}", str(directory))
@@ -75,9 +85,23 @@ class OnnxEngine:
     def infer(self, text: Pieces, chunks: Sequence[Chunk]) -> Iterator[Rows]:
         """The probabilities of each chunk, in order; all of them are held until the last is known."""
         parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
+        with self.clock("infer"):
+            batches = list(self._batches(text, chain.from_iterable(parts)))
+            done: dict[Chunk, Rows] = {}
+            for (batch, _), rows in zip(batches, self._each(text, batches), strict=True):
+                done.update(zip(batch, rows, strict=True))
+        for chunk, pieces in zip(chunks, parts, strict=True):
+            if len(pieces) == 1:
+                yield done[pieces[0]]
+            else:
+                shifted = [Chunk(part.start - chunk.start, part.stop - chunk.start) for part in pieces]
+                rows_of = zip(shifted, (done[part] for part in pieces), strict=True)
+                yield merge(shifted, rows_of, 0, len(chunk))
+
+    def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> Iterator[Batch]:
+        """The chunks in batches of like length (without a padding mask: of one)."""
         # The longest first: it decides how many fit.
-        todo = sorted(chain.from_iterable(parts), key=text.length)
-        done: dict[Chunk, Rows] = {}
+        todo = sorted(chunks, key=text.length)
         while todo:
             width = text.length(todo[-1]) + 2
             if MASK in self._inputs:
@@ -86,16 +110,26 @@ class OnnxEngine:
             else:
                 longest = len(todo) - _first_of_length(text, todo)
                 count = min(max(self._pieces_per_batch // width, 1), longest)
-            batch = todo[-count:]
+            yield todo[-count:], width
             del todo[-count:]
-            done.update(zip(batch, self._run(text, batch, width), strict=True))
-        for chunk, pieces in zip(chunks, parts, strict=True):
-            if len(pieces) == 1:
-                yield done[pieces[0]]
-            else:
-                shifted = [Chunk(part.start - chunk.start, part.stop - chunk.start) for part in pieces]
-                rows_of = zip(shifted, (done[part] for part in pieces), strict=True)
-                yield merge(shifted, rows_of, 0, len(chunk))
+
+    def _each(self, text: Pieces, batches: Sequence[Batch]) -> Iterator[list[Rows]]:
+        """What `_run` says of each batch, in order.
+
+        Whole batches, not parts of a product, are shared out among the cores: nobody waits for anybody, and a
+        core keeps in its cache what it works on. The run-time holds no lock of Python meanwhile.
+        """
+
+        def run(batch: Batch) -> list[Rows]:
+            return self._run(text, *batch)
+
+        if self._lanes == 1 or len(batches) == 1:
+            return map(run, batches)
+        if self._threads is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._threads = ThreadPoolExecutor(self._lanes)
+        return self._threads.map(run, batches)
 
     def infer_all(self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]]) -> list[Rows]:
         """For each of several texts the rows of its chunks, one after the other; their batches are shared."""
@@ -127,8 +161,7 @@ class OnnxEngine:
             lasts.append(last)
         feeds = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
         try:
-            with self.clock("infer"):
-                case, marks, *around = self._session.run(self._outputs, {name: feeds[name] for name in self._inputs})
+            case, marks, *around = self._session.run(self._outputs, {name: feeds[name] for name in self._inputs})
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
         counts = list(map(len, batch))

@@ -40,13 +40,17 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session, the names of its inputs and outputs, the device that it runs on, a warning or None."""
+    """A session, the names of its inputs and outputs, the device that it runs on, a warning or None.
+
+    `lanes` runs at a time keep the device busy.
+    """
 
     session: Session
     inputs: frozenset[str]
     outputs: frozenset[str]
     device: str
     warning: str | None
+    lanes: int = 1
 
 
 class Bound:
@@ -94,15 +98,15 @@ def open_session(path: Path, device: str) -> Opened:
     return _opened(on_cpu(path), "cpu", f"{trouble}. Running on the CPU.")
 
 
-def on_cpu(model: Path | bytes, threads: int | None = None) -> Any:
-    """A session on the CPU, on so many threads (all physical cores)."""
-    return _session(model, ["CPUExecutionProvider"], threads, disabled_optimizers=_SLOWER_ON_CPU)
+def on_cpu(model: Path | bytes) -> Any:
+    """A session on the CPU; each run of it takes one core."""
+    return _session(model, ["CPUExecutionProvider"], disabled_optimizers=_SLOWER_ON_CPU)
 
 
 def _opened(session: Any, device: str, warning: str | None, runs: Session | None = None) -> Opened:
     inputs = frozenset(value.name for value in session.get_inputs())
     outputs = frozenset(value.name for value in session.get_outputs())
-    return Opened(runs or session, inputs, outputs, device, warning)
+    return Opened(runs or session, inputs, outputs, device, warning, physical_cores() if device == "cpu" else 1)
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
@@ -156,11 +160,12 @@ def _cache() -> Path:
     return path
 
 
-def _session(model: Path | bytes, providers: Sequence[object], threads: int | None = None, **arguments: Any) -> Any:
+def _session(model: Path | bytes, providers: Sequence[object], **arguments: Any) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads or physical_cores()
+    # Several runs at a time use several cores better than one run could.
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 4

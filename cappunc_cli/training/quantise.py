@@ -90,7 +90,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(directory, folder, dirs_exist_ok=True))
         (copy / "model.onnx").write_bytes(model.SerializeToString())
-        engine = OnnxEngine(copy, "cpu", pieces_per_batch=1024)
+        engine = OnnxEngine(copy, "cpu", pieces_per_batch=1024, lanes=1)
         session: Any = engine._session
 
         class Watching:

@@ -46,7 +46,8 @@ class Counting:
 def opened(directory: Path) -> tuple[Model, Counting]:
     """The model on one thread of the CPU."""
     model = load_model(str(directory), "cpu")
-    model.engine._session = counting = Counting(sessions.on_cpu(directory / "model.onnx", 1))
+    model.engine._session = counting = Counting(sessions.on_cpu(directory / "model.onnx"))
+    model.engine._lanes = 1
     return model, counting
 
 
