@@ -21,7 +21,7 @@ from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import stored
 from cappunc_cli.training.graph import Arrays, Weights, build
 from cappunc_cli.training.network import JointNetwork, Shape, initialise
-from cappunc_cli.training.quantise import calibrate, quantise, rounding
+from cappunc_cli.training.quantise import Rounding, calibrate, quantise, rounding
 from cappunc_cli.words import Word
 
 SHAPE = Shape(vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5)
@@ -75,22 +75,48 @@ def marks(model: onnx.ModelProto) -> np.ndarray:
     return session.run(["marks"], feeds_of(session))[0]
 
 
-def test_a_massive_input_is_left_out_and_the_others_brought_to_like_ranges() -> None:
+def rounded(x: Matrix, weight: Matrix, scales: Rounding) -> Matrix:
+    """The product as the graph works it out."""
+    scaled = x if scales.factors is None else x * scales.factors
+    whole = np.clip(np.rint(scaled / scales.step) + scales.zero, 0, 255) - scales.zero
+    return whole * scales.step @ (scales.weight * scales.columns) + x[:, scales.exact] @ weight[scales.exact]
+
+
+def error(x: Matrix, weight: Matrix, scales: Rounding) -> float:
+    return float(np.square(rounded(x, weight, scales) - x @ weight).mean())
+
+
+def test_inputs_of_unlike_ranges_are_brought_to_like_ones() -> None:
     chance = np.random.default_rng(0)
     spread = np.geomspace(0.1, 10, 256, dtype=np.float32)
     x = chance.standard_normal((200, 256)).astype(np.float32) * spread
     weight = chance.standard_normal((256, 32)).astype(np.float32) / spread[:, None]
-    x[:, MASSIVE] += 30
-    scales = rounding(x, weight)
-    assert scales.exact.tolist() == [MASSIVE]
-    assert scales.factors[MASSIVE] == 0
-    assert not scales.weight[MASSIVE].any()
-    whole = np.clip(np.rint(x * scales.factors / scales.step) + scales.zero, 0, 255) - scales.zero
-    found = whole * scales.step @ (scales.weight * scales.columns) + x[:, [MASSIVE]] @ weight[[MASSIVE]]
-    plain_step = np.ptp(x) / 255
-    plain = np.rint(x / plain_step) * plain_step @ weight
-    error, plain_error = (np.square(y - x @ weight).mean() for y in (found, plain))
-    assert error < plain_error / 100
+    even, plain = (rounding(x, weight, kind) for kind in ("LayerNormalization", "MultiHeadAttention"))
+    assert even.factors is not None
+    assert np.ptp(np.log(even.factors)) > 3
+    assert plain.factors is None
+    assert error(x, weight, even) < error(x, weight, plain) / 10
+
+
+def test_a_massive_input_is_left_out() -> None:
+    chance = np.random.default_rng(0)
+    x = chance.standard_normal((200, 256)).astype(np.float32)
+    weight = chance.standard_normal((256, 32)).astype(np.float32)
+    x[:3, MASSIVE] += 1000
+    apart, plain = (rounding(x, weight, kind) for kind in ("BiasGelu", "MultiHeadAttention"))
+    assert apart.exact.tolist() == [MASSIVE]
+    assert not apart.weight[MASSIVE].any()
+    assert apart.step < plain.step / 20
+    assert error(x, weight, apart) < error(x, weight, plain) / 100
+
+
+def test_a_range_is_cut_where_that_lowers_the_error() -> None:
+    chance = np.random.default_rng(0)
+    x = chance.standard_normal((400, 256)).astype(np.float32)
+    weight = chance.standard_normal((256, 32)).astype(np.float32)
+    assert rounding(x, weight, "MultiHeadAttention").step == pytest.approx(np.ptp(x) / 255, rel=0.3)
+    x[0, 0] = 20
+    assert rounding(x, weight, "MultiHeadAttention").step < 0.9 * np.ptp(x) / 255
 
 
 def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
@@ -98,7 +124,8 @@ def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
     made = quantise(blocks, rows_of(blocks, 1))
     assert MASK not in {value.name for value in made.graph.input}
     kinds = [node.op_type for node in made.graph.node]
-    assert not {"MatMulNBits", "SkipLayerNormalization"} & set(kinds)
+    assert not {"MatMulNBits", "SkipLayerNormalization", "BiasGelu"} & set(kinds)
+    assert kinds.count("FastGelu") == SHAPE.layers + 1
     assert "blocks.1.down/exact" in {node.name for node in made.graph.node}
     spread = marks(exact).std()
     assert np.abs(marks(made) - marks(exact)).mean() < 0.02 * spread

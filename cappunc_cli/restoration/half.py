@@ -151,7 +151,7 @@ class _Graph:
 
     def use_standard_operators(self) -> None:
         """TensorRT knows none of the run-time's own operators."""
-        self._replace({"BiasGelu"}, self._gelu)
+        self._replace({"BiasGelu", "FastGelu"}, self._gelu)
         self._replace({"SkipLayerNormalization"}, self._add_and_norm)
         self._replace({"MultiHeadAttention"}, self._attention)
 
@@ -171,13 +171,16 @@ class _Graph:
             self._constant(f"gelu/{key}", np.array(value, np.float32))
             for key, value in (("root", math.sqrt(0.5)), ("one", 1), ("half", 0.5))
         )
+        x, *bias = node.input
+        nodes = [self._node("Add", [x, *bias], f"{name}/x")] if bias else []
+        x = f"{name}/x" if bias else x
         return [
-            self._node("Add", list(node.input), f"{name}/x"),
-            self._node("Mul", [f"{name}/x", root], f"{name}/scaled"),
+            *nodes,
+            self._node("Mul", [x, root], f"{name}/scaled"),
             self._node("Erf", [f"{name}/scaled"], f"{name}/erf"),
             self._node("Add", [f"{name}/erf", one], f"{name}/more"),
             self._node("Mul", [f"{name}/more", two], f"{name}/half"),
-            self._node("Mul", [f"{name}/x", f"{name}/half"], name),
+            self._node("Mul", [x, f"{name}/half"], name),
         ]
 
     def _attention(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
