@@ -234,7 +234,11 @@ def strip(text: str) -> tuple[str, Label]:
         case, form = Case.UPPER, ""
     else:
         case, form = Case.MIXED, core
-    return bare, Label(case, text[:start], text[stop:], form)
+    return bare, _label(case, text[:start], text[stop:], form)
+
+
+#: Words share their labels: most have one of a few dozens.
+_label = lru_cache(maxsize=1 << 12)(Label)
 
 
 #: `strip` with a memory: the same few thousand words make up any transcript, and all of a tree's files.

@@ -15,11 +15,10 @@ import numpy as np
 
 from cappunc_cli.labels import Case, Label, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.columns import NONE, Flags, case_numbers, mark_numbers
+from cappunc_cli.restoration.columns import NONE, Flags, Labels, case_numbers, mark_numbers
 from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.existing import Evidence, bound
+from cappunc_cli.restoration.existing import Evidence, bound, goes_on
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.words import Word, Words
 
 #: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
 _FEWEST_LETTERS = 3
@@ -40,7 +39,7 @@ class Certain:
     ones keep their period.
     """
 
-    labels: tuple[Label, ...]
+    labels: Labels
     cased: Flags
     joined: Flags
     continued: Flags
@@ -68,8 +67,8 @@ def certain(
     bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool], config: ModelConfig, options: Options
 ) -> Certain:
     """What is certain about bare words that have `labels` so far."""
-    count = len(bare)
-    new = list(labels)
+    count, old = len(bare), Labels.of(labels)
+    new = list(old)
     cased, joined, terms = (np.zeros(count, np.bool_) for _ in range(3))
     for start, stop in _spelled(bare, labels, turn_ends):
         for i in range(start, stop):
@@ -84,31 +83,30 @@ def certain(
                 new[i] = replace(new[i], case=label.case, form=label.form)
                 cased[i] = terms[i] = True
         joined[at : at + len(written) - 1] = True
-    begins = (".." in label.before or "…" in label.before for label in labels[1:])
-    continued = np.append(np.fromiter((b and not t for b, t in zip(begins, turn_ends, strict=False)), np.bool_), False)
+    begins = old.flags(goes_on)
+    continued = np.append(begins[1:] & ~np.asarray(turn_ends[:-1], np.bool_), False)[:count]
     conventions = language(options.language or config.languages[0])
-    shortened = [
-        label.after[:1] == "." and _VOWELS.isdisjoint(word) and conventions.abbreviates(conventions.spelled(word))
-        for word, label in zip(bare, labels, strict=True)
-    ]
-    return Certain(tuple(new), cased, joined, continued[:count], terms, np.array(shortened, np.bool_))
+    shortened = old.flags(lambda label: label.after[:1] == ".")
+    for i in np.flatnonzero(shortened).tolist():
+        shortened[i] = _VOWELS.isdisjoint(bare[i]) and conventions.abbreviates(conventions.spelled(bare[i]))
+    return Certain(Labels(new) if cased.any() else old, cased, joined, continued, terms, shortened)
 
 
-def unparted(words: Sequence[Word], labels: Sequence[Label], decided: Sequence[Label]) -> Sequence[Label]:
-    """The decided labels without new marks between a word and the address or the formula behind it."""
-    followed = Words.of(words).followed
-    if not any(followed):
+def unparted(bound: Sequence[bool], labels: Sequence[Label], decided: Sequence[Label]) -> Sequence[Label]:
+    """The decided labels without new marks between a `bound` word and the address or the formula behind it."""
+    if not any(bound):
         return decided
     return [
-        replace(new, after=old.after) if bound else new
-        for bound, old, new in zip(followed, labels, decided, strict=True)
+        replace(new, after=old.after) if fast else new for fast, old, new in zip(bound, labels, decided, strict=True)
     ]
 
 
 def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Runs of single letters: [start, stop)."""
-    start = 0
-    while start < len(bare):
+    stop = 0
+    for start in [i for i, word in enumerate(bare) if len(word) == 1]:
+        if start < stop:
+            continue
         stop = start
         while stop < len(bare) and len(bare[stop]) == 1 and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
             stop += 1
@@ -119,11 +117,10 @@ def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[b
         last = stop - (stop - first > _FEWEST_LETTERS and bare[stop - 1] == "a")
         if last - first >= _FEWEST_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
             yield first, last
-        start = max(stop, start + 1)
 
 
 def _groups(bare: Sequence[str], turn_ends: Sequence[bool]) -> Iterator[int]:
     """Words that the next one goes on with: `10` in `10 000`."""
-    for i in range(len(bare) - 1):
-        if bare[i + 1] == "000" and bare[i][-1:].isdigit() and not turn_ends[i]:
+    for i, following in enumerate(bare[1:]):
+        if following == "000" and bare[i][-1:].isdigit() and not turn_ends[i]:
             yield i

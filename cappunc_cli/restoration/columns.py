@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,14 +75,46 @@ def chance_of_end(text: Text) -> Chances:
     return ends
 
 
+class Labels(tuple[Label, ...]):
+    """Labels of a text, of which columns are made.
+
+    Words share labels (`labels.strip`), so there are few of them in a text of any length: what is asked of each is
+    worked out once for every object.
+    """
+
+    @classmethod
+    def of(cls, labels: Iterable[Label]) -> Labels:
+        """The labels as such, which they may be already."""
+        return labels if isinstance(labels, Labels) else cls(labels)
+
+    @cached_property
+    def _objects(self) -> tuple[list[Label], npt.NDArray[np.intp]]:
+        """The labels that are different objects, and the number of each word's among them."""
+        places = list(map(id, self))
+        objects = dict(zip(places, self, strict=True))
+        number = dict(zip(objects, range(len(objects)), strict=True))
+        return list(objects.values()), np.fromiter(map(number.__getitem__, places), np.intp, len(places))
+
+    def numbers(self, of: Callable[[Label], int]) -> Numbers:
+        """What a function says of each label, [n]."""
+        objects, number = self._objects
+        found: Numbers = np.fromiter(map(of, objects), np.int8, len(objects))[number]
+        return found
+
+    def flags(self, of: Callable[[Label], bool]) -> Flags:
+        """Whether a function holds of each label, [n]."""
+        found: Flags = self.numbers(of) != 0
+        return found
+
+
 def case_numbers(labels: Sequence[Label]) -> Numbers:
     """The column of each label's case, [n]."""
-    return np.fromiter((_CASE_NUMBER[label.case] for label in labels), np.int8, len(labels))
+    return Labels.of(labels).numbers(lambda label: _CASE_NUMBER[label.case])
 
 
 def mark_numbers(labels: Sequence[Label]) -> Numbers:
     """The column of each label's mark, [n]."""
-    return np.fromiter((_MARK_NUMBER[label.mark] if label.after else NONE for label in labels), np.int8, len(labels))
+    return Labels.of(labels).numbers(lambda label: _MARK_NUMBER[label.mark])
 
 
 def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:

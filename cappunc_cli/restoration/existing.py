@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import Case, Label
-from cappunc_cli.restoration.columns import CAPITAL, UPPER, Flags, Numbers, case_numbers, mark_numbers
+from cappunc_cli.labels import Label
+from cappunc_cli.restoration.columns import (
+    CAPITAL,
+    LOWER,
+    NONE,
+    PERIOD,
+    UPPER,
+    Flags,
+    Labels,
+    Numbers,
+    case_numbers,
+    mark_numbers,
+)
 from cappunc_cli.restoration.stretches import Expected, Lack, lacking
 from cappunc_cli.words import Word, Words
 
@@ -29,6 +40,8 @@ _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case stays.
 _LOWER_COST = 30.0
 
+#: What a word's build tells: it shows its case, it has one.
+_SHOWS, _CASED = 1, 2
 _APOSTROPHES = "'’"
 _QUOTES = '"”’»“'
 
@@ -76,34 +89,43 @@ class Shape:
         return self.lower or self.upper or not self.punctuated
 
 
-def shape(bare: Sequence[str], labels: Sequence[Label]) -> Shape:
-    """Judge a text by its counts. `I` proves no case, single letters are upper and capital at once."""
-    words = uppers = capitals = marks = longer = 0
-    for word, label in zip(bare, labels, strict=True):
-        if label.after and label.mark:
-            marks += 1
-        case = label.case
-        if case is Case.LOWER:
-            words += 1
-            longer += len(word) > 1 and word.upper() != word
-        elif len(word) > 1 and word[1] not in _APOSTROPHES:
-            words += 1
-            longer += 1
-            uppers += case is Case.UPPER
-            capitals += case is Case.CAPITAL or case is Case.MIXED
+def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None = None) -> Shape:
+    """Judge a text by its counts. `I` proves no case, single letters are upper and capital at once.
+
+    The period of a word whose `spelling` [n] has one is no mark.
+    """
+    marks, cases = mark_numbers(labels), case_numbers(labels)
+    marked = marks != NONE
+    if spelling is not None:
+        marked &= ~(spelling & (marks == PERIOD)) | bound(labels)
+    builds = np.fromiter(map(_build, bare), np.int8, len(bare))
+    low = cases == LOWER
+    shown = ~low & ((builds & _SHOWS) != 0)
+    high = int(shown.sum())
+    words = int(low.sum()) + high
+    longer = int((low & ((builds & _CASED) != 0)).sum()) + high
+    uppers = int((shown & (cases == UPPER)).sum())
+    capitals = high - uppers
     return Shape(
-        lower=(uppers + capitals) * _RARE <= words,
+        lower=high * _RARE <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
         title=longer > 5 and capitals * 10 >= longer * 8,
-        punctuated=marks * _RARE >= len(labels),
+        punctuated=int(marked.sum()) * _RARE >= len(labels),
     )
+
+
+@lru_cache(maxsize=1 << 15)
+def _build(word: str) -> int:
+    """What a bare word of several letters tells: _SHOWS its case where that is not lower, and is _CASED."""
+    if len(word) < 2:
+        return 0
+    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word)
 
 
 def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool]) -> Lack:
     """What a text lacks: all of it the same, where its counts say so, or stretches of it."""
     # The period of `dr.` is spelling: recognisers write it that write no mark.
-    spelling = known.abbreviation.tolist()
-    kind = shape(bare, [b.with_mark("") if a and b.mark == "." else b for a, b in zip(spelling, labels, strict=True)])
+    kind = shape(bare, labels, known.abbreviation)
     found = lacking(known, labels, turn_ends)
     if not kind.needs_all or _has_good_part(~found.any, labels):
         return found
@@ -116,7 +138,7 @@ def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_en
 def _has_good_part(good: Flags, labels: Sequence[Label]) -> bool:
     """Somebody has mended the first minutes of an hour."""
     words = int(good.sum())
-    marks = sum(bool(label.mark) for label, there in zip(labels, good.tolist(), strict=True) if there)
+    marks = int((good & (mark_numbers(labels) != NONE)).sum())
     return words >= _GOOD_PART and marks * _DENSE >= words
 
 
@@ -124,21 +146,25 @@ def evidence(
     words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str, lack: Lack | None = None
 ) -> Evidence:
     """The evidence of `labels`, the existing ones, under `--existing` keep or replace; under auto what they `lack`."""
-    marks, cases = mark_numbers(labels), case_numbers(labels)
-    start = np.fromiter((_free_start(a, b) for a, b in zip([None, *labels], labels, strict=False)), np.bool_, len(bare))
+    written = Labels.of(labels)
+    marks, cases = mark_numbers(written), case_numbers(written)
+    # `...and so on`, and `“What?” he asked`: lower case is right there.
+    start = written.flags(goes_on) | np.append(False, written.flags(_ends_quotation))[:-1]
     if existing == "keep":
         return _keep(marks, cases, start)
     if lack is not None and not lack.whole:
         return _repair(marks, cases, start, lack)
-    fixed = np.where(bound(labels) & (marks > 0), marks, -1) if lack is None else _fixed(marks, lack)
-    return _replace(words, fixed.astype(np.int8), cases, start, shape(bare, labels))
+    fixed = np.where(bound(written) & (marks > 0), marks, -1) if lack is None else _fixed(marks, lack)
+    return _replace(words, fixed.astype(np.int8), cases, start, shape(bare, written))
 
 
-def _free_start(previous: Label | None, label: Label) -> bool:
-    """`...and so on`, and `“What?” he asked`: lower case is right there."""
-    if ".." in label.before or "…" in label.before:
-        return True
-    return previous is not None and previous.after[-1:] != "" and previous.after[-1] in _QUOTES and previous.mark != ""
+def goes_on(label: Label) -> bool:
+    """Whether a word begins with an ellipsis, and so goes on with a sentence: `...and so on`."""
+    return ".." in label.before or "…" in label.before
+
+
+def _ends_quotation(label: Label) -> bool:
+    return label.after != "" and label.after[-1] in _QUOTES and label.mark != ""
 
 
 def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
@@ -181,8 +207,8 @@ def _replace(words: Sequence[Word], marks: Numbers, cases: Numbers, start: Flags
     if kind.upper or kind.title:
         return result
     # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
-    cues = chain((None,), Words.of(words).cues)
-    heads = np.fromiter((before != cue for before, cue in pairwise(cues)), np.bool_, len(words))
+    heads = np.zeros(len(words), np.bool_)
+    heads[np.fromiter((start for _, start, _ in Words.of(words).cues.stretches()), np.intp)] = True
     capitals = (cases == CAPITAL) & ~heads
     return replace(
         result,
@@ -194,7 +220,7 @@ def _replace(words: Sequence[Word], marks: Numbers, cases: Numbers, start: Flags
 
 def bound(labels: Sequence[Label]) -> Flags:
     """Whose mark cannot go, [n]."""
-    return np.fromiter((label.is_bound for label in labels), np.bool_, len(labels))
+    return Labels.of(labels).flags(lambda label: label.is_bound)
 
 
 def _dense(there: Flags) -> Flags:

@@ -14,6 +14,7 @@ from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.columns import Labels
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.decode import decode
 from cappunc_cli.restoration.engine import OnnxEngine
@@ -144,7 +145,8 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     if not words:
         return []
     texts = list(texts_of(words))
-    bare, labels = zip(*map(stripped, texts), strict=True)
+    bare, written = zip(*map(stripped, texts), strict=True)
+    labels = Labels(written)
     turns = turn_ends(words)
     bound = list(map(bool, Words.of(words).followed))
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
@@ -164,15 +166,18 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
             written=sure.labels,
             bound=bound,
         )
-        decided = unparted(words, labels, decided)
+        decided = unparted(bound, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        written = map(_written, texts, bare, labels, sure.labels, decided, fixed, settled)
+        dressed = map(_written, texts, bare, labels, sure.labels, decided, fixed, settled)
         # Whatever a label says, it is the same word or it stays as it was.
-        new = [intern(b) if stripped(b)[0] == word else a for word, a, b in zip(bare, texts, written, strict=True)]
+        new = [
+            intern(b) if b is not a and stripped(b)[0] == word else a
+            for word, a, b in zip(bare, texts, dressed, strict=True)
+        ]
         if new == texts:
             break
         texts = new
-        labels = tuple(label for _, label in map(stripped, texts))
+        labels = Labels(label for _, label in map(stripped, texts))
     return texts
 
 

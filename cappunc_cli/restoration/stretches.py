@@ -29,6 +29,7 @@ from cappunc_cli.restoration.columns import (
     UPPER,
     Chances,
     Flags,
+    Labels,
     Numbers,
     case_numbers,
     chance_of_end,
@@ -183,10 +184,11 @@ def lacking(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool])
 
 
 def _seen(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> _Seen:
-    kinds = np.fromiter((_KINDS[label.mark] for label in labels), np.int8, len(labels))
+    written = Labels.of(labels)
+    kinds = written.numbers(lambda label: _KINDS[label.mark])
     kinds[known.abbreviation & (kinds == _END)] = _WITHIN
     turn = np.append(False, turn_ends[:-1])
-    return _Seen(kinds, case_numbers(labels), turn, turn | np.array([False, *map(_is_open, labels[:-1])]))
+    return _Seen(kinds, case_numbers(written), turn, turn | np.append(False, written.flags(_is_open)[:-1]))
 
 
 def _scores(known: Expected, seen: _Seen) -> Scores:
