@@ -14,9 +14,9 @@ pytest.importorskip("torch")
 onnx = pytest.importorskip("onnx")
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.half import converted
+from cappunc_cli.restoration.half import converted, for_all_pieces
 from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.sessions import MASK, on_cpu
+from cappunc_cli.restoration.sessions import MASK, WANTED, on_cpu
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import stored
 from cappunc_cli.training.graph import Arrays, Weights, build
@@ -33,6 +33,7 @@ def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:
     chance, shape = np.random.default_rng(seed), (3, 40)
     feeds = {"input_ids": chance.integers(0, 300, shape), "pauses": chance.integers(0, 5, shape)}
     feeds |= {"turns": chance.integers(0, 2, shape), MASK: np.ones(shape, np.int64)}
+    feeds[WANTED] = np.arange(3 * 40)
     names = {value.name for value in session.get_inputs()}
     return {name: value for name, value in feeds.items() if name in names}
 
@@ -61,8 +62,8 @@ def model_of(arrays: Arrays, weights: Weights) -> onnx.ModelProto:
 def rows_of(model: onnx.ModelProto, seed: int) -> dict[str, Matrix]:
     """What comes to the products of a model."""
     watched = onnx.ModelProto()
-    watched.CopyFrom(model)
-    names = sorted({product.x for product in products(model.graph).values()})
+    watched.CopyFrom(for_all_pieces(model))
+    names = sorted({product.x for product in products(watched.graph).values()})
     for name in names:
         watched.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
     session = on_cpu(watched.SerializeToString())
@@ -72,7 +73,7 @@ def rows_of(model: onnx.ModelProto, seed: int) -> dict[str, Matrix]:
 
 def marks(model: onnx.ModelProto) -> np.ndarray:
     session = on_cpu(model.SerializeToString())
-    return session.run(["marks"], feeds_of(session))[0]
+    return session.run(["marks"], feeds_of(session))[0].reshape(3 * 40, -1)
 
 
 def rounded(x: Matrix, weight: Matrix, scales: Rounding) -> Matrix:
@@ -123,6 +124,7 @@ def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
     exact, blocks = model_of(arrays, "float32"), model_of(arrays, "blocks")
     made = quantise(blocks, rows_of(blocks, 1))
     assert MASK not in {value.name for value in made.graph.input}
+    assert WANTED in {value.name for value in made.graph.input}
     kinds = [node.op_type for node in made.graph.node]
     assert not {"MatMulNBits", "SkipLayerNormalization", "BiasGelu"} & set(kinds)
     assert kinds.count("FastGelu") == SHAPE.layers + 1
@@ -133,6 +135,20 @@ def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
     again = quantise(made, rows_of(made, 1))
     assert [node.op_type for node in again.graph.node] == kinds
     assert np.abs(marks(again) - marks(made)).mean() < 0.02 * spread
+
+
+def test_heads_speak_of_the_pieces_that_are_wanted(arrays: Arrays) -> None:
+    blocks = model_of(arrays, "blocks")
+    made = quantise(blocks, rows_of(blocks, 1))
+    session = on_cpu(made.SerializeToString())
+    feeds, wanted = feeds_of(session), np.array([0, 7, 39, 40, 118])
+    few = session.run(["case", "marks"], feeds | {WANTED: wanted})
+    every = on_cpu(for_all_pieces(made).SerializeToString()).run(
+        ["case", "marks"], {name: value for name, value in feeds.items() if name != WANTED}
+    )
+    for some, rows in zip(few, every, strict=True):
+        assert rows.shape[:2] == (3, 40)
+        np.testing.assert_allclose(some, rows.reshape(3 * 40, -1)[wanted], atol=1e-5)
 
 
 def test_weights_come_back_from_the_file(arrays: Arrays, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from cappunc_cli.restoration.chunks import Chunk, merge
 from cappunc_cli.restoration.clock import Clock
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
-from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, first_line, open_session
+from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, WANTED, first_line, open_session
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -61,6 +61,7 @@ class OnnxEngine:
             raise BadModel(f"config.json names marks around the word, but the graph lacks {_AROUND}", str(directory))
         #: Without a mask all texts of a batch must have one length.
         self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
+        self._narrow = WANTED in opened.inputs
         kind = self.device.split(":")[0]
         self._buckets = kind != "cpu"
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[kind]
@@ -159,15 +160,18 @@ class OnnxEngine:
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
             lasts.append(last)
-        feeds = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
-        try:
-            case, marks, *around = self._session.run(self._outputs, {name: feeds[name] for name in self._inputs})
-        except Exception as error:  # onnxruntime has no base class of its own
-            raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
+        named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
+        feeds = {name: named[name] for name in self._inputs}
         counts = list(map(len, batch))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
-        parts = [softmax(case[rows, places]), softmax(marks[rows, places])]
-        table = np.concatenate([*parts, *(sigmoid(logits[rows, places]) for logits in around)], axis=1)
+        if self._narrow:
+            feeds[WANTED] = rows * width + places
+        try:
+            logits = self._session.run(self._outputs, feeds)
+        except Exception as error:  # onnxruntime has no base class of its own
+            raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
+        case, marks, *around = logits if self._narrow else (values[rows, places] for values in logits)
+        table = np.concatenate([softmax(case), softmax(marks), *map(sigmoid, around)], axis=1)
         return np.split(table, np.cumsum(counts)[:-1])
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import onnx
 
 _MASK = "attention_mask"
+_WANTED = "wanted"
 #: What a masked score gets; float16 ends at 65504.
 _FAR = -1e4
 Array = npt.NDArray[Any]
@@ -38,6 +39,7 @@ def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto
     """The float16 model of a model; inputs and outputs keep their names, and there is a padding mask."""
     from onnx import TensorProto, helper, numpy_helper
 
+    model = for_all_pieces(model)
     graph = _Graph(model.graph)
     graph.open_products()
     graph.open_tables()
@@ -69,6 +71,34 @@ def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto
         made, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="cappunc"
     )
     return result
+
+
+def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with an output for every piece, where training/quantise.py has left only those `wanted`.
+
+    So few rows are not worth the shapes that they would bring to a GPU.
+    """
+    from onnx import helper
+
+    if all(value.name != _WANTED for value in model.graph.input):
+        return model
+    whole = type(model)()
+    whole.CopyFrom(model)
+    made = {name: node for node in whole.graph.node for name in node.output}
+    taken = {name: node for name, node in made.items() if _WANTED in node.input}
+    before = {name: made[node.input[0]] for name, node in taken.items()}
+    for node in (*taken.values(), *before.values()):
+        whole.graph.node.remove(node)
+    for node in whole.graph.node:
+        for i, name in enumerate(node.input):
+            if name in before:
+                node.input[i] = before[name].input[0]
+    whole.graph.input.remove(next(value for value in whole.graph.input if value.name == _WANTED))
+    for value in whole.graph.output:
+        size = value.type.tensor_type.shape.dim[-1].dim_value
+        kind = value.type.tensor_type.elem_type
+        value.CopyFrom(helper.make_tensor_value_info(value.name, kind, ["batch", "pieces", size]))
+    return whole
 
 
 class _Graph:

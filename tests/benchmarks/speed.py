@@ -30,7 +30,7 @@ from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import find
 from cappunc_cli.restoration.providers import physical_cores
-from cappunc_cli.restoration.sessions import MASK
+from cappunc_cli.restoration.sessions import MASK, WANTED
 from cappunc_cli.restoration.weights import products
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
@@ -116,6 +116,7 @@ def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
     shape = (batch, width)
     feeds = {"input_ids": chance.integers(1000, 20000, shape), "pauses": chance.integers(0, 20, shape)}
     feeds |= {MASK: np.ones(shape, np.int64), "turns": np.zeros(shape, np.int64)}
+    feeds[WANTED] = np.arange(batch * width)[: batch * 120]
     with tempfile.TemporaryDirectory() as folder:
         options.profile_file_prefix = str(Path(folder, "profile"))
         session = onnxruntime.InferenceSession(
