@@ -21,7 +21,7 @@ class Language:
     `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
     close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
     English has it (question and exclamation marks go by what they ask). `always_capital` words
-    are never lower-case (`i'm`); `abbreviations` end in a period that ends no sentence when
+    are capital wherever they stand (`i'm`, Spanish `Sr.`); `abbreviations` end in a period that ends no sentence when
     another word follows (`dr`, `vs`); `titles` among
     them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
@@ -89,9 +89,11 @@ LANGUAGES: dict[str, Language] = {
             "Spanish",
             opening="¿¡",
             quotes=("«", "»"),
+            always_capital=_set("sr sra srta sres dr dra dres dña ud uds vd vds"),
             abbreviations=_set(
                 _ES_TITLES,
                 "ud uds vd vds art arts av avda núm pág págs vol cap tel aprox dpto depto admón ej ee uu vs cía",
+                "ee.uu ff.aa jj.oo cc.oo",
             ),
             titles=_set(_ES_TITLES),
             diacritics="áéíóúüñ",

@@ -219,6 +219,44 @@ def test_the_end_of_the_text_is_a_sentence_end() -> None:
     assert written(["the", "she-"], rows) == "The she-"
 
 
+def test_a_turn_ends_in_a_mark_that_closes_it() -> None:
+    words = ["we", "went", "the", "cat", "sat"]
+    rows = [likely(Case.LOWER, "") for _ in words]
+    turns = [False, True, False, False, False]
+    rows[2] = likely(Case.LOWER, "", case_p=0.6)
+    for mark, share, wanted in ((",", 0.8, "."), ("", 0.8, "."), (",", 0.999, ","), ("—", 0.8, "—")):
+        rows[1] = likely(Case.LOWER, mark, mark_p=share)
+        rows[1][4 + ["", *MARKS].index(".")] += 1 - share
+        labels = decode(np.array(rows, np.float32), words, turns, CONFIG, Options())
+        assert labels[1].mark == wanted
+        assert labels[2].case is (Case.CAPITAL if wanted == "." else Case.LOWER)
+    rows[1] = likely(Case.LOWER, ",", mark_p=0.8)
+    labels = decode(np.array(rows, np.float32), words, [False] * 5, CONFIG, Options())
+    assert labels[1].mark == ","
+
+
+def test_a_text_may_begin_amid_a_sentence() -> None:
+    text = "...and then we went home"
+    rows = plain(text)
+    rows[0] = likely(Case.CAPITAL, "", case_p=0.99)
+    assert restored(text, rows).startswith("...and then")
+    assert restored(text[3:], rows).startswith("And then")
+
+
+def test_what_follows_a_quoted_question_is_no_start_by_itself() -> None:
+    rows = plain("what is it he asked anna")
+    rows[2] = likely(Case.LOWER, "?", mark_p=0.99)
+    assert restored('"what is it" he asked anna', rows) == '"What is it?" he asked anna'
+    rows[3] = likely(Case.CAPITAL, "", case_p=0.9)
+    assert restored('"what is it" he asked anna', rows) == '"What is it?" He asked anna'
+
+
+def test_initialisms_are_written_all_alike() -> None:
+    rows = plain("we met the u.s. team", team=".")
+    rows[3] = likely(Case.CAPITAL, "", case_p=0.8)
+    assert restored("we met the u.s. team", rows) == "We met the U.S. team."
+
+
 def test_bias_and_column_order_come_from_the_config() -> None:
     config = replace(CONFIG, cases=(Case.CAPITAL, Case.LOWER), marks=(".", "", ","), bias={",": 2.0})
     rows = np.array([[0.1, 0.9, 0.1, 0.7, 0.2], [0.1, 0.9, 0.1, 0.85, 0.05]], np.float32)

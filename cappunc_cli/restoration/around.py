@@ -138,7 +138,7 @@ def _asks(label: Label, mark: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """All that stands `before` and `after` each word; `closed` are words that end a new quotation."""
+    """All that stands `before` and `after` each word; `closed` are words that end a quotation, new or old."""
 
     before: list[str]
     after: list[str]
@@ -166,7 +166,8 @@ def surround(scene: Scene, marks: Indices) -> Signs:
     if Around.OPEN_DASH in asked:
         for i in np.flatnonzero(_dashes(scene, after)).tolist():
             before[i] = _DASH + before[i]
-    return Signs(before, after, closes)
+    quoted = np.fromiter((text != "" and not _QUOTES.isdisjoint(text) for text in after), np.bool_, len(after))
+    return Signs(before, after, quoted)
 
 
 def _enclosed(mark: str, language: Language) -> bool:

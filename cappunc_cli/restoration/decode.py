@@ -19,6 +19,7 @@ from cappunc_cli.labels import Label
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.around import Scene, Signs, answer, forget, sentence_ends, surround
 from cappunc_cli.restoration.columns import (
+    CAPITAL,
     CASE_COLUMNS,
     ENDS,
     LOWER,
@@ -45,11 +46,15 @@ if TYPE_CHECKING:
 _OPEN = [MARK_COLUMNS.index(m) for m in "…:—"]
 #: What never closes a text.
 _CONTINUING = [MARK_COLUMNS.index(m) for m in ",:;"]
+_UNCLOSED = [NONE, *_CONTINUING]
 
 #: Nats at either end of the sensitivity: e^6 = 400 times.
 _REACH = 6.0
 #: Nats against a mark between two numbers (`3` `14`): it takes 9 to 1.
 _NUMBER_COST = 2.2
+#: Nats against a turn that ends in no mark or in one that goes on: captions close what a speaker says before the next
+#: one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves few.
+_TURN_COST = 3.0
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
 
@@ -83,7 +88,8 @@ def decode(
     conventions = language(options.language or config.languages[0])
     allowed = conventions.marks if options.marks is None else options.marks
     text = columns(probabilities, facts(words, conventions, forms), config, allowed)
-    ends = np.append(np.float32(0), chance_of_end(text)[:-1])
+    # The first word opens a sentence whatever it is.
+    ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)
     scores = _mark_scores(text, turn_ends, config, options, known)
@@ -139,6 +145,7 @@ def _mark_scores(
     scores[:, 1:] -= known.gap_cost[:, None]
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
+    scores[np.flatnonzero(turn_ends)[:, None], _UNCLOSED] -= _TURN_COST
     scores[-1, _CONTINUING] = -np.inf
     if text.marks[-1, [*ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
         scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
@@ -205,12 +212,15 @@ def _best_cases(
     quoted: Flags,
 ) -> Indices:
     ended = sentence_ends(text, marks)
-    # `«¿Qué?» dijo`: the sentence goes on, or another begins.
+    # `“What?” he asked`: the sentence goes on, or another begins.
     open_end = np.isin(marks, _OPEN) | (quoted & ended & (marks != PERIOD))
     starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
     after_open = np.append(False, open_end[:-1])
-    written_big = starts | (np.where(after_open, capital, own) > 0.5)
-    cases: Indices = np.where(written_big, 1 + text.cases[:, 1:].argmax(1), LOWER)
+    named = np.where(after_open, capital, own) > 0.5
+    big = 1 + text.cases[:, 1:].argmax(1)
+    # `U.s.` is right nowhere; `I.e.` may begin a sentence.
+    big[named & (big == CAPITAL) & text.has(Fact.INITIALISM)] = UPPER
+    cases: Indices = np.where(starts | named, big, LOWER)
     return np.where(known.cases >= 0, known.cases, cases)
 
 

@@ -36,6 +36,8 @@ class Fact(IntFlag):
     DIGIT_LAST = 512
     #: No letter or digit at all.
     NO_WORD = 1024
+    #: Single letters with periods, written all alike: `u.s.`, `s.r.l.`, but not Basque `K.a.`
+    INITIALISM = 2048
 
 
 Facts = npt.NDArray[np.uint16]
@@ -76,6 +78,7 @@ def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
         (Fact.DIGIT_FIRST, word[:1].isdigit()),
         (Fact.DIGIT_LAST, word[-1:].isdigit()),
         (Fact.NO_WORD, not any(c.isalnum() for c in word)),
+        (Fact.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
     ):
         if holds:
             found |= fact
