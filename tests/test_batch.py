@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,26 @@ def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.Monke
         restore(words[:239], model),
         restore(words[:1], model),
     ]
+
+
+def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load_model(str(TINY), "cpu")
+    words = [Word(Random(4).choice(WORDS)) for _ in range(1000)]
+    heard, decided = [0], []
+
+    def rewrite(some: list[Word], *arguments: Any) -> list[str]:
+        decided.append((len(some), heard[-1]))
+        return real(some, *arguments)
+
+    real = together.rewrite
+    monkeypatch.setattr(together, "rewrite", rewrite)
+    monkeypatch.setattr(together, "_STRETCH", 300)
+    monkeypatch.setattr(together, "_SURROUNDINGS", 40)
+    next(restore_all([words], model, Options(), heard.append))
+    assert [count for count, _ in decided] == [340, 380, 380, 140]
+    known = [words_read for _, words_read in decided]
+    assert known == sorted(known)
+    assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

@@ -66,6 +66,22 @@ def test_blending_averages_only_what_is_left_after_the_cut() -> None:
     assert merge(chunks, rows, 1, 12, blend=True)[:, 0].tolist() == [0] * 5 + [0.5] * 2 + [1] * 5
 
 
+@given(st.integers(1, 400), windows(), st.booleans())
+def test_rows_that_are_called_final_stay_as_they_are(count: int, sizes: tuple[int, int, int], blend: bool) -> None:
+    window, overlap, cut = sizes
+    chunks = split(count, window, overlap)
+    heard: list[tuple[np.ndarray, int]] = []
+    # Neighbours that disagree, so that a word's row tells whether all were asked.
+    rows = ((chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks))
+    merged = merge(
+        chunks, rows, cut, count, blend=blend, settled=lambda so_far, n: heard.append((so_far[:n].copy(), n))
+    )
+    assert [n for _, n in heard] == sorted(n for _, n in heard)
+    assert heard[-1][1] == count
+    for so_far, n in heard:
+        np.testing.assert_array_equal(so_far, merged[:n])
+
+
 def test_rows_are_taken_one_by_one() -> None:
     chunks = split(1000, 10, 4)
     alive = 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,25 @@ def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
     both.abort()
     with pytest.raises(CappuncError, match="the model failed on cpu"):
         predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)
+
+
+def test_nobody_works_for_an_iteration_that_is_given_up() -> None:
+    engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=1)
+    session, ran = engine._session, []
+
+    class Counting:
+        def run(self, outputs: Any, feeds: Any) -> Any:
+            ran.append(feeds)
+            time.sleep(0.01)
+            return session.run(outputs, feeds)
+
+    engine._session = Counting()
+    words = WORDS[:5] * 40
+    found = engine.predict(words, [None] * 200, [False] * 200, split(200, 2, 0))
+    next(found)
+    found.close()
+    engine._threads.shutdown()
+    assert len(ran) < 50
 
 
 def test_pauses_and_turns_reach_the_right_word() -> None:

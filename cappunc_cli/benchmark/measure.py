@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.clock import Clock
-from cappunc_cli.restoration.pipeline import Model, Options, probabilities
-from cappunc_cli.restoration.together import rewritten
+from cappunc_cli.restoration.pipeline import Model, Options, each_probabilities
+from cappunc_cli.restoration.together import Decisions
 
 if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.engine import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
@@ -46,7 +47,8 @@ print(json.dumps([first, imported, opened, fixed]), flush=True)
 def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
     """The words of one file and the seconds of each stage from bytes to bytes.
 
-    `infer` begins with the batches and ends with probabilities; `merge` is the joining of the windows.
+    `infer` is what is waited for: the model reads on while the beginning of a long text is decided. `merge` is all
+    that surrounds the model: batches, joining of the windows.
     """
     clock = Clock()
     engine: OnnxEngine = model.engine  # type: ignore[assignment]
@@ -54,13 +56,17 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
+    decisions = Decisions(words, model, options)
+
+    def settled(_: int, rows: Rows, known: int) -> None:
+        with clock("decode"):
+            decisions.take(rows, known)
+
     begun = time.perf_counter()
-    rows = probabilities(words, model, options)
-    model_seconds = time.perf_counter() - begun
-    with clock("decode"):
-        new = rewritten(words, rows, model, options)
+    for _ in each_probabilities([words], model, options, None, settled):
+        model_seconds = time.perf_counter() - begun - clock.seconds["decode"]
     with clock("write"):
-        output = formats.write(document, new)
+        output = formats.write(document, decisions.new)
         formats.verify(document, output)
         output.encode()
     found = {key: engine.clock.seconds[key] - spent.get(key, 0.0) for key in ("tokenise", "infer")}

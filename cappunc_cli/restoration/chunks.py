@@ -7,7 +7,7 @@ index; words are never compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -89,13 +89,15 @@ def merge(
     count: int,
     *,
     blend: bool = False,
+    settled: Callable[[Rows, int], None] | None = None,
 ) -> Rows:
     """Join the rows of `chunks` into one array [count, labels], each word covered exactly once.
 
     `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`,
     and may be a generator: only the result is held. Words that neighbours still share after
-    the cut are divided in the middle or, with `blend`, averaged. Raises CappuncError if the
-    chunks leave a gap.
+    the cut are divided in the middle or, with `blend`, averaged. `settled` hears, after each
+    chunk, the array and how many of its rows, from the first, are final. Raises CappuncError
+    if the chunks leave a gap.
     """
     import numpy as np  # here: a listing of models reads their configs, which need no numpy
 
@@ -108,12 +110,17 @@ def merge(
         raise CappuncError(f"the chunks do not cover the {count} words")
     merged: Rows | None = None
     votes = np.zeros((count, 1), np.float32)
-    for part, (chunk, values) in zip(ranges, rows, strict=True):
+    finals = [*(part.start for part in ranges[1:]), count]
+    final = 0
+    for part, after, (chunk, values) in zip(ranges, finals, rows, strict=True):
         if merged is None:
             merged = np.zeros((count, values.shape[1]), np.float32)
         merged[part.start : part.stop] += values[part.start - chunk.start : part.stop - chunk.start]
         votes[part.start : part.stop] += 1
+        if blend:
+            merged[final:after] /= votes[final:after]
+        final = after
+        if settled is not None:
+            settled(merged, final)
     assert merged is not None  # chunks is not empty and zip is strict
-    if blend:
-        merged /= votes
     return merged

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +19,11 @@ from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
 from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, WANTED, first_line, open_session
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from cappunc_cli.restoration.chunks import Rows
 
-#: Chunks of one run, and the pieces of its rows.
-Batch = tuple[Sequence[Chunk], int]
+#: A batch that is in work, and which of its chunks.
+Part = tuple[Future["list[Rows]"], int]
+
 
 #: Pieces in one run of the graph. A core is fastest while the layers' tensors stay in its cache: a window or two;
 #: a GPU needs enough to fill it.
@@ -54,8 +54,9 @@ class OnnxEngine:
         self.clock = Clock()
         opened = open_session(directory / "model.onnx", device)
         self._session, self.device, self.warning = opened.session, opened.device, opened.warning
-        self._lanes = lanes or opened.lanes
-        self._threads: Executor | None = None
+        #: Whole batches, not parts of a product, are shared out among the cores: nobody waits for anybody, and a
+        #: core keeps in its cache what it works on. The run-time holds no lock of Python meanwhile.
+        self._threads = ThreadPoolExecutor(lanes or opened.lanes)
         self._outputs = (*OUTPUTS, _AROUND) if self.config.around else OUTPUTS
         if self.config.around and _AROUND not in opened.outputs:
             raise BadModel(f"config.json names marks around the word, but the graph lacks {_AROUND}", str(directory))
@@ -74,33 +75,50 @@ class OnnxEngine:
 
         `words` are bare words; `pauses` are the milliseconds after each word (None: unknown)
         and `turns` whether the speaker changes after it. Chunks are worked off in batches of
-        like length, a bounded number at a time.
+        like length, a bounded number at a time; while some are handed out the next are in work.
         """
+        handed_out: Iterator[tuple[Chunk, Rows]] = iter(())
         for shelf in shelves(chunks, self.words_per_shelf):
             first, last = min(chunk.start for chunk in shelf), max(chunk.stop for chunk in shelf)
             with self.clock("tokenise"):
                 text = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
-            local = [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf]
-            yield from zip(shelf, self.infer(text, local), strict=True)
+            begun = self.infer(text, [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf])
+            yield from handed_out
+            handed_out = zip(shelf, begun, strict=True)
+        yield from handed_out
 
     def infer(self, text: Pieces, chunks: Sequence[Chunk]) -> Iterator[Rows]:
-        """The probabilities of each chunk, in order; all of them are held until the last is known."""
+        """The probabilities of each chunk, in order. The work begins at once, not with the first that is asked for."""
         parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
-        with self.clock("infer"):
-            batches = list(self._batches(text, chain.from_iterable(parts)))
-            done: dict[Chunk, Rows] = {}
-            for (batch, _), rows in zip(batches, self._each(text, batches), strict=True):
-                done.update(zip(batch, rows, strict=True))
-        for chunk, pieces in zip(chunks, parts, strict=True):
-            if len(pieces) == 1:
-                yield done[pieces[0]]
-            else:
-                shifted = [Chunk(part.start - chunk.start, part.stop - chunk.start) for part in pieces]
-                rows_of = zip(shifted, (done[part] for part in pieces), strict=True)
-                yield merge(shifted, rows_of, 0, len(chunk))
+        batches = list(self._batches(text, chain.from_iterable(parts)))
+        if not self._buckets:
+            # In the order of the text: its beginning can be worked on while its end is still in work here.
+            batches.sort(key=lambda found: min(chunk.start for chunk in found[0]))
+        begun: dict[Chunk, Part] = {}
+        for batch, width in batches:
+            rows = self._threads.submit(self._run, text, batch, width)
+            begun.update((chunk, (rows, i)) for i, chunk in enumerate(batch))
+        return self._gathered(chunks, parts, begun)
 
-    def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> Iterator[Batch]:
-        """The chunks in batches of like length (without a padding mask: of one)."""
+    def _gathered(
+        self, chunks: Sequence[Chunk], parts: Sequence[Sequence[Chunk]], begun: Mapping[Chunk, Part]
+    ) -> Iterator[Rows]:
+        """The rows of each chunk, put together from those of its parts."""
+        try:
+            for chunk, pieces in zip(chunks, parts, strict=True):
+                with self.clock("infer"):
+                    found = [rows.result()[i] for rows, i in (begun[piece] for piece in pieces)]
+                if len(pieces) == 1:
+                    yield found[0]
+                else:
+                    shifted = [Chunk(part.start - chunk.start, part.stop - chunk.start) for part in pieces]
+                    yield merge(shifted, zip(shifted, found, strict=True), 0, len(chunk))
+        finally:
+            for rows, _ in begun.values():
+                rows.cancel()
+
+    def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> Iterator[tuple[Sequence[Chunk], int]]:
+        """The chunks in batches of like length (without a padding mask: of one), and the pieces of a batch's rows."""
         # The longest first: it decides how many fit.
         todo = sorted(chunks, key=text.length)
         while todo:
@@ -113,24 +131,6 @@ class OnnxEngine:
                 count = min(max(self._pieces_per_batch // width, 1), longest)
             yield todo[-count:], width
             del todo[-count:]
-
-    def _each(self, text: Pieces, batches: Sequence[Batch]) -> Iterator[list[Rows]]:
-        """What `_run` says of each batch, in order.
-
-        Whole batches, not parts of a product, are shared out among the cores: nobody waits for anybody, and a
-        core keeps in its cache what it works on. The run-time holds no lock of Python meanwhile.
-        """
-
-        def run(batch: Batch) -> list[Rows]:
-            return self._run(text, *batch)
-
-        if self._lanes == 1 or len(batches) == 1:
-            return map(run, batches)
-        if self._threads is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._threads = ThreadPoolExecutor(self._lanes)
-        return self._threads.map(run, batches)
 
     def infer_all(self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]]) -> list[Rows]:
         """For each of several texts the rows of its chunks, one after the other; their batches are shared."""

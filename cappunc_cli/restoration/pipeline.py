@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from sys import intern
@@ -116,10 +117,12 @@ def each_probabilities(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
+    settled: Callable[[int, Rows, int], None] | None = None,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; their windows share batches, so how words are cut into texts costs nothing.
 
-    `progress` hears how many words of all texts the model has read. Raises CappuncError.
+    `progress` hears how many words of all texts the model has read; `settled`, while the model is reading on, the
+    number of a text, its rows and how many of them are final. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     bare = [intern(stripped(text)[0]) for words in texts for text in texts_of(words)]
@@ -131,9 +134,10 @@ def each_probabilities(
     offsets = list(accumulate(map(len, texts), initial=0))
     placed = [_moved(chunk, offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = _reported(model.engine.predict(bare, silence, turns, placed), progress)
-    for words, own, offset in zip(texts, chunks, offsets, strict=False):
+    for i, (words, own, offset) in enumerate(zip(texts, chunks, offsets, strict=False)):
         found = ((_moved(chunk, -offset), values) for chunk, values in islice(rows, len(own)))
-        yield merge(own, found, min_words_cut, len(words), blend=model.config.blend)
+        heard = partial(settled, i) if settled else None
+        yield merge(own, found, min_words_cut, len(words), blend=model.config.blend, settled=heard)
 
 
 def _moved(chunk: Chunk, by: int) -> Chunk:

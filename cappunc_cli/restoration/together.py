@@ -12,8 +12,8 @@ from cappunc_cli.words import Word
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: Words whose marks are decided at a time (five hours of speech), and words to each side that are looked at.
-_STRETCH, _SURROUNDINGS = 1 << 15, 512
+#: Words whose marks are decided at a time (an hour of speech), and words to each side that are looked at.
+_STRETCH, _SURROUNDINGS = 1 << 13, 512
 
 
 def restore_all(
@@ -24,25 +24,47 @@ def restore_all(
 ) -> Iterator[list[str]]:
     """For each text the new texts of its words, as `pipeline.restore` gives them.
 
-    `progress` hears how many words of all texts the model has read. Raises CappuncError.
+    A long text's beginning is decided while the model reads on. `progress` hears how many words of all texts the
+    model has read. Raises CappuncError.
     """
-    for words, rows in zip(texts, each_probabilities(texts, model, options, progress), strict=True):
-        yield rewritten(words, rows, model, options)
+    decisions = {i: Decisions(words, model, options) for i, words in enumerate(texts)}
+
+    def settled(i: int, rows: Rows, known: int) -> None:
+        decisions[i].take(rows, known)
+
+    for i, rows in enumerate(each_probabilities(texts, model, options, progress, settled)):
+        decided = decisions.pop(i)
+        decided.take(rows, len(rows))
+        yield decided.new
 
 
 def rewritten(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
-    """`pipeline.rewrite` in memory that does not grow with the text: a long one in stretches.
+    """`pipeline.rewrite` in memory that does not grow with the text: a long one in stretches."""
+    decisions = Decisions(words, model, options)
+    decisions.take(rows, len(rows))
+    return decisions.new
+
+
+class Decisions:
+    """The `new` texts of words from their beginning on, as far as the model's rows allow.
 
     A stretch is decided together with its surroundings, farther than any sentence or quotation
     should reach.
     """
-    new: list[str] = []
-    for start in range(0, len(words), _STRETCH):
-        stop = min(start + _STRETCH, len(words))
-        if len(words) - stop < _SURROUNDINGS:
-            stop = len(words)
-        first, last = max(start - _SURROUNDINGS, 0), min(stop + _SURROUNDINGS, len(words))
-        new += rewrite(words[first:last], rows[first:last], model, options)[start - first : stop - first]
-        if stop == len(words):
-            break
-    return new
+
+    def __init__(self, words: Sequence[Word], model: Model, options: Options) -> None:
+        self.new: list[str] = []
+        self._words, self._model, self._options = words, model, options
+
+    def take(self, rows: Rows, known: int) -> None:
+        """Decide what can be decided now that the first `known` rows are final."""
+        count = len(self._words)
+        while (start := len(self.new)) < count:
+            stop = min(start + _STRETCH, count)
+            if count - stop < _SURROUNDINGS:
+                stop = count
+            first, last = max(start - _SURROUNDINGS, 0), min(stop + _SURROUNDINGS, count)
+            if last > known:
+                return
+            new = rewrite(self._words[first:last], rows[first:last], self._model, self._options)
+            self.new += new[start - first : stop - first]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from measuring import head
 from cappunc_cli import read, restore, write
 from cappunc_cli.benchmark import text
 from cappunc_cli.restoration import sessions
+from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.restoration.pipeline import Model, load_model
 from cappunc_cli.training.score import evaluate
@@ -46,9 +48,9 @@ class Counting:
 def opened(directory: Path) -> tuple[Model, Counting]:
     """The model on one thread of the CPU."""
     model = load_model(str(directory), "cpu")
-    model.engine._session = counting = Counting(sessions.on_cpu(directory / "model.onnx"))
-    model.engine._lanes = 1
-    return model, counting
+    engine = OnnxEngine(directory, "cpu", lanes=1)
+    engine._session = counting = Counting(sessions.on_cpu(directory / "model.onnx"))
+    return replace(model, engine=engine), counting
 
 
 def turn(model: Model, counting: Counting, source: str) -> tuple[float, float]:
