@@ -126,20 +126,22 @@ def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_en
     """What a text lacks: all of it the same, where its counts say so, or stretches of it."""
     # The period of `dr.` is spelling: recognisers write it that write no mark.
     kind = shape(bare, labels, known.abbreviation)
-    found = lacking(known, labels, turn_ends)
-    if not kind.needs_all or _has_good_part(~found.any, labels):
-        return found
-    everywhere = np.ones(len(bare), np.bool_)
+    marked, everywhere = mark_numbers(labels) != NONE, np.ones(len(bare), np.bool_)
+    marks = everywhere
+    # Most texts have hardly a mark, and so no part that could be good.
+    if not kind.needs_all or kind.punctuated or int(marked.sum()) * _DENSE >= _GOOD_PART:
+        found = lacking(known, labels, turn_ends)
+        if not kind.needs_all or _has_good_part(~found.any, marked):
+            return found
+        marks = found.marks if kind.punctuated else everywhere
     upper = kind.upper or kind.title
-    marks = found.marks if kind.punctuated else everywhere
     return Lack(marks, everywhere & (kind.lower or upper), everywhere & upper, whole=True)
 
 
-def _has_good_part(good: Flags, labels: Sequence[Label]) -> bool:
+def _has_good_part(good: Flags, marked: Flags) -> bool:
     """Somebody has mended the first minutes of an hour."""
     words = int(good.sum())
-    marks = int((good & (mark_numbers(labels) != NONE)).sum())
-    return words >= _GOOD_PART and marks * _DENSE >= words
+    return words >= _GOOD_PART and int((good & marked).sum()) * _DENSE >= words
 
 
 def evidence(

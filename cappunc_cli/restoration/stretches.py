@@ -253,7 +253,8 @@ def _probable(scores: Scores) -> Chances:
     """How probable each way of writing is at each word, [n, ways]."""
     gains = np.exp(scores - scores.max(1, keepdims=True)).astype(np.float32)
     begin = np.where(np.arange(gains.shape[1]), _BEGIN, 1)
-    before, after = _forward(gains, begin), _forward(gains[::-1], np.ones_like(begin))[::-1]
+    before, after = _forward(np.stack([gains, gains[::-1]]), (begin, np.ones_like(begin)))
+    after = after[::-1]
     both = before * np.append(_change(after[1:]), np.ones_like(after[:1]), 0)
     ways: Chances = both / both.sum(1, keepdims=True)
     return ways
@@ -265,30 +266,37 @@ def _change(ways: Chances) -> Chances:
     return later
 
 
-def _forward(gains: Chances, begin: Chances) -> Chances:
-    """The probabilities [n, ways] given all `gains` up to each word, in blocks side by side.
+def _forward(gains: Chances, begin: Sequence[Scores]) -> Chances:
+    """The probabilities [k, n, ways] given all `gains` up to each word, of k texts, in blocks side by side.
 
     What a block does to the probabilities before it is linear; so first the matrix of each
     block, then the probabilities at its head, then all in it.
     """
-    count, ways = gains.shape
+    texts, count, ways = gains.shape
     length = isqrt(count) + 1
-    blocks = np.ones((-(-count // length), length, ways), np.float32)
-    blocks.reshape(-1, ways)[:count] = gains
+    blocks = np.ones((texts, -(-count // length), length, ways), np.float32)
+    blocks.reshape(texts, -1, ways)[:, :count] = gains
+    blocks = blocks.reshape(-1, length, ways)
     effect = np.broadcast_to(np.eye(ways, dtype=np.float32), (len(blocks), ways, ways))
     for i in range(length):
         effect = _change(effect) * blocks[:, i, None]
         effect /= effect.sum((1, 2), keepdims=True)
-    heads = [begin / begin.sum()]
-    for block in effect[:-1]:
-        head = heads[-1] @ block
-        heads.append(head / head.sum())
-    here = np.array(heads, np.float32)
+    heads = [_heads(*own) for own in zip(begin, effect.reshape(texts, -1, ways, ways), strict=True)]
+    here = np.concatenate(heads).astype(np.float32)
     for i in range(length):
         here = _change(here) * blocks[:, i]
         here /= here.sum(1, keepdims=True)
         blocks[:, i] = here
-    return blocks.reshape(-1, ways)[:count]
+    return blocks.reshape(texts, -1, ways)[:, :count]
+
+
+def _heads(begin: Scores, effect: Chances) -> Scores:
+    """The probabilities [blocks, ways] before each block of a text, of which the blocks have the matrices `effect`."""
+    heads = [begin / begin.sum()]
+    for block in effect[:-1]:
+        head = heads[-1] @ block
+        heads.append(head / head.sum())
+    return np.array(heads)
 
 
 def _decided(ways: Chances) -> Numbers:
