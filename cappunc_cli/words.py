@@ -16,6 +16,9 @@ SOUND = 1_000
 #: seconds of it mean the same.
 LONGEST_PAUSE = 10_000
 
+#: So many words are put into columns at a time.
+_BLOCK = 1 << 8
+
 #: source[start:stop], in characters.
 Span = tuple[int, int]
 #: What shows a word once: `hel<i>lo</i>` does so in two fragments.
@@ -73,20 +76,20 @@ class Column(Sequence[int | None]):
     def extend(self, values: Iterable[int | None]) -> None:
         """Append numbers."""
         column = list(values)
-        if column:
+        if column and column.count(column[0]) == len(column):
+            self.add(column[0], len(column))
+        elif column:
             self.add(column[0])
-            at = self._length
+            at, none, most = self._length, self._NONE, self._MOST
             new = [i for i, (a, b) in enumerate(pairwise(column)) if a != b]
             self._starts.extend([at + i for i in new])
-            self._values.extend([self._kept(column[i + 1]) for i in new])
+            fresh = [column[i + 1] for i in new]
+            self._values.extend([none if v is None else v if -most < v < most else self._kept(v) for v in fresh])
             self._last, self._length = column[-1], at + len(column) - 1
 
     def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
         """Append the value at each place."""
-        if places and values.count(values[0]) == len(values):
-            self.add(values[0], len(places))
-        else:
-            self.extend(map(values.__getitem__, places))
+        self.extend(map(values.__getitem__, places))
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""
@@ -176,8 +179,7 @@ class Words(Sequence[Word]):
         if isinstance(words, Words):
             return words
         result = cls()
-        for w in words:
-            result.add(w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed)
+        result.add_all((w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed) for w in words)
         return result
 
     def add(
@@ -200,6 +202,26 @@ class Words(Sequence[Word]):
         self.sounds.add(sound)
         self.followed.add(followed)
         self._place(where, len(text))
+
+    def add_all(
+        self, words: Iterable[tuple[str, int | None, int | None, int, int, tuple[Copy, ...], bool, bool]]
+    ) -> None:
+        """Append words, each told as in `add`; that takes a third of the time."""
+        some = iter(words)
+        while block := list(islice(some, _BLOCK)):
+            texts, starts, ends, cues, turns, places, sounds, followed = zip(*block, strict=True)
+            self.texts.extend(map(intern, texts))
+            for column, values in (
+                (self.starts, starts),
+                (self.ends, ends),
+                (self.cues, cues),
+                (self.turns, turns),
+                (self.sounds, sounds),
+                (self.followed, followed),
+            ):
+                column.extend(values)
+            for text, where in zip(texts, places, strict=True):
+                self._place(where, len(text))
 
     def extend(
         self,

@@ -139,10 +139,10 @@ def document(
     # Whether a file rolls is known at its end; where the beginning is no guide, it is read again.
     for rolling in (first.roll.rolls, not first.roll.rolls):
         reader, words = _Reader(source, hidden, clock, rolling), Words()
-        for draft in _ended(reader.drafts(known)):
-            own = draft.spoken
-            place = tuple(draft.copies)
-            words.add(own.text, draft.start, draft.end, draft.cue, draft.turn, place, draft.sound, own.followed)
+        words.add_all(
+            (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
+            for d in _ended(reader.drafts(known))
+        )
         if reader.roll.rolls == rolling:
             break
     return Document(name, words, Origin(source, known.texts, hidden), tuple(notices))

@@ -18,7 +18,7 @@ from .speech import Speech, Spoken
 
 # A cue this short (ms) holds a line for nobody to read.
 _HOLD = 60
-_MARKS = re.compile(r"[\W_]+")
+_MARKS = re.compile(r"(?:[^\w\s]|_)+")
 _SHOWN = re.compile(r"[^\W_]")
 
 
@@ -34,7 +34,7 @@ class Line:
     def key(self) -> str:
         """What stays of the text when case and marks change."""
         if not self._key:
-            self._key = " ".join(filter(None, (_MARKS.sub("", part) for part in fold(self.text).split())))
+            self._key = " ".join(_MARKS.sub("", fold(self.text)).split())
         return self._key
 
 

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cappunc_cli.labels import MARKS, fold, stripped
 from cappunc_cli.words import Copy, Span
@@ -52,8 +53,7 @@ LONGEST_NAME_PARTS = 5
 Clock = Callable[[str], int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(NamedTuple):
     """A word: its text, its place, its line in the region that was scanned (from 0).
 
     `speaker` is None where nobody new begins to speak with it, the name of who does, or ''
@@ -137,11 +137,12 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
     dots: Span | None = None  # `... and so on`, where no word is before them
     for a, b in _runs(text, masks):
         run = text[a:b]
-        if last is not None and _attaches(run, text[end:a]):
+        plain = run.isalnum()
+        if last is not None and not plain and _attaches(run, text[end:a]):
             end = b
             continue
-        solid = run.isalnum() or any(map(str.isalnum, run))
-        opaque = _opaque(run) if solid else not run and _CENSORED.match(text, a) is not None
+        solid = plain or any(map(str.isalnum, run))
+        opaque = not plain and (_opaque(run) if solid else not run and _CENSORED.match(text, a) is not None)
         is_word = solid and not opaque
         if last is not None:
             yield *_with_marks(text, last, end), opaque
@@ -166,6 +167,9 @@ def _with_marks(text: str, word: Span, end: int) -> Span:
 
 def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
     """Tokens, cut where masks cut them; an empty run stands for each mask."""
+    if not masks:
+        yield from map(re.Match.span, _TOKEN.finditer(text))
+        return
     m = 0
     for found in _TOKEN.finditer(text):
         a, stop = found.span()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from .scan import Literal, Node
 from .tracks import Field, Track, entries, node, seconds, whole
@@ -22,6 +23,10 @@ def words_of(segments: Sequence[Node], key: str) -> list[Node]:
     return [word for segment in segments for word in entries(segment, "words") if isinstance(word.get(key), Literal)]
 
 
+def _has_words(segment: Node, key: str) -> bool:
+    return any(isinstance(word.get(key), Literal) for word in entries(segment, "words"))
+
+
 def joint(words: Sequence[Node], key: str) -> str:
     """ "" where the words carry their spaces themselves (` One`), else " "."""
     return "" if 2 * sum(word[key][:1].isspace() for word in words) > len(words) else " "
@@ -29,9 +34,9 @@ def joint(words: Sequence[Node], key: str) -> str:
 
 def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[Field]:
     """The words of each segment; where it has no list of them, its text."""
-    inner = joint(words_of(segments, key), key)
-    for segment in segments:
-        words = words_of([segment], key)
+    own = [words_of([segment], key) for segment in segments]
+    inner = joint(list(chain.from_iterable(own)), key)
+    for segment, words in zip(segments, own, strict=True):
         speaker = segment.get("speaker")
         if not words and isinstance(segment.get(text), Literal):
             start, end = seconds(segment.get("start")), seconds(segment.get("end"))
@@ -44,7 +49,7 @@ def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[F
 def track(value: object, key: str, *others: Sequence[Field]) -> Track:
     """Words, segment texts and the whole text of a file; `others` are further copies."""
     segments = found(value)
-    texts = whole([segment.get("text") for segment in segments if words_of([segment], key)])
+    texts = whole([segment.get("text") for segment in segments if _has_words(segment, key)])
     full = [whole([holder["text"]]) for holder in (node(value), node(value, "transcription")) if "text" in holder]
     words = list(fields(segments, key))
     copies = [copy for copy in (texts, *full, *others) if copy]

@@ -74,8 +74,8 @@ class Tokens:
     def parts(self, i: int) -> list[Part]:
         """The stretches of fields that show a token."""
         first, stop = self._stops[i - 1] if i else 0, self._stops[i]
-        own = self._parts[first:stop]
-        return list(zip(own[::3], own[1::3], own[2::3], strict=True))
+        parts = self._parts
+        return [(parts[at], parts[at + 1], parts[at + 2]) for at in range(first, stop, 3)]
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cappunc_cli.words import Column, Span
 
@@ -14,8 +14,7 @@ from ..spans import Spans
 from .scan import Literal, Node, Units, decoded
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One string that shows words: a single word, a piece of one, a mark, or a whole text.
 
     `start` and `end` are milliseconds. `join` stands between the field before and this one:
