@@ -110,6 +110,34 @@ def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: py
         assert (tree / "out" / name).read_text().split() == restore(words, model)
 
 
+def test_other_json_in_a_directory_is_no_failure(tree: Path) -> None:
+    for path in (tree / "in").rglob("*.txt"):
+        if path.name not in ("1.txt", "2.txt"):
+            path.unlink()
+    (tree / "in/talk.info.json").write_text('{"id": "x", "title": "talk"}')
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert run.returncode == 0
+    said = "cappunc: in/talk.info.json: JSON, but no transcript: an object with the keys id, title; skipped"
+    assert said in run.stderr.decode().splitlines()
+    assert sorted(contents(tree / "out")) == ["2.txt", "deep/1.txt"]
+    named = cappunc("in/talk.info.json", "-o", "out2/", cwd=tree)
+    assert named.returncode == 1
+    assert b"skipped" not in named.stderr
+
+
+def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for i in range(12):
+        (tmp_path / f"in/en{i}.txt").write_text("the cat is in the house and that is where it was\n")
+        (tmp_path / f"in/es{i}.txt").write_text("el gato está en la casa y allí es donde estaba siempre\n")
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "in", "-o", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    lines = [line for line in run.stderr.decode().splitlines() if "files" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("cappunc: 24 files fixed; ")
+
+
 def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
     assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
     first = contents(tree / "out")
@@ -171,7 +199,9 @@ def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     reporter = Reporter(quiet=True)
     monkeypatch.setattr(reporter, "error", said.append)
     fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
-    assert not batch.run(jobs, fixer, "new", reporter)
+    tally = batch.Tally()
+    batch.run(jobs, fixer, "new", reporter, tally)
+    tally.tell(reporter)
     assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
     assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from cappunc_cli.cli.files import PIPE, is_pipe, write_stdout
 from cappunc_cli.cli.fixer import Fixer
@@ -21,40 +21,75 @@ _BYTES_TOGETHER = 1 << 20
 _FILES_TOLD = 20
 
 
+@dataclass(slots=True)
+class Tally:
+    """What became of a command's files: how many there are, were done before, are fixed, are no transcripts, failed.
+
+    `stopped`: the rest would have failed the same way.
+    """
+
+    asked: int = 0
+    known: int = 0
+    fixed: int = 0
+    passed: int = 0
+    failed: int = 0
+    words: int = 0
+    stopped: bool = False
+    begun: float = field(default_factory=time.perf_counter)
+
+    def tell(self, reporter: Reporter) -> None:
+        """One summary, in whichever languages the files are."""
+        if self.stopped:
+            return
+        if self.failed and self.asked > 1:
+            reporter.error(f"{self.failed} of {self.asked} files failed")
+        if self.asked > _FILES_TOLD or self.known:
+            reporter.info(self._summary())
+
+    def _summary(self) -> str:
+        parts = [
+            f"{self.fixed:,} files fixed",
+            f"{self.known:,} up to date" if self.known else "",
+            f"{self.passed:,} skipped" if self.passed else "",
+            f"{self.failed:,} failed" if self.failed else "",
+        ]
+        seconds = time.perf_counter() - self.begun
+        pace = f"{self.words:,} words in {seconds:.1f} s, {self.words / max(seconds, 1e-9):,.0f} words/s"
+        return f"{', '.join(part for part in parts if part)}; {pace}"
+
+
 def run(
     jobs: Sequence[Job],
     fixer: Fixer,
     mode: Mode,
     reporter: Reporter,
+    tally: Tally,
     manifest: Manifest | None = None,
     workers: int = 1,
-) -> bool:
-    """Work off all jobs; whether every one succeeded. BrokenPipeError when the reader has gone.
+) -> None:
+    """Work off all jobs and count them. BrokenPipeError when the reader has gone.
 
     With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
     """
-    begun = time.perf_counter()
     todo = jobs
     if manifest is not None and mode == "new":
         todo = [job for job in jobs if job.target is None or not manifest.is_done(job.source, job.target)]
         todo = [replace(job, ours=job.target is not None and manifest.is_ours(job.target)) for job in todo]
-    done = failed = words = 0
+    tally.asked += len(jobs)
+    tally.known += len(jobs) - len(todo)
     with reporter.progress(len(todo)) as steps:
         for outcome in _outcomes(todo, fixer, mode, workers, steps.words):
-            done += 1
-            words += outcome.words
-            failed += outcome.error is not None
+            tally.words += outcome.words
+            tally.passed += outcome.passed
+            tally.failed += outcome.error is not None and not outcome.passed
+            tally.fixed += outcome.error is None
             _report(outcome, reporter, len(todo) <= _FILES_TOLD)
             steps.done(outcome.job.name)
             if outcome.fatal:
-                return False
+                tally.stopped = True
+                return
             if manifest is not None and outcome.error is None and outcome.job.target is not None:
                 manifest.add(outcome.job.source, outcome.job.target)
-    if failed and len(jobs) > 1:
-        reporter.error(f"{failed} of {len(jobs)} files failed")
-    if len(jobs) > _FILES_TOLD or len(todo) < len(jobs):
-        reporter.info(_summary(done - failed, len(jobs) - len(todo), failed, words, time.perf_counter() - begun))
-    return not failed
 
 
 def groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
@@ -102,6 +137,9 @@ def _in_this_process(
 def _report(outcome: Outcome, reporter: Reporter, told: bool) -> None:
     """Say what became of a job, and give its data to standard output."""
     reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
+    if outcome.passed:
+        reporter.info(f"{outcome.error}; skipped")
+        return
     if outcome.error is not None:
         reporter.error(outcome.error)
         if outcome.trace is not None:
@@ -126,13 +164,3 @@ def _counts(outcome: Outcome) -> str:
     if not outcome.marks and not outcome.capitals:
         return f"{outcome.words:,} words, nothing to change"
     return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set"
-
-
-def _summary(written: int, skipped: int, failed: int, words: int, seconds: float) -> str:
-    parts = [
-        f"{written:,} files fixed",
-        f"{skipped:,} up to date" if skipped else "",
-        f"{failed:,} failed" if failed else "",
-    ]
-    pace = f"{words:,} words in {seconds:.1f} s, {words / max(seconds, 1e-9):,.0f} words/s"
-    return f"{', '.join(part for part in parts if part)}; {pace}"

@@ -21,9 +21,9 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs
+from cappunc_cli.cli.plan import Job, inputs, marked
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.fixer import Fixer
@@ -54,7 +54,8 @@ def check(
     cappunc check season1/ || cappunc fix --in-place season1/
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
     """
-    jobs = [Job(source, None) for source, _ in inputs(or_standard_input(files, context), format_name)]
+    names = or_standard_input(files, context)
+    jobs = marked([Job(source, None) for source, _ in inputs(names, format_name)], names)
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.lang import by_model
     from cappunc_cli.restoration.pipeline import Options
@@ -85,7 +86,10 @@ def _reports(jobs: Sequence[Job], fixer: Fixer, reporter: Reporter) -> Iterator[
         except BadModel:
             raise
         except (CappuncError, OSError) as error:
-            reporter.error(about(error, job.name))
+            if job.found and isinstance(error, UnknownFormat):
+                reporter.info(f"{about(error, job.name)}; skipped")
+            else:
+                reporter.error(about(error, job.name))
             continue
         yield {
             "file": job.name,

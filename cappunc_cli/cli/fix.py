@@ -21,7 +21,7 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, plan, resumable
+from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.labels import MARKS, Around
 
@@ -121,7 +121,7 @@ def fix(
         jobs = [Job(source, None) for source, _ in found]
     else:
         jobs = plan(found, output, in_place, _is_terminal(), tree=root is not None)
-    from cappunc_cli.cli.batch import run
+    from cappunc_cli.cli.batch import Tally, run
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.glossary import load
     from cappunc_cli.cli.lang import by_model
@@ -141,9 +141,10 @@ def fix(
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
-    done = True
+    parts = by_model(marked(jobs, names), lang, model, engine.value, reporter.error)
+    tally = Tally(asked=reporter.errors, failed=reporter.errors)
     # Each language has its model, and each model its run over the files.
-    for (name, code), some in by_model(jobs, lang, model, engine.value, reporter.error).items():
+    for (name, code), some in parts.items():
         settings = Settings(
             name,
             device,
@@ -155,8 +156,9 @@ def fix(
         )
         fixer = Fixer(settings, reporter.info, reporter.detail)
         manifest = Manifest(root, signature(settings)) if root is not None else None
-        done &= run(some, fixer, mode, reporter, manifest, workers)
-    if not done or reporter.errors:
+        run(some, fixer, mode, reporter, tally, manifest, workers)
+    tally.tell(reporter)
+    if reporter.errors:
         raise typer.Exit(1)
 
 

@@ -80,9 +80,13 @@ def _texts(jobs: Sequence[Job], model: str, device: str, reporter: Reporter) -> 
 
 
 def load(path: str) -> Glossary:
-    """The glossary in a file; raises CappuncError, and OSError where it cannot be read."""
+    """The glossary in a file; raises CappuncError."""
     from cappunc_cli.restoration.glossary import Glossary, parse
 
     if not path:
         raise CappuncError("no such file: the name is empty", "")
-    return Glossary.of(parse(read_text(path)[0], path))
+    try:
+        text, _ = read_text(path)
+    except OSError as error:
+        raise about(error, path) from error
+    return Glossary.of(parse(text, path))

@@ -15,7 +15,7 @@ from cappunc_cli.cli.encoding import Encoding, encode, writable
 from cappunc_cli.cli.files import PIPE, about, is_file, read_text, write_atomic
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.plan import Job
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
 
 if TYPE_CHECKING:
     from cappunc_cli.words import Document, Notice
@@ -30,7 +30,8 @@ _WRITERS = 8
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a job. `data` is for standard output; `error` says in one line what went wrong,
-    `fatal` that every other file would fail the same way, `trace` where the bug is.
+    `passed` that nobody asked for this file by its name and it is no transcript, `fatal` that every other file would
+    fail the same way, `trace` where the bug is.
     """
 
     job: Job
@@ -41,6 +42,7 @@ class Outcome:
     seconds: float = 0.0
     data: bytes | None = None
     error: str | None = None
+    passed: bool = False
     fatal: bool = False
     trace: str | None = None
 
@@ -123,7 +125,8 @@ def _finish(found: _Opened, new: Sequence[str], fixer: Fixer, mode: Mode, pace: 
 
 def _failed(job: Job, error: Exception) -> Outcome:
     if isinstance(error, CappuncError | OSError):
-        return Outcome(job, error=str(about(error, job.name)))
+        passed = job.found and isinstance(error, UnknownFormat)
+        return Outcome(job, error=str(about(error, job.name)), passed=passed)
     line = f"{job.name}: nothing written, this is a bug: {type(error).__name__}: {error}"
     return Outcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
 

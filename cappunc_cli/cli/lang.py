@@ -100,7 +100,8 @@ def by_model(
 
     if model is not None or lang != AUTO:
         return {(model or model_for(lang, engine), None if lang == AUTO else lang): list(jobs)}
-    codes = languages(ENGINES[engine])
+    # Whatever engine: a language that the other one alone has is no other language.
+    codes = sorted({code for config in ENGINES.values() for code in languages(config)})
     result: dict[tuple[str, str | None], list[Job]] = {}
     for job in jobs:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
@@ -15,11 +15,15 @@ from cappunc_cli.errors import CappuncError
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One input and its output; `target` None is standard output; `ours` may be overwritten."""
+    """One input and its output; `target` None is standard output; `ours` may be overwritten.
+
+    `found`: it came out of a directory, where there may be other JSON than transcripts.
+    """
 
     source: str
     target: Path | None
     ours: bool = False
+    found: bool = False
 
     @property
     def name(self) -> str:
@@ -50,6 +54,11 @@ def inputs(names: Sequence[str], format_name: str | None, output: str | None = N
     if not found:
         raise CappuncError("no files of a known format there")
     return found
+
+
+def marked(jobs: Sequence[Job], names: Sequence[str]) -> list[Job]:
+    """The jobs; those that are none of the `names` were found in a directory."""
+    return [replace(job, found=job.source not in names) for job in jobs]
 
 
 def resumable(names: Sequence[str], output: str | None) -> Path | None:
