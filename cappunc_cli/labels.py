@@ -25,6 +25,7 @@ _MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
 _OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
+_ASKING = ("¿", "¡")
 # U.S. and a.m. end in a period that belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
 _DOTS = re.compile(r"\.{2,}")
@@ -183,12 +184,17 @@ def _set_mark(after: str, mark: str, outside_of: str) -> str:
     return "".join(kept[:place]) + mark + "".join(kept[place:])
 
 
+def _quotes(text: str, at: int) -> bool:
+    """Whether an apostrophe opens a quotation: `'¿Qué?'`, but not `'tis`."""
+    return text[at] in _APOSTROPHES and text[at + 1 : at + 2] in _ASKING
+
+
 def _core(text: str) -> tuple[int, int]:
     """Where the word proper starts and stops; (0, len) when the text has no letter or digit."""
     start, stop = 0, len(text)
     if text.isalnum():
         return start, stop
-    while start < stop and (text[start] in _OPENING or text[start].isspace()):
+    while start < stop and (text[start] in _OPENING or text[start].isspace() or _quotes(text, start)):
         start += 1
     if dots := _DOTS.match(text, start):
         start = dots.end()

@@ -39,6 +39,8 @@ def test_a_new_mark_leaves_the_word_and_the_quotes(text: str, mark: str) -> None
         ("IT'S", "it's", Label(Case.MIXED, "", "", "IT'S")),
         ("hello,'", "hello", Label(Case.LOWER, "", ",'")),
         ("dogs'", "dogs'", Label()),
+        ("'tis", "'tis", Label()),
+        ("'¿Qué?'", "qué", Label(Case.CAPITAL, "'¿", "?'")),
         ("she-", "she-", Label()),
         ("word --", "word", Label(Case.LOWER, "", " --")),
         ("Bonjour !", "bonjour", Label(Case.CAPITAL, "", " !")),

@@ -40,6 +40,8 @@ _ADDRESS = re.compile(
     r"[.,;:!?)\"'”’…]*",
     re.IGNORECASE,
 )
+# `2 ^ 3 = 8`, `50 %`, `12 €`: no mark parts a word from these.
+_OPERATOR = re.compile(r"[\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 
 # A combining mark is no \w, but files from a Mac write `Íñigo` with two.
@@ -142,7 +144,7 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
             end = b
             continue
         solid = plain or any(map(str.isalnum, run))
-        opaque = not plain and (_opaque(run) if solid else not run and _CENSORED.match(text, a) is not None)
+        opaque = not plain and (_opaque(run) if solid else _belongs(run, text, a))
         is_word = solid and not opaque
         if last is not None:
             yield *_with_marks(text, last, end), opaque
@@ -152,6 +154,11 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
         yield *_with_marks(text, last, end), False
+
+
+def _belongs(run: str, text: str, at: int) -> bool:
+    """Whether what is no word, at an offset of the text, belongs to the sentence: `^`, `[ __ ]`."""
+    return _OPERATOR.fullmatch(run) is not None if run else _CENSORED.match(text, at) is not None
 
 
 def _attaches(run: str, gap: str) -> bool:
