@@ -81,6 +81,20 @@ def test_a_stretch_is_found_with_both_its_borders(marks: bool, case: Case | None
     assert found.upper.any() == upper
 
 
+@pytest.mark.parametrize(("count", "meant"), [(12, True), (19, True), (30, False)])
+def test_a_few_capitals_amid_good_text_are_meant(count: int, meant: bool) -> None:
+    labels = text(600)
+    broken = stripped(labels, 200, 200 + count, False, Case.UPPER)
+    assert (stretches(lacking(expectation(labels), broken, [False] * 600)) == []) is meant
+
+
+def test_the_first_words_are_written_as_those_after_them() -> None:
+    labels = text(600)
+    broken = stripped(labels, 4, 300, True, Case.LOWER)
+    [stretch] = stretches(lacking(expectation(labels), broken, [False] * 600))
+    assert stretch.start == 0
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_good_text_lacks_nothing(seed: int) -> None:
     labels = text(800, seed)

@@ -340,6 +340,8 @@ def shape_of(text: str) -> str:
         ("So we met Anna in London", ""),
         ("So We Met Anna In London Today", "title"),
         ("So we met Anna.", "punctuated"),
+        ("well... i think -- no", "lower"),
+        ("well... i think. no", "lower punctuated"),
         ("3 14 15", "lower"),
     ],
 )

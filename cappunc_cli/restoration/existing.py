@@ -13,6 +13,7 @@ from cappunc_cli.labels import Label
 from cappunc_cli.restoration.columns import (
     CAPITAL,
     LOWER,
+    MARK_COLUMNS,
     NONE,
     PERIOD,
     UPPER,
@@ -40,6 +41,8 @@ _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case stays.
 _LOWER_COST = 30.0
 
+#: Who writes only these hears pauses, and sets no marks.
+_TRAILING = [MARK_COLUMNS.index(mark) for mark in "…—"]
 #: What a word's build tells: it shows its case, it has one.
 _SHOWS, _CASED = 1, 2
 _APOSTROPHES = "'’"
@@ -92,10 +95,10 @@ class Shape:
 def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None = None) -> Shape:
     """Judge a text by its counts. `I` proves no case, single letters are upper and capital at once.
 
-    The period of a word whose `spelling` [n] has one is no mark.
+    The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
     """
     marks, cases = mark_numbers(labels), case_numbers(labels)
-    marked = marks != NONE
+    marked = (marks != NONE) & ~np.isin(marks, _TRAILING)
     if spelling is not None:
         marked &= ~(spelling & (marks == PERIOD)) | bound(labels)
     builds = np.fromiter(map(_build, bare), np.int8, len(bare))

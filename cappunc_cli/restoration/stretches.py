@@ -47,6 +47,8 @@ _CHANGE = 0.002
 _BEGIN = 0.01
 #: Fewer words than this are no stretch: a headline, a shout, a list of names.
 _SHORTEST = 8
+#: Nor so few in capitals, where the words around them lack nothing: a sign, a title, credits on the screen.
+_SHORTEST_UPPER = 20
 #: Nor is one where it is nowhere so probable that something lacks.
 _SURE = 0.9
 #: Steps of the fit to a text's own style: it has settled by then.
@@ -312,11 +314,20 @@ def _decided(ways: Chances) -> Numbers:
 
 
 def _without_short(path: Numbers) -> Numbers:
-    """A stretch of a handful of words is written like the words before it."""
+    """A stretch of a handful of words is written like the words before it, and a beginning like the words after it."""
     for a, b in _runs(path):
-        if path[a] and b - a < _SHORTEST and b - a < len(path):
+        if path[a] and b - a < _shortest(path, a, b) and b - a < len(path):
             path[a:b] = path[a - 1] if a else path[b]
+    head = int((path > 0).argmax())
+    if head < _SHORTEST:
+        path[:head] = path[head]
     return path
+
+
+def _shortest(path: Numbers, start: int, stop: int) -> int:
+    """How long the stretch start..stop must be: capitals amid good text are most often meant."""
+    amid = not path[start - 1 : start].any() and not path[stop : stop + 1].any()
+    return _SHORTEST_UPPER if amid and _CASE[path[start]] == _RAISED else _SHORTEST
 
 
 def _runs(values: Numbers | Flags) -> list[tuple[int, int]]:
