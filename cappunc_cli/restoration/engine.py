@@ -78,17 +78,27 @@ class OnnxEngine:
         like length, a bounded number at a time; while some are handed out the next are in work.
         """
         handed_out: Iterator[tuple[Chunk, Rows]] = iter(())
-        for shelf in shelves(chunks, self.words_per_shelf):
-            first, last = min(chunk.start for chunk in shelf), max(chunk.stop for chunk in shelf)
-            with self.clock("tokenise"):
-                text = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
-            begun = self.infer(text, [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf])
+        ahead: Sequence[Future[list[Rows]]] = ()
+        try:
+            for shelf in shelves(chunks, self.words_per_shelf):
+                first, last = min(chunk.start for chunk in shelf), max(chunk.stop for chunk in shelf)
+                with self.clock("tokenise"):
+                    text = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
+                local = [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf]
+                rows, ahead = self._begin(text, local)
+                yield from handed_out
+                handed_out = zip(shelf, rows, strict=True)
             yield from handed_out
-            handed_out = zip(shelf, begun, strict=True)
-        yield from handed_out
+        finally:
+            for batch in ahead:
+                batch.cancel()
 
     def infer(self, text: Pieces, chunks: Sequence[Chunk]) -> Iterator[Rows]:
-        """The probabilities of each chunk, in order. The work begins at once, not with the first that is asked for."""
+        """The probabilities of each chunk, in order."""
+        return self._begin(text, chunks)[0]
+
+    def _begin(self, text: Pieces, chunks: Sequence[Chunk]) -> tuple[Iterator[Rows], Sequence[Future[list[Rows]]]]:
+        """The rows of each chunk, to be waited for, and the batches that are in work from now on."""
         parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
         batches = list(self._batches(text, chain.from_iterable(parts)))
         if not self._buckets:
@@ -98,7 +108,7 @@ class OnnxEngine:
         for batch, width in batches:
             rows = self._threads.submit(self._run, text, batch, width)
             begun.update((chunk, (rows, i)) for i, chunk in enumerate(batch))
-        return self._gathered(chunks, parts, begun)
+        return self._gathered(chunks, parts, begun), [rows for rows, _ in begun.values()]
 
     def _gathered(
         self, chunks: Sequence[Chunk], parts: Sequence[Sequence[Chunk]], begun: Mapping[Chunk, Part]
