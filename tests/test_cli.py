@@ -217,6 +217,16 @@ def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str]
     assert path.stat().st_mtime == 1
 
 
+def test_other_changes_than_marks_and_capitals_are_no_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text("Ştii, Anna. Am văzut.\n", encoding="utf-8")
+    run = cappunc(
+        "fix", *tiny, "--lang", "ro", "--diacritics", "normalise", "--existing", "keep", "--marks", "!", "-i", path
+    )
+    assert path.read_text(encoding="utf-8").startswith("Știi")
+    assert b"no new marks or capitals" in run.stderr
+
+
 def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path)
     run = cappunc("fix", *tiny, "--diff", path)

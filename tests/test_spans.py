@@ -123,6 +123,7 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
         ("Note: hello", [("Note:", None), ("hello", None)]),
         ("so i said: yes", [("so", None), ("i", None), ("said:", None), ("yes", None)]),
         ("HERE'S WHY: IT", [("HERE'S", None), ("WHY:", None), ("IT", None)]),
+        ("COMING UP: IT", [("COMING", None), ("UP:", None), ("IT", None)]),
         ("At 10:30 we", [("At", None), ("10:30", None), ("we", None)]),
         ("-- and so", [("and", None), ("so", None)]),
         ("well - i", [("well -", None), ("i", None)]),

@@ -162,5 +162,7 @@ def _movement(job: Job) -> str:
 
 def _counts(outcome: Outcome) -> str:
     if not outcome.marks and not outcome.capitals:
-        return f"{outcome.words:,} words, nothing to change"
+        # With --attach and --diacritics there is more than marks and capitals.
+        what = "no new marks or capitals" if outcome.changed else "nothing to change"
+        return f"{outcome.words:,} words, {what}"
     return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set"

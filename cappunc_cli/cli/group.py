@@ -39,6 +39,7 @@ class Outcome:
     words: int = 0
     marks: int = 0
     capitals: int = 0
+    changed: bool = False
     seconds: float = 0.0
     data: bytes | None = None
     error: str | None = None
@@ -120,7 +121,8 @@ def _finish(found: _Opened, new: Sequence[str], fixer: Fixer, mode: Mode, pace: 
     except Exception as error:
         return _failed(job, error)
     seconds = pace * fixed.words + time.perf_counter() - begun
-    return Outcome(job, fixed.notices, fixed.words, fixed.marks, fixed.capitals, seconds, data)
+    changed = fixed.text != found.text
+    return Outcome(job, fixed.notices, fixed.words, fixed.marks, fixed.capitals, changed, seconds, data)
 
 
 def _failed(job: Job, error: Exception) -> Outcome:

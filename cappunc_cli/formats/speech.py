@@ -35,9 +35,9 @@ _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
 _BLANK = re.compile(r"[^\S\r\n]*")
 _ADDRESS = re.compile(
-    r"[\"'(<“‘]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
+    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
     r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
-    r"[.,;:!?)\"'”’…]*",
+    r"[.,;:!?)\"'”’…–—-]*",
     re.IGNORECASE,
 )
 # `2 ^ 3 = 8`, `50 %`, `12 €`: no mark parts a word from these.

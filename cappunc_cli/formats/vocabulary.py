@@ -34,6 +34,7 @@ also now then here there this that these those it its it's is are was what why h
 like i i'm he she we they you my our your his her their tip hint warning step fact point conclusion result problem
 solution update ps meaning namely basically translation quote today tomorrow yesterday rule reason chapter part
 the a an in on at to of for from if as with not only just one two three four five think imagine consider suppose
+coming up next ahead breaking later meanwhile again
 say said says asks asked here's there's that's what's who's where's how's let's
 """
 #: Words that open a remark with a colon and are nobody's name.
