@@ -393,6 +393,8 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     assert entry["languages"] == ["en"]
     assert len(entry["sha256"]) == 64
     assert b"tiny_model" in cappunc("models").stdout
+    assert {"es", "eu", "ro", "vi"} <= {model["name"] for model in listed if model["engine"] == "ngram"}
+    assert cappunc("models", "check", "es").returncode == 0
 
     assert cappunc("models", "check", "tiny_model").returncode == 0
     broken = tmp_path / "broken"

@@ -31,9 +31,10 @@ def models(
     """
     if context.invoked_subcommand is not None:
         return
+    from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import installed
 
-    found = [_describe(directory) for directory in installed()]
+    found = [_describe(path, engine, config) for engine, config in ENGINES.items() for path in installed(config)]
     if as_json:
         sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     elif found:
@@ -48,14 +49,16 @@ def models(
 def check(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Default: all installed.")] = None,
 ) -> None:
-    """Compare a model's files with the SHA-256 that its config.json records."""
+    """Compare a model's files with the SHA-256 that its config.json or ngram.json records."""
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.models import find, installed, verify
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import installed, verify
 
     bad = 0
-    for name in names or [str(directory) for directory in installed()]:
+    every = dict.fromkeys(str(path) for config in ENGINES.values() for path in installed(config))
+    for name in names or every:
         try:
-            directory = find(name)
+            directory = _find(name)
             verify(directory)
         except BadModel as error:
             bad += 1
@@ -66,17 +69,32 @@ def check(
         raise typer.Exit(1)
 
 
-def _describe(directory: Path) -> dict[str, object]:
+def _find(name: str) -> Path:
+    """The directory of a model of any engine; raises BadModel."""
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restoration.config import NGRAM_CONFIG
+    from cappunc_cli.restoration.models import find
+
+    try:
+        return find(name)
+    except BadModel as error:
+        try:
+            return find(name, NGRAM_CONFIG)
+        except BadModel:
+            raise error from None
+
+
+def _describe(directory: Path, engine: str, config_name: str) -> dict[str, object]:
     from cappunc_cli.errors import BadModel
     from cappunc_cli.restoration.models import ModelConfig
 
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
-    known: dict[str, object] = {"name": directory.name, "directory": str(directory), "bytes": size}
+    known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
     try:
-        config = ModelConfig.load(directory)
+        config = ModelConfig.load(directory, config_name)
     except BadModel as error:
         return {**known, "error": str(error)}
-    return {**known, **_from_config(config), "scores": scores(directory)}
+    return {**known, **_from_config(config), "scores": scores(directory) if engine == "onnx" else {}}
 
 
 def _from_config(config: ModelConfig) -> dict[str, object]:
@@ -84,7 +102,7 @@ def _from_config(config: ModelConfig) -> dict[str, object]:
         "languages": list(config.languages),
         "licence": config.licence,
         "marks": [mark for mark in config.marks if mark],
-        "sha256": config.files.get("model.onnx", ""),
+        "sha256": config.files.get("model.onnx") or config.files.get("ngram.xz", ""),
     }
 
 
@@ -98,7 +116,8 @@ def scores(directory: Path) -> dict[str, float]:
 
 
 def _print(model: dict[str, object]) -> None:
-    lines = [("size", f"{int(str(model['bytes'])) / 1e6:.1f} MB"), ("directory", str(model["directory"]))]
+    lines = [(title, str(model[title])) for title in ("engine", "directory")]
+    lines.insert(1, ("size", f"{int(str(model['bytes'])) / 1e6:.1f} MB"))
     if "error" in model:
         lines.append(("unusable", str(model["error"])))
     else:
