@@ -240,7 +240,7 @@ def strip(text: str) -> tuple[str, Label]:
         case, form = Case.UPPER, ""
     else:
         case, form = Case.MIXED, core
-    return bare, _label(case, text[:start], text[stop:], form)
+    return bare, (Label if form else _label)(case, text[:start], text[stop:], form)
 
 
 #: Words share their labels: most have one of a few dozens.

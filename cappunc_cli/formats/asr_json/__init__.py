@@ -1,7 +1,7 @@
 """Transcripts in JSON, one engine a module.
 
 To add an engine: write a module here with `sniff(value)` and `tracks(value)` on the parsed
-value (tracks.py has the nouns), add its line to ASR_ENGINES above every engine whose files
+value (tracks.py has the nouns), add its name to ASR_ENGINES above every engine whose files
 it would claim as well, and put two small files into fixtures/json/<engine>/.
 """
 
@@ -12,80 +12,46 @@ from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
 
-from . import (
-    aeneas,
-    assemblyai,
-    aws,
-    aws_calls,
-    azure,
-    azure_live,
-    bbc_kaldi,
-    deepgram,
-    draftjs,
-    editors,
-    elevenlabs,
-    generic,
-    gentle,
-    gladia,
-    google,
-    huggingface,
-    ibm,
-    kaldi,
-    nemo,
-    openai_api,
-    podcast,
-    revai,
-    speechmatics,
-    speechmatics_v1,
-    stable_ts,
-    timings,
-    vosk,
-    whisper,
-    whisper_timestamped,
-    whispercpp,
-    whisperx,
-    youtube,
-)
 from .document import Engine, write
 from .scan import load
 
 #: Most specific first: the first engine whose `sniff` says yes reads the file.
 ASR_ENGINES: dict[str, Engine] = {
-    name: Engine(name, module)
-    for name, module in {
-        "youtube": youtube,
-        "azure": azure,
-        "azure-live": azure_live,
-        "aws": aws,
-        "aws-calls": aws_calls,
-        "deepgram": deepgram,
-        "revai": revai,
-        "speechmatics": speechmatics,
-        "speechmatics-v1": speechmatics_v1,
-        "ibm": ibm,
-        "google": google,
-        "whispercpp": whispercpp,
-        "gladia": gladia,
-        "bbc-kaldi": bbc_kaldi,
-        "kaldi": kaldi,
-        "aeneas": aeneas,
-        "gentle": gentle,
-        "draftjs": draftjs,
-        "podcast": podcast,
-        "elevenlabs": elevenlabs,
-        "assemblyai": assemblyai,
-        "editors": editors,
-        "stable-ts": stable_ts,
-        "whisperx": whisperx,
-        "whisper-timestamped": whisper_timestamped,
-        "openai-api": openai_api,
-        "huggingface": huggingface,
-        "whisper": whisper,
-        "nemo": nemo,
-        "vosk": vosk,
-        "timings": timings,
-        "generic": generic,
-    }.items()
+    name: Engine(name)
+    for name in (
+        "youtube",
+        "azure",
+        "azure-live",
+        "aws",
+        "aws-calls",
+        "deepgram",
+        "revai",
+        "speechmatics",
+        "speechmatics-v1",
+        "ibm",
+        "google",
+        "whispercpp",
+        "gladia",
+        "bbc-kaldi",
+        "kaldi",
+        "aeneas",
+        "gentle",
+        "draftjs",
+        "podcast",
+        "elevenlabs",
+        "assemblyai",
+        "editors",
+        "stable-ts",
+        "whisperx",
+        "whisper-timestamped",
+        "openai-api",
+        "huggingface",
+        "whisper",
+        "nemo",
+        "vosk",
+        "timings",
+        "generic",
+    )
 }
 
 # `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -19,14 +20,18 @@ from .tracks import Field, Track
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A module with `sniff(value)` and `tracks(value)`, as a format like any other."""
+    """The module of that name, which has `sniff(value)` and `tracks(value)`, as a format like any other."""
 
     name: str
-    module: ModuleType
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]:
-        return tuple(getattr(self.module, "SUFFIXES", (".json",)))
+        return (".json",)
+
+    @property
+    def module(self) -> ModuleType:
+        """Loaded when it is asked for: who fixes subtitles needs none of them."""
+        return import_module(f".{self.name.replace('-', '_')}", __package__)
 
     def sniff(self, text: str) -> bool:
         """Whether the text is a transcript of this engine."""

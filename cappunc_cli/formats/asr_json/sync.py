@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import compress, takewhile
 
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.words import Column, Words
@@ -81,21 +81,20 @@ class Places:
     def renumber(self, start: int, numbers: Sequence[int], first: int) -> None:
         """From `start` on, the words have other numbers: `numbers`, which begin with that of word `first`."""
         for column in (self._case_of, self._mark_of):
-            for i in range(start, len(column)):
-                if column[i] != _NOBODY:
-                    column[i] = numbers[column[i] - first]
+            column[start:] = array("q", [n if n == _NOBODY else numbers[n - first] for n in column[start:]])
         for i in list(takewhile(lambda i: i >= start, reversed(self._letters))):
             a, b, at = self._letters[i]
             self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
 
-    def whole(self, start: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """Of the places from `start` on that show one word and all of it: (token, word), stream by stream."""
+    def whole(self, start: int) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
+        """Of the places from `start` on that show one word and all of it: tokens and words, stream by stream."""
         for stream, a, b in self._streams[start:].stretches():
-            columns = (column[start + a : start + b] for column in (self._tokens, self._case_of, self._mark_of))
-            yield (
-                stream or 0,
-                [(token, word) for token, word, mark in zip(*columns, strict=True) if word == mark != _NOBODY],
-            )
+            some = slice(start + a, start + b)
+            tokens, words, marks = self._tokens[some], self._case_of[some], self._mark_of[some]
+            if words != marks or _NOBODY in words:
+                good = [word == mark != _NOBODY for word, mark in zip(words, marks, strict=True)]
+                tokens, words = array("I", compress(tokens, good)), array("q", compress(words, good))
+            yield stream or 0, tokens, words
 
     def changed(self, words: Sequence[int]) -> Iterator[Place]:
         """The places that show a word that is true in `words`, which ends with a false one for nobody."""
@@ -220,10 +219,12 @@ class Synced:
         seen = [bytearray(count) for _ in silent]
         said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
         speakers = [said_by[d - own.start] for d in drafts]
-        for stream, whole in self.places.whole(begun):
+        named = any(name is not None for name in said_by)
+        for stream, shows, of in self.places.whole(begun):
             here = seen[stream - first]
-            for token, word in whole:
-                here[word - base] |= _shows(tokens.texts[token])
+            for word, what in zip(of, map(_shows, map(tokens.texts.__getitem__, shows)), strict=True):
+                here[word - base] |= what
+            for token, word in zip(shows, of, strict=True) if named else ():
                 if speakers[word - base] is None:
                     speakers[word - base] = said_by[token - own.start]
         self.styles += [
@@ -232,9 +233,9 @@ class Synced:
         ]
         shown = array("q", [_NOBODY]) * count
         plain = [style == Style() for style in self.styles[first:]]
-        for stream, whole in self.places.whole(begun):
+        for stream, shows, of in self.places.whole(begun):
             if plain[stream - first] and _NOBODY in shown:
-                for token, word in whole:
+                for token, word in zip(shows, of, strict=True):
                     if shown[word - base] == _NOBODY:
                         shown[word - base] = token
         starts, ends = (

@@ -91,10 +91,14 @@ def _hide(found: re.Match[str]) -> str:
 
 def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
     """Start, stop and whether a new turn begins, for each word of a running text."""
-    masked = _MASK.sub(_hide, text)
-    turns = [found.end() for found in _TURN.finditer(masked)]
+    turns: list[int] = []
+
+    def hide_turn(found: re.Match[str]) -> str:
+        turns.append(found.end())
+        return _hide(found)
+
+    masked = _TURN.sub(hide_turn, _MASK.sub(_hide, text))
     turns.reverse()
-    masked = _TURN.sub(_hide, masked)
     for run in _RUN.finditer(masked):
         shown = run[1]
         if not shown.isalnum() and (not any(map(str.isalnum, shown)) or _OPAQUE.search(shown)):
