@@ -185,6 +185,20 @@ def test_who_repeats_himself_is_not_rolling() -> None:
     assert len(formats.read("\n".join(cues)).words) == 16
 
 
+@pytest.mark.parametrize(
+    ("texts", "turns"),
+    [
+        (["MAN: perhaps", "the wire", "what", "MAN: faraday"], [1, 1, 1, 1, 2]),  # somebody has asked
+        (["MAN: perhaps", "MAN: faraday"], [1, 1]),
+        (["Dora: perhaps", "the wire", "Dora: faraday"], [1, 1, 1, 1]),  # Zoom repeats whose line it is
+        (["MAN: perhaps", "WOMAN: what", "MAN: faraday"], [1, 2, 3]),
+    ],
+)
+def test_a_name_in_capitals_that_comes_back_is_a_change(texts: list[str], turns: list[int]) -> None:
+    cues = [f"{i}\n00:00:0{i},000 --> 00:00:0{i},900\n{text}\n" for i, text in enumerate(texts, 1)]
+    assert [word.turn for word in formats.read("\n".join(cues), "talk.srt").words] == turns
+
+
 def test_turns_follow_the_speakers() -> None:
     assert [word.turn for word in fixture("vtt/voices.vtt").words] == [1] * 5 + [2] * 7 + [3, 4]
     zoom = fixture("vtt/zoom.vtt")

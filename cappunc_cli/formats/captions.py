@@ -89,23 +89,31 @@ class Origin:
 
 @dataclass(slots=True)
 class Turns:
-    """Counts speaker changes; a name that speaks again is no change."""
+    """Counts speaker changes; a name that speaks again is no change.
+
+    But `MAN:` is one, where cues without a name stand before it: captions name a speaker in capitals when another has
+    spoken.
+    """
 
     number: int = 0
     speaker: str = ""
     _pending: str | None = field(default=None)
+    _named: int = 0  # the last cue that names somebody
 
     def announce(self, speaker: str | None) -> None:
         """Somebody begins to speak with the next word."""
         if speaker is not None:
             self._pending = speaker
 
-    def next(self, speaker: str | None) -> int:
-        """The turn of the next word, before which `speaker` was announced."""
+    def next(self, speaker: str | None, cue: int = 0) -> int:
+        """The turn of the next word, before which `speaker` was announced; `cue` is the number of its cue."""
         self.announce(speaker)
-        if self._pending is not None and (not self._pending or self._pending != self.speaker):
-            self.number += 1
-            self.speaker = self._pending
+        if self._pending is not None:
+            again = self._pending == self.speaker and not (self._pending.isupper() and cue > self._named + 1)
+            if not self._pending or not again:
+                self.number += 1
+                self.speaker = self._pending
+            self._named = cue
         self._pending = None
         return self.number
 
@@ -191,7 +199,7 @@ class _Reader:
         yield from chain.from_iterable(held)
 
     def _draft(self, word: Spoken, cue: int) -> _Draft:
-        return _Draft(word, cue, self.turns.next(word.speaker), word.stamp, None, [word.copy], word.sound)
+        return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)
 
     def _timed(self, cue: Cue, drafts: Sequence[_Draft]) -> None:
         if drafts[0].start is None:
