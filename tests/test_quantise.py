@@ -184,7 +184,7 @@ def test_rows_are_taken_from_what_the_model_reads() -> None:
         pytest.skip("the English model is not installed")
     words = [Word("london") for _ in range(13)]
     seen = calibrate(directory, [words * 4, words])
-    found = products(onnx.load(directory / "model.onnx").graph)
+    found = products(for_all_pieces(onnx.load(directory / "model.onnx")).graph)
     assert set(seen) == {product.x for product in found.values()}
     assert {len(rows) for rows in seen.values()} == {5 * 13 + 2 + 2}
     for product in found.values():
