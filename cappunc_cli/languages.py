@@ -21,7 +21,7 @@ class Language:
     `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
     close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
     English has it (question and exclamation marks go by what they ask). `always_capital` words
-    are capital wherever they stand (`i'm`, Spanish `Sr.`); `abbreviations` end in a period that ends no sentence when
+    are capital wherever they stand (`i'm`, Spanish `Sr.`), `always_lower` ones but at a sentence start (`e.g.`); `abbreviations` end in a period that ends no sentence when
     another word follows (`dr`, `vs`); `titles` among
     them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
@@ -36,6 +36,7 @@ class Language:
     quotes: tuple[str, str] = ("“", "”")
     quoted_stops: bool = False
     always_capital: frozenset[str] = frozenset()
+    always_lower: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
     ordinals: bool = False
@@ -78,8 +79,10 @@ LANGUAGES: dict[str, Language] = {
             "English",
             quoted_stops=True,
             always_capital=_set("i i'm i've i'd i'll i'ma"),
+            always_lower=_set("a.m. p.m. e.g. i.e. 'n'"),
             abbreviations=_set(
                 _EN_TITLES,
+                "ph.d",
                 "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec",
             ),
             titles=_set(_EN_TITLES),
@@ -89,6 +92,7 @@ LANGUAGES: dict[str, Language] = {
             "Spanish",
             opening="¿¡",
             quotes=("«", "»"),
+            always_lower=_set("a.m. p.m."),
             always_capital=_set("sr sra srta sres dr dra dres dña ud uds vd vds"),
             abbreviations=_set(
                 _ES_TITLES,

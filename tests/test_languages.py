@@ -87,6 +87,8 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
         (normalize("NFD", "ștefan-vodă"), "ro", normalize("NFD", "Ștefan-Vodă")),
         ("nato-ren", "eu", None),
         ("anglo-saxon", "en", "Anglo-Saxon"),
+        ("o'brien-smith", "en", "O'Brien-Smith"),
+        ("jones-mcdonald", "en", "Jones-McDonald"),
     ],
 )
 def test_what_stands_beside_a_hyphen(word: str, code: str, form: str | None) -> None:

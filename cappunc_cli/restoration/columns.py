@@ -130,6 +130,7 @@ def _restrict_cases(text: Text) -> None:
     _pour(text.cases, CAPITAL, LOWER, text.has(Fact.NO_CAPITAL))
     text.cases[text.has(Fact.NO_CASE)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]
     text.cases[text.has(Fact.ALWAYS_CAPITAL)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[CAPITAL]
+    text.cases[text.has(Fact.ALWAYS_LOWER)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]
 
 
 def _restrict_marks(text: Text) -> None:

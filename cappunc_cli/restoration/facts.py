@@ -38,6 +38,8 @@ class Fact(IntFlag):
     NO_WORD = 1024
     #: Single letters with periods, written all alike: `u.s.`, `s.r.l.`, but not Basque `K.a.`
     INITIALISM = 2048
+    #: `e.g.`, `p.m.`
+    ALWAYS_LOWER = 4096
 
 
 Facts = npt.NDArray[np.uint16]
@@ -78,6 +80,7 @@ def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
         (Fact.DIGIT_FIRST, word[:1].isdigit()),
         (Fact.DIGIT_LAST, word[-1:].isdigit()),
         (Fact.NO_WORD, not any(c.isalnum() for c in word)),
+        (Fact.ALWAYS_LOWER, plain in language.always_lower),
         (Fact.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
     ):
         if holds:
@@ -91,14 +94,18 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         form = known if is_normalized("NFC", word) else normalize("NFD", known)
     if form is None:
-        if "-" in word.strip("-"):
-            form = "-".join([_part(part, language) for part in word.split("-")])
-        elif word[:2] in ("o'", "o’", "d'", "d’") and len(word) > 3:
-            form = word[0].upper() + word[1] + capital(word[2:])
-        elif word.startswith("mc") and len(word) > 4:
-            form = "Mc" + capital(word[2:])
+        form = "-".join([_part(part, language) for part in word.split("-")]) if "-" in word.strip("-") else _named(word)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
 
 
 def _part(part: str, language: Language) -> str:
-    return part if language.spelled(part) in language.clitics else capital(part)
+    return part if language.spelled(part) in language.clitics else _named(part)
+
+
+def _named(word: str) -> str:
+    """The capital form, which begins anew in `O'Brien`, `D'Angelo` and `McDonald`."""
+    if word[:2] in ("o'", "o’", "d'", "d’") and len(word) > 3:
+        return word[0].upper() + word[1] + capital(word[2:])
+    if word.startswith("mc") and len(word) > 4:
+        return "Mc" + capital(word[2:])
+    return capital(word)
