@@ -71,7 +71,7 @@ HARD_SPACE = r"\h"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
 _STAMP = re.compile(r"<[0-9]")
 #: So many pieces of a text are joined at a time.
-_BLOCK = 1 << 12
+_BLOCK = 1 << 10
 
 
 class Spans(Sequence[Span]):
