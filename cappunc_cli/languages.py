@@ -21,8 +21,8 @@ class Language:
     `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
     close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
     English has it (question and exclamation marks go by what they ask). `always_capital` words
-    are capital wherever they stand (`i'm`, Spanish `Sr.`), `always_lower` ones lower-case but at
-    a sentence start (`e.g.`); `abbreviations` end in a period that ends no sentence when
+    are capital wherever they stand (`i'm`, Spanish `Sr.`), `always_lower` ones are lower-case
+    (`e.g.`); `abbreviations` end in a period that ends no sentence when
     another word follows (`dr`, `vs`); `titles` among
     them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word

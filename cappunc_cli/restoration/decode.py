@@ -162,7 +162,7 @@ def _log(chances: Rows) -> Rows:
 
 
 def _must_not_start_lower(text: Text, known: Evidence) -> Flags:
-    return ~text.has(Fact.NO_CAPITAL) & ~known.free_start
+    return ~text.has(Fact.NO_CAPITAL | Fact.ALWAYS_LOWER) & ~known.free_start
 
 
 def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Chances, consistency: float) -> None:
