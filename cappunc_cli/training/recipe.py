@@ -97,6 +97,7 @@ class Recipe:
         project = path.resolve().parents[2]
         table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
         table["runs"] = project / table["runs"]
+        table["prepared"] = project / table["prepared"] if "prepared" in table else None
         table["tokenizer"] = project / table["tokenizer"]
         # "" starts from the bare encoder.
         table["start"] = project / table["start"] if table["start"] else None
