@@ -156,9 +156,9 @@ def _start(recipe: Recipe) -> str:
         return (
             f", from the layers of {recipe.start.parent.name} and its words, carried over by aligned spectral vectors"
         )
-    if recipe.network:
-        return ", from nothing"
-    return f", from the weights {recipe.start.name}" if recipe.start else ", from the bare encoder"
+    if recipe.start:
+        return f", from the weights {recipe.start.name}"
+    return ", from nothing" if recipe.network else ", from the bare encoder"
 
 
 def index(models: Path) -> str:
