@@ -168,10 +168,10 @@ def _must_not_start_lower(text: Text, known: Evidence) -> Flags:
 def _charge_lower_starts(scores: Rows, text: Text, known: Evidence, capital: Chances, consistency: float) -> None:
     """A sentence end costs what it takes to write the next word with a capital (Webex: the penalty for lower starts).
 
-    Of the network's own doubt only the share `consistency`: its mark has already seen what its case has. What the
-    text itself had at the word is news, and counts in full.
+    Of the network's own doubt only the share `consistency`: its mark has already seen what its case has. Lower case
+    that the text itself had at the word is news, and counts in full; a capital there never makes an end dearer.
     """
-    share = np.where(known.capital_odds != 0, np.float32(1), np.float32(consistency))
+    share = np.where(known.capital_odds < 0, np.float32(1), np.float32(consistency))
     # Bounded: never so dear that a certain end gives way to a word that merely looks odd.
     cost = share * np.clip(_log(capital) - _log(1 - capital), -20, 0)
     cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
