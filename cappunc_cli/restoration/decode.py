@@ -218,8 +218,7 @@ def _best_cases(
     after_open = np.append(False, open_end[:-1])
     named = np.where(after_open, capital, own) > 0.5
     big = 1 + text.cases[:, 1:].argmax(1)
-    # `U.s.` is right nowhere; `I.e.` may begin a sentence.
-    big[named & (big == CAPITAL) & text.has(Fact.INITIALISM)] = UPPER
+    big[(big == CAPITAL) & text.has(Fact.INITIALISM)] = UPPER  # `U.s.` is right nowhere
     cases: Indices = np.where(starts | named, big, LOWER)
     return np.where(known.cases >= 0, known.cases, cases)
 
