@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cappunc_cli.restoration.sessions import MASK, WANTED
 from cappunc_cli.restoration.weights import products
 
 if TYPE_CHECKING:
     import onnx
 
-_MASK = "attention_mask"
-_WANTED = "wanted"
 #: What a masked score gets; float16 ends at 65504.
 _FAR = -1e4
 Array = npt.NDArray[Any]
@@ -43,7 +42,7 @@ def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto
     graph = _Graph(model.graph)
     graph.open_products()
     graph.open_tables()
-    if all(value.name != _MASK for value in model.graph.input):
+    if all(value.name != MASK for value in model.graph.input):
         graph.mask_attention()
     if plain:
         graph.use_standard_operators()
@@ -61,8 +60,8 @@ def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto
                 if name in outputs:
                     names[i] = f"{name}/half"
     casts = [helper.make_node("Cast", [f"{name}/half"], [name], to=TensorProto.FLOAT) for name in outputs]
-    inputs = [value for value in model.graph.input if value.name != _MASK]
-    inputs.insert(1, helper.make_tensor_value_info(_MASK, TensorProto.INT64, ["batch", "pieces"]))
+    inputs = [value for value in model.graph.input if value.name != MASK]
+    inputs.insert(1, helper.make_tensor_value_info(MASK, TensorProto.INT64, ["batch", "pieces"]))
     nodes = [*graph.nodes, *casts]
     used = {name for node in nodes for name in node.input}
     tensors = [numpy_helper.from_array(np.ascontiguousarray(v), n) for n, v in graph.values.items() if n in used]
@@ -80,12 +79,12 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     from onnx import helper
 
-    if all(value.name != _WANTED for value in model.graph.input):
+    if all(value.name != WANTED for value in model.graph.input):
         return model
     whole = type(model)()
     whole.CopyFrom(model)
     made = {name: node for node in whole.graph.node for name in node.output}
-    taken = {name: node for name, node in made.items() if _WANTED in node.input}
+    taken = {name: node for name, node in made.items() if WANTED in node.input}
     before = {name: made[node.input[0]] for name, node in taken.items()}
     for node in (*taken.values(), *before.values()):
         whole.graph.node.remove(node)
@@ -93,7 +92,7 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
         for i, name in enumerate(node.input):
             if name in before:
                 node.input[i] = before[name].input[0]
-    whole.graph.input.remove(next(value for value in whole.graph.input if value.name == _WANTED))
+    whole.graph.input.remove(next(value for value in whole.graph.input if value.name == WANTED))
     for value in whole.graph.output:
         size = value.type.tensor_type.shape.dim[-1].dim_value
         kind = value.type.tensor_type.elem_type
@@ -177,7 +176,7 @@ class _Graph:
             return [kept]
 
         self._replace({"MultiHeadAttention"}, masked)
-        self.nodes.insert(0, self._node("Cast", [_MASK], "padding", to=TensorProto.INT32))
+        self.nodes.insert(0, self._node("Cast", [MASK], "padding", to=TensorProto.INT32))
 
     def use_standard_operators(self) -> None:
         """TensorRT knows none of the run-time's own operators."""
@@ -225,7 +224,7 @@ class _Graph:
             self._constant("attention/one", np.array(1, np.float32))
             self._constant("attention/axes", np.array([1, 2], np.int64))
             nodes += [
-                self._node("Cast", [_MASK], "attention/mask", to=TensorProto.FLOAT),
+                self._node("Cast", [MASK], "attention/mask", to=TensorProto.FLOAT),
                 self._node("Sub", ["attention/one", "attention/mask"], "attention/hidden"),
                 self._node("Mul", ["attention/hidden", "attention/far"], "attention/flat"),
                 self._node("Unsqueeze", ["attention/flat", "attention/axes"], "attention/bias"),

@@ -47,7 +47,7 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.half import for_all_pieces
 from cappunc_cli.restoration.pipeline import Model, probabilities
-from cappunc_cli.restoration.sessions import WANTED, Feeds
+from cappunc_cli.restoration.sessions import MASK, WANTED, Feeds
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import results
 from cappunc_cli.training.chain import heldout
@@ -57,7 +57,6 @@ from cappunc_cli.words import Word
 
 logger = logging.getLogger(__name__)
 
-_MASK = "attention_mask"
 #: Products of fewer columns than this stay in float32: no time is lost on them, but every digit counts in the heads.
 _FEWEST_COLUMNS = 32
 #: Rows kept of each batch of about a thousand.
@@ -105,7 +104,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -
             def run(self, wanted: Sequence[str], feeds: Feeds) -> list[NDArray[np.float32]]:
                 found: list[NDArray[np.float32]] = session.run([*wanted, *names], feeds)
                 ids = feeds["input_ids"]
-                rows = np.flatnonzero(feeds.get(_MASK, np.ones_like(ids)))
+                rows = np.flatnonzero(feeds.get(MASK, np.ones_like(ids)))
                 rows = chance.choice(rows, min(len(rows), _ROWS_PER_BATCH), replace=False)
                 for name, values in zip(names, found[len(wanted) :], strict=True):
                     seen[name].append(values.reshape(ids.size, -1)[rows])
@@ -204,13 +203,13 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
             while kept.input and not kept.input[-1]:
                 kept.input.pop()
             nodes.append(kept)
-        elif _MASK not in node.input:
+        elif MASK not in node.input:
             nodes.append(node)
     nodes = _narrowed(nodes)
     added[f"{WANTED}/shape"] = np.array([-1, stored["norm.weight"].dims[0]])
     used = {name for node in nodes for name in node.input} - set(added)
     old = [tensor for tensor in graph.initializer if tensor.name in used]
-    inputs = [value for value in graph.input if value.name != _MASK]
+    inputs = [value for value in graph.input if value.name != MASK]
     inputs.append(helper.make_tensor_value_info(WANTED, onnx.TensorProto.INT64, ["words"]))
     outputs = []
     for value in graph.output:
