@@ -23,7 +23,7 @@ from cappunc_cli.cli.options import (
 )
 from cappunc_cli.cli.plan import Job, inputs, marked
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.fixer import Fixer
@@ -86,7 +86,7 @@ def _reports(jobs: Sequence[Job], fixer: Fixer, reporter: Reporter) -> Iterator[
         except BadModel:
             raise
         except (CappuncError, OSError) as error:
-            if job.found and isinstance(error, UnknownFormat):
+            if job.is_passed_over(error):
                 reporter.info(f"{about(error, job.name)}; skipped")
             else:
                 reporter.error(about(error, job.name))

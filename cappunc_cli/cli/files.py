@@ -19,6 +19,16 @@ PIPE = "-"
 _piped: dict[str, tuple[object, bytes]] = {}
 
 
+def named(source: str) -> str:
+    """The name of a file; raises CappuncError where it is empty: a variable that the shell does not know.
+
+    `Path` would take it for the current directory.
+    """
+    if not source:
+        raise CappuncError("no such file: the name is empty", "")
+    return source
+
+
 def read_bytes(source: str) -> bytes:
     """All bytes of a file, or of a pipe (`-`: standard input), which may be asked for again."""
     if not is_pipe(source):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import about, read_text, write_stdout
+from cappunc_cli.cli.files import about, named, read_text, write_stdout
 from cappunc_cli.cli.options import Device, Files, Quiet, or_standard_input
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter
@@ -83,10 +83,8 @@ def load(path: str) -> Glossary:
     """The glossary in a file; raises CappuncError."""
     from cappunc_cli.restoration.glossary import Glossary, parse
 
-    if not path:
-        raise CappuncError("no such file: the name is empty", "")
     try:
-        text, _ = read_text(path)
+        text, _ = read_text(named(path))
     except OSError as error:
         raise about(error, path) from error
     return Glossary.of(parse(text, path))

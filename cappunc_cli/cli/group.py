@@ -15,7 +15,7 @@ from cappunc_cli.cli.encoding import Encoding, encode, writable
 from cappunc_cli.cli.files import PIPE, about, is_file, read_text, write_atomic
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.plan import Job
-from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
     from cappunc_cli.words import Document, Notice
@@ -127,8 +127,7 @@ def _finish(found: _Opened, new: Sequence[str], fixer: Fixer, mode: Mode, pace: 
 
 def _failed(job: Job, error: Exception) -> Outcome:
     if isinstance(error, CappuncError | OSError):
-        passed = job.found and isinstance(error, UnknownFormat)
-        return Outcome(job, error=str(about(error, job.name)), passed=passed)
+        return Outcome(job, error=str(about(error, job.name)), passed=job.is_passed_over(error))
     line = f"{job.name}: nothing written, this is a bug: {type(error).__name__}: {error}"
     return Outcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,10 +32,7 @@ def models(
     """
     if context.invoked_subcommand is not None:
         return
-    from cappunc_cli.restoration.engines import ENGINES
-    from cappunc_cli.restoration.models import installed
-
-    found = [_describe(path, engine, config) for engine, config in ENGINES.items() for path in installed(config)]
+    found = [_describe(*model) for model in _installed()]
     if as_json:
         sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     elif found:
@@ -51,12 +49,10 @@ def check(
 ) -> None:
     """Compare a model's files with the SHA-256 that its config.json or ngram.json records."""
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.engines import ENGINES
-    from cappunc_cli.restoration.models import installed, verify
+    from cappunc_cli.restoration.models import verify
 
     bad = 0
-    every = dict.fromkeys(str(path) for config in ENGINES.values() for path in installed(config))
-    for name in names or every:
+    for name in names or dict.fromkeys(str(path) for path, _, _ in _installed()):
         try:
             directory = _find(name)
             verify(directory)
@@ -69,19 +65,29 @@ def check(
         raise typer.Exit(1)
 
 
+def _installed() -> Iterator[tuple[Path, str, str]]:
+    """Each installed model's directory, its engine, and the name of its config."""
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import installed
+
+    for engine, config in ENGINES.items():
+        for directory in installed(config):
+            yield directory, engine, config
+
+
 def _find(name: str) -> Path:
     """The directory of a model of any engine; raises BadModel."""
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.config import NGRAM_CONFIG
+    from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import find
 
-    try:
-        return find(name)
-    except BadModel as error:
+    errors = []
+    for config in ENGINES.values():
         try:
-            return find(name, NGRAM_CONFIG)
-        except BadModel:
-            raise error from None
+            return find(name, config)
+        except BadModel as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _describe(directory: Path, engine: str, config_name: str) -> dict[str, object]:

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.files import PIPE
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.cli.files import PIPE, named
 
 
 class Engine(StrEnum):
@@ -52,6 +51,4 @@ def or_standard_input(files: list[str] | None, context: typer.Context) -> list[s
     if not files and sys.stdin.isatty():
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
-    if "" in (files or ()):
-        raise CappuncError("no such file: the name is empty", "")
-    return files or [PIPE]
+    return list(map(named, files or [PIPE]))

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from cappunc_cli.cli.files import PIPE, is_pipe
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, UnknownFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,10 @@ class Job:
     target: Path | None
     ours: bool = False
     found: bool = False
+
+    def is_passed_over(self, error: Exception) -> bool:
+        """Whether nobody asked for this file by its name, and it is no transcript."""
+        return self.found and isinstance(error, UnknownFormat)
 
     @property
     def name(self) -> str:
