@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.labels import Around, Case
+from cappunc_cli.labels import Around, Case, strip
 from cappunc_cli.restoration.models import ModelConfig, find, installed, read_lexicon, verify
 
 TINY = Path(__file__).parent / "tiny_model"
@@ -138,6 +138,17 @@ def test_the_lexicon_holds_mixed_forms_only(model: Path) -> None:
     assert read_lexicon(model) == {"iphone": "iPhone", "o’brien": "O’Brien"}
     (model / "lexicon.txt").unlink()
     assert read_lexicon(model) == {}
+
+
+@pytest.mark.parametrize("name", ["en", "multi"])
+def test_plain_words_of_a_lexicon_are_told_as_all_words_are(name: str) -> None:
+    told: dict[str, str] = {}
+    for line in (find(name) / "lexicon.txt").read_text("utf-8").splitlines():
+        bare, label = strip(line.strip())
+        if label.case is Case.MIXED and not label.before and not label.after:
+            told.setdefault(bare, label.form)
+    assert read_lexicon(find(name)) == told
+    assert len(told) > 1000
 
 
 @pytest.mark.parametrize("directory", installed(), ids=lambda path: path.name)
