@@ -78,7 +78,7 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 `{signature}`. `$DATA` is the folder of the evaluation data:
 
 {commands}
-{twins(directory, report)}{studies(directory)}
+{twins(directory)}{studies(directory)}
 ## Training text
 
 | corpus | licence as stated | share of the windows |
@@ -91,7 +91,7 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 """
 
 
-def twins(directory: Path, report: dict[str, Any]) -> str:
+def twins(directory: Path) -> str:
     """Scores of the recipes beside train.toml whose models are not shipped, under those of the one that is."""
     pages = []
     for path in sorted(directory.glob("*.toml")):
@@ -99,8 +99,14 @@ def twins(directory: Path, report: dict[str, Any]) -> str:
         if "extends" not in tomllib.loads(path.read_text("utf-8")) or not written.exists():
             continue
         recipe, twin = Recipe.load(path), json.loads(written.read_text("utf-8"))
-        common = {name: report["sets"][name] for name in twin["sets"] if name in report["sets"]}
-        rows = {"as shipped": common, recipe.card["row"]: {name: twin["sets"][name] for name in common}}
+        # The shipped model may have gone on since; then its scores of that time stand in a file of their own.
+        against: dict[str, str] = recipe.card.get("against", {"as shipped": "eval.json"})
+        beside = {row: json.loads((directory / file).read_text("utf-8"))["sets"] for row, file in against.items()}
+        common = [name for name in twin["sets"] if all(name in sets for sets in beside.values())]
+        rows = {
+            row: {name: sets[name] for name in common}
+            for row, sets in {**beside, recipe.card["row"]: twin["sets"]}.items()
+        }
         pages.append(
             f"\n## {recipe.card['title']}\n\n{recipe.card['about'].strip()}\n`{path.name}` is its recipe: "
             f"{recipe.tokens:,} pieces{_start(recipe)}. Micro-F1 over `, . ?`; {written.name} has the commands.\n\n"
