@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, repeat
+from operator import and_
 from sys import intern
 from typing import overload
 
@@ -15,6 +16,9 @@ SOUND = 1_000
 #: Longest pause (ms) that still says something; beyond it an hour of silence and three
 #: seconds of it mean the same.
 LONGEST_PAUSE = 10_000
+
+#: Captions have a time of its own inside them for less than one word in so many.
+_STAMPED = 10
 
 #: So many words are put into columns at a time.
 _BLOCK = 1 << 8
@@ -365,3 +369,20 @@ def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word; as long as `words`, the last one False."""
     turns = words.turns if isinstance(words, Words) else [word.turn for word in words]
     return [a != b for a, b in pairwise(turns)] + [False] * bool(words)
+
+
+def cue_ends(words: Sequence[Word]) -> list[bool]:
+    """Whether a caption ends after each word, the last one False; as long as `words`.
+
+    All False unless captions have times and the words in them none: what recognisers call a segment or a line
+    of plain text is no caption.
+    """
+    known = Words.of(words)
+    ends = [a != b for a, b in pairwise(known.cues)] + [False] * bool(known)
+    heads = [True, *ends[:-1]]
+    timed = [start is not None for start in known.starts]
+    cues, stamped = sum(heads), sum(timed)
+    cued = sum(map(and_, heads, timed))
+    if 2 * cued < cues or _STAMPED * (stamped - cued) > len(known) - cues:
+        return [False] * len(known)
+    return ends

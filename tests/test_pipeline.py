@@ -39,7 +39,7 @@ def texts(draw: st.DrawFn, odd: bool = True) -> list[Word]:
     marks = draw(st.sampled_from(["", "", ",", ",.?"])) if odd else ""
     chance = Random(draw(st.integers(0, 1 << 20)))
     words, clock, cue, turn = [], 0, 0, 0
-    timed = draw(st.booleans())
+    timed, captions = draw(st.booleans()), draw(st.booleans())
     for token in tokens:
         if marks and chance.random() < 0.2 and token[-1].isalnum():
             token += chance.choice(marks)
@@ -49,7 +49,16 @@ def texts(draw: st.DrawFn, odd: bool = True) -> list[Word]:
         if chance.random() < 0.2:
             cue += 1
             turn += chance.random() < 0.3
-    return words
+    return [*map(shown, words, [None, *words], [*words[1:], None])] if captions else words
+
+
+def shown(word: Word, before: Word | None, after: Word | None) -> Word:
+    """The word as captions have it: the first of a cue has a start, the last one an end."""
+    return replace(
+        word,
+        start=word.start if before is None or before.cue != word.cue else None,
+        end=word.end if after is None or after.cue != word.cue else None,
+    )
 
 
 def again(words: list[Word], new: list[str]) -> list[Word]:

@@ -35,6 +35,7 @@ from cappunc_cli.restoration.columns import (
 )
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
+from cappunc_cli.restoration.cues import weigh
 from cappunc_cli.restoration.existing import Evidence, nothing
 from cappunc_cli.restoration.facts import Fact, facts, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -73,13 +74,14 @@ def decode(
     evidence: Evidence | None = None,
     written: Sequence[Label] | None = None,
     bound: Sequence[bool] | None = None,
+    cue_ends: Sequence[bool] | None = None,
 ) -> list[Label]:
     """A label for each bare word: its case and form, and all that stands before and after it.
 
     `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where
     the speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the marks and case
     of `written`, the labels that the text had before, are worth. What comes after `bound`
-    words is not for the caller to write: no pair is closed there.
+    words is not for the caller to write: no pair is closed there. `cue_ends` says where a caption ends.
     """
     if not words:
         return []
@@ -88,6 +90,8 @@ def decode(
     conventions = language(options.language or config.languages[0])
     allowed = conventions.marks if options.marks is None else options.marks
     text = columns(probabilities, facts(words, conventions, forms), config, allowed)
+    if cue_ends is not None and not options.apart:
+        weigh(text.marks, cue_ends, turn_ends)
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)

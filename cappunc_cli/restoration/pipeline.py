@@ -25,7 +25,7 @@ from cappunc_cli.restoration.existing import combine, evidence, judge
 from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import Expected, Lack, expected
-from cappunc_cli.words import Word, Words, pauses, turn_ends
+from cappunc_cli.words import Word, Words, cue_ends, pauses, turn_ends
 from cappunc_cli.words import texts as texts_of
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     labels = Labels(written)
     turns = turn_ends(words)
     bound = list(map(bool, Words.of(words).followed))
+    captions = cue_ends(words) if options.pauses else None
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
@@ -169,6 +170,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
             evidence=known,
             written=sure.labels,
             bound=bound,
+            cue_ends=captions,
         )
         decided = unparted(bound, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()

@@ -49,7 +49,7 @@ class Decisions:
     """The `new` texts of words from their beginning on, as far as the model's rows allow.
 
     A stretch is decided together with its surroundings, farther than any sentence or quotation
-    should reach.
+    should reach; how its captions break is learnt from these alone.
     """
 
     def __init__(self, words: Sequence[Word], model: Model, options: Options) -> None:
