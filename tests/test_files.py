@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats
 from cappunc_cli.cli.encoding import Encoding, decode, encode, writable
-from cappunc_cli.cli.files import write_atomic
+from cappunc_cli.cli.files import about, write_atomic
 from cappunc_cli.errors import BadInput, CappuncError
 
 CUE = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{}\r\n\r\n"
@@ -204,16 +204,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as error:
         write_atomic(target, b"new")
+    assert str(about(error.value, "input.srt")) == f"{target}: No space left on device"
     assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
     assert target.read_bytes() == b"old"
+
+
+def test_a_folder_that_takes_no_files_is_told_by_the_name_of_the_result(tmp_path: Path) -> None:
+    target = tmp_path / "missing" / "a.srt"
+    with pytest.raises(FileNotFoundError) as error:
+        write_atomic(target, b"new")
+    assert str(about(error.value, "input.srt")) == f"{target}: No such file or directory"
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from cappunc_cli.cli.files import write_atomic
+from cappunc_cli.cli.files import about, write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:

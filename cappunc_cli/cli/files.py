@@ -52,14 +52,19 @@ def about(error: CappuncError | OSError, name: str) -> CappuncError:
 
 
 def write_stdout(data: bytes) -> None:
-    """Write bytes to standard output, at once; BrokenPipeError when nobody reads them."""
+    """Write bytes to standard output, at once; BrokenPipeError when nobody reads them, or CappuncError."""
     if sys.stdout is None:
-        raise OSError(9, "standard output is closed")
+        raise CappuncError("is closed", "standard output")
     rest = memoryview(data)
-    while rest:
-        # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
-        rest = rest[sys.stdout.buffer.write(rest) :]
-    sys.stdout.buffer.flush()
+    try:
+        while rest:
+            # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise about(error, "standard output") from error
 
 
 def is_pipe(source: str) -> bool:
@@ -80,8 +85,16 @@ def write_atomic(path: Path, data: bytes) -> None:
     """Write a file in one step: whoever looks sees the old content or the new, never less.
 
     A symbolic link stays and its target is written; an existing file keeps its mode. A pipe
-    or a device (`/dev/null`) is written directly. Raises OSError; then nothing has changed.
+    or a device (`/dev/null`) is written directly. Raises OSError about `path`; then nothing has changed.
     """
+    try:
+        _write(path, data)
+    except OSError as error:
+        # Not about the name of a temporary file, nor about none.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
     if target.exists() and not is_file(target):
         target.write_bytes(data)
