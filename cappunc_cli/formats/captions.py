@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from typing import overload
 
 from cappunc_cli.labels import stripped
@@ -141,19 +141,33 @@ def document(
 ) -> Document:
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
     known = cues if isinstance(cues, Cues) else Cues(cues)
-    first = _Reader(source, hidden, clock)
-    for _ in first.drafts(islice(known, _FIRST)):
-        pass
-    # Whether a file rolls is known at its end; where the beginning is no guide, it is read again.
-    for rolling in (first.roll.rolls, not first.roll.rolls):
-        reader, words = _Reader(source, hidden, clock, rolling), Words()
-        words.add_all(
-            (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
-            for d in _ended(reader.drafts(known))
-        )
-        if reader.roll.rolls == rolling:
-            break
+    # Whether a file rolls is known at its end; most do not, and those that do show it early.
+    words, rolls = _words(_Reader(source, hidden, clock), known)
+    if rolls:
+        words, rolls = _words(_Reader(source, hidden, clock, rolling=True), known)
+        if not rolls:  # its beginning was no guide
+            words, _ = _words(_Reader(source, hidden, clock), known, early=len(known))
     return Document(name, words, Origin(source, known.texts, hidden), tuple(notices))
+
+
+def _words(reader: _Reader, cues: Cues, early: int = _FIRST) -> tuple[Words, bool]:
+    """The words as the reader has them and whether the file rolls.
+
+    A reader that takes it for one that does not gives up after so many cues that do.
+    """
+    words = Words()
+    words.add_all(
+        (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
+        for d in _ended(reader.drafts(_while_as_taken(cues, reader, early)))
+    )
+    return words, reader.roll.rolls
+
+
+def _while_as_taken(cues: Cues, reader: _Reader, early: int) -> Iterator[Cue]:
+    for number, cue in enumerate(cues):
+        if number == early and reader.roll.rolls and not reader.rolling:
+            return
+        yield cue
 
 
 @dataclass(slots=True)
