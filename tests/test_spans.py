@@ -119,6 +119,19 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
         ("<i>- hi</i>", [("hi", "")]),
         ("[laughs] JOHN: hi", [("hi", "JOHN")]),
         ("<v Ada>hi</v><v.loud Grace H>yes</v>", [("hi", "Ada"), ("yes", "Grace H")]),
+        ("MAN ON RADIO: hi", [("hi", "MAN ON RADIO")]),
+        ("JOHN OVER THE PHONE: hi", [("hi", "JOHN OVER THE PHONE")]),
+        ("MAN IN CROWD: hi", [("hi", "MAN IN CROWD")]),
+        ("SO ON TV: HI", [("SO", None), ("ON", None), ("TV:", None), ("HI", None)]),
+        ("[Alba] hi", [("hi", "Alba")]),
+        ("- [Dr. Jones]: hi", [("hi", "Dr. Jones")]),
+        ("[SPEAKER_01] hi", [("hi", "SPEAKER_01")]),
+        ("[Newsreel Narrator]\nhi", [("hi", "Newsreel Narrator")]),
+        ("[music] hi", [("hi", None)]),
+        ("[Música] hi", [("hi", None)]),
+        ("[Dog Barking] hi", [("hi", None)]),
+        ("[DOOR SLAMS] hi", [("hi", None)]),
+        ("hi [Alba] there", [("hi", None), ("there", None)]),
         ("note: hello", [("note:", None), ("hello", None)]),
         ("Note: hello", [("Note:", None), ("hello", None)]),
         ("so i said: yes", [("so", None), ("i", None), ("said:", None), ("yes", None)]),
@@ -131,6 +144,11 @@ def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
 )
 def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
     assert [(word.text, word.speaker) for word in scan(text, 0, len(text)).words] == heard
+
+
+@pytest.mark.parametrize(("text", "sound"), [("[Applause] hi", True), ("[Alba] hi", False), ("(Boom) hi", True)])
+def test_a_name_in_brackets_is_no_sound(text: str, sound: bool) -> None:
+    assert [word.sound for word in scan(text, 0, len(text)).words] == [sound]
 
 
 def test_a_label_without_words_is_announced() -> None:

@@ -18,7 +18,7 @@ from cappunc_cli.words import Copy, Span
 
 from .lines import BREAKS, milliseconds
 from .spans import HIDDEN, Visible, visible
-from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOUNDS, UNHEARD
+from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOUNDS, THROUGH, UNHEARD, UNNAMED
 
 # Most lines have none of these and are words from end to end.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
@@ -205,7 +205,7 @@ def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
     """Spans of the text that are not spoken, in order and apart; who begins to speak where; where sounds end."""
     masks = [found.span() for found in _BRACKETED.finditer(text)]
     masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
-    sounds = sorted(stop for start, stop in masks if not UNHEARD.match(fold(text[start + 1 : stop - 1])))
+    sounds = sorted(stop for start, stop in masks if _is_heard(text[start:stop]))
     if _NOTE.search(text):
         masks += _lyrics(text)
     masks += [found.span(1) for found in _HASHED.finditer(text)]
@@ -216,6 +216,20 @@ def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
             if name is not None:
                 speakers.append((b, name))
     return _merged(masks), speakers, sounds
+
+
+def _is_heard(mask: str) -> bool:
+    inside = mask[1:-1]
+    return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
+
+
+def _is_name(inside: str) -> bool:
+    """Whether a bracket names who speaks (`[Alba]`) and describes no sound: `[Door Slams]`, `[MUSIC]`."""
+    if GENERIC_LABEL.fullmatch(inside):
+        return True
+    if any(SOUNDS.match(part) or part.endswith("ing") for part in fold(inside).split()):
+        return False
+    return not inside.isupper() and is_label(inside, "")
 
 
 def _merged(masks: list[Span]) -> list[Span]:
@@ -305,7 +319,9 @@ def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]
         at = found.end()
         sign = found.group().lstrip()
         if sign[0] == "[":
-            continue  # a sound, or who speaks: masked already
+            if _is_name(sign[1:-1]):
+                yield a, at, sign[1:-1]
+            continue  # a sound is masked already
         # `--` goes on with a sentence, one dash begins a speaker's.
         yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
     blank = _BLANK.match(text, at, stop)
@@ -318,6 +334,8 @@ def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]
 def is_label(head: str, following: str) -> bool:
     """Whether `head`, with a colon after it and `following` behind that, names a speaker."""
     name = _BY_LINE.sub("", head).strip()
+    if name.isupper():
+        name = THROUGH.sub("", name)
     if following and not following.isspace() and not (following.isalpha() and name.isupper() and len(name) > 1):
         return False
     if GENERIC_LABEL.fullmatch(name):
@@ -328,6 +346,8 @@ def is_label(head: str, following: str) -> bool:
     folded = [fold(part) for part in parts]
     if folded[0] in NO_NAMES or not parts[0][0].isupper():
         return False
+    if name.isupper() and folded[0] in UNNAMED:
+        return True
     if any(part in NO_NAMES and part not in PARTICLES for part in folded):
         return False
     if name.isupper():

@@ -6,7 +6,7 @@ import re
 
 #: What a caption writer hears, by its stem.
 SOUNDS = re.compile(
-    r"laugh|chuckl|giggl|applau|clap|cheer|musi[ck]|sigh|gasp|cough|sneez|sniff|sobb|scream|shout|whisper|groan|grunt"
+    r"laugh|chuckl|giggl|applau|clap|cheer|m(?:u\u0301?|ú)[sz]i[ckq]|sigh|gasp|cough|sneez|sniff|sobb|scream|shout|whisper|groan|grunt"
     r"|moan|snor|yawn|mumbl|murmur|mutter|inaudibl|unintelligibl|indistinct|crosstalk|silence|pauses?\b|beep|buzz|click"
     r"|bang|thud|knock|footstep|siren|gunshot|thunder|bark|chatter|instrumental|theme|noise|static|rustl|playing|clears"
     r"|exhal|inhal|whistl|risas|aplausos|(?:cry|speak|sing|humm|ring)ing\b"
@@ -48,3 +48,17 @@ PARTICLES = frozenset(_PARTICLES.split())
 GENERIC_LABEL = re.compile(
     r"(?:speaker|spk|spkr|unknown speaker|sprecher|locutor|hablante|vorbitor)[ _#-]*[0-9]+", re.IGNORECASE
 )
+
+#: Who speaks unseen, behind a name: `JOHN ON PHONE:`, `WOMAN OVER PA:`.
+THROUGH = re.compile(
+    r"\s+(?:on|over|via|through)\s+(?:the\s+)?(?:p\.?\s?a\.?|t\.?v\.?|television|radio|(?:tele)?phone|cell|mobile"
+    r"|intercom|(?:loud)?speaker(?:phone)?|recording|recorder|tape|video|film|monitor|screen|laptop|computer|headset"
+    r"|earpiece|comms?|walkie-talkie|megaphone|voicemail|(?:answering )?machine)\Z",
+    re.IGNORECASE,
+)
+_UNNAMED = """
+man men woman women boy boys girl girls child children kid kids voice voices male female guy lady gentleman crowd
+reporter announcer narrator newscaster anchor dispatcher operator officer soldier driver pilot student teacher
+"""
+#: Of whom a caption tells more than a name: `MAN IN CROWD:`.
+UNNAMED = frozenset(_UNNAMED.split())
