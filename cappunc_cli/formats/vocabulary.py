@@ -6,7 +6,7 @@ import re
 
 #: What a caption writer hears, by its stem.
 SOUNDS = re.compile(
-    r"laugh|chuckl|giggl|applau|clap|cheer|m(?:u\u0301?|ú)[sz]i[ckq]|sigh|gasp|cough|sneez|sniff|sobb|scream|shout|whisper|groan|grunt"
+    r"laugh|chuckl|giggl|applau|clap|cheer|m(?:u\u0301?|ú)[sz]i[ceqk]|sigh|gasp|cough|sneez|sniff|sobb|scream|shout|whisper|groan|grunt"
     r"|moan|snor|yawn|mumbl|murmur|mutter|inaudibl|unintelligibl|indistinct|crosstalk|silence|pauses?\b|beep|buzz|click"
     r"|bang|thud|knock|footstep|siren|gunshot|thunder|bark|chatter|instrumental|theme|noise|static|rustl|playing|clears"
     r"|exhal|inhal|whistl|risas|aplausos|(?:cry|speak|sing|humm|ring)ing\b"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _ENDING = [MARK_COLUMNS.index(mark) for mark in (*TERMINAL, "…")]
 _KINDS = ([NONE], [i for i in range(1, len(MARK_COLUMNS)) if i not in _ENDING], _ENDING)
 _ENDS = 2
+_BY_KIND = np.stack([np.isin(np.arange(len(MARK_COLUMNS)), columns) for columns in _KINDS], 1).astype(np.float64)
 #: A file of few cues tells little: as if so many words more had been seen, with the shares of all words.
 _SEEN_BEFORE = 30
 _ROUNDS = 30
@@ -42,7 +43,7 @@ def weigh(marks: Rows, cue_ends: Sequence[bool], turn_ends: Sequence[bool]) -> N
     ends, inside = last & within, ~last & within
     if not ends.any() or not inside.any():
         return
-    kinds = np.stack([marks[:, columns].sum(1) for columns in _KINDS], 1).astype(np.float64)
+    kinds = marks @ _BY_KIND
     usual = np.maximum(kinds[within].mean(0), 1e-9)
     shares = _shares(kinds[ends], usual)
     # That a break made sentence ends rarer would only repeat what a pause of zero has said.
@@ -55,15 +56,14 @@ def _shares(kinds: Shares, usual: Shares) -> Shares:
     """How frequent each kind of mark [3] is at some words, whose probabilities [n, 3] take it to be as `usual`."""
     shares = usual
     for _ in range(_ROUNDS):
-        weighed = kinds * (shares / usual)
-        weighed /= np.maximum(weighed.sum(1, keepdims=True), 1e-12)
-        shares = (weighed.sum(0) + _SEEN_BEFORE * usual) / (len(kinds) + _SEEN_BEFORE)
+        factors = shares / usual
+        seen = factors * ((1 / np.maximum(kinds @ factors, 1e-12)) @ kinds)
+        shares = (seen + _SEEN_BEFORE * usual) / (len(kinds) + _SEEN_BEFORE)
     return shares
 
 
 def _reweigh(marks: Rows, where: Flags, factors: Shares) -> None:
     some = marks[where]
-    total = some.sum(1, keepdims=True)
-    for columns, factor in zip(_KINDS, factors, strict=True):
-        some[:, columns] *= factor
-    marks[where] = some * (total / np.maximum(some.sum(1, keepdims=True), 1e-12))
+    weighed = some * (_BY_KIND @ factors)
+    weighed *= (some.sum(1) / np.maximum(weighed.sum(1), 1e-12))[:, None]
+    marks[where] = weighed
