@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -204,6 +205,51 @@ def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     tally.tell(reporter)
     assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
     assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
+
+
+def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> None:
+    jobs = [Job(str(tmp_path / name), tmp_path / "out" / name) for name in "ab"]
+    for job in jobs:
+        Path(job.source).write_text("hello")
+    seen = []
+
+    class Slow(Fixer):
+        def restore(self, *_):  # type: ignore[no-untyped-def]
+            yield ["Hello."]
+            deadline = time.monotonic() + 10
+            while not jobs[0].target.exists() and time.monotonic() < deadline:  # type: ignore[union-attr]
+                time.sleep(0.001)
+            seen.extend(path.name for path in (tmp_path / "out").iterdir())
+            yield ["Hello."]
+
+    batch.run(jobs, Slow(Settings(str(TINY), "cpu", "txt", Options()), print), "new", Reporter(True), batch.Tally())
+    assert seen == ["a"]
+    assert {path.read_text() for path in (tmp_path / "out").iterdir()} == {"Hello."}
+
+
+def test_the_next_files_are_read_before_the_last_ones_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 2)
+    jobs = [Job(str(tmp_path / name), tmp_path / name) for name in "abcd"]
+    for job in jobs:
+        Path(job.source).write_text(Path(job.source).name)
+    events = []
+
+    class Watched(Fixer):
+        def read(self, text, name):  # type: ignore[no-untyped-def]
+            events.append(f"read {name}")
+            return super().read(text, name)
+
+        def restore(self, documents, *_):  # type: ignore[no-untyped-def]
+            for document in documents:
+                events.append(f"restored {document.words[0].text}")
+                yield [document.words[0].text]
+
+    fixer = Watched(Settings(str(TINY), "cpu", "txt", Options()), print)
+    batch.run(jobs, fixer, "in-place", Reporter(True), batch.Tally())
+    reads, rest = ["read a", "read b", "restored a", "read c", "read d", "restored c"], ["restored b", "restored d"]
+    assert events == [*reads, *rest]
 
 
 def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

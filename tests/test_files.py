@@ -169,6 +169,13 @@ def test_new_files_get_the_usual_mode(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode == plain.stat().st_mode
 
 
+def test_writing_never_touches_the_users_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # It belongs to all threads: between asking for it and putting it back another one would make files for everybody.
+    monkeypatch.setattr(os, "umask", pytest.fail)
+    write_atomic(tmp_path / "new", b"x")
+    assert (tmp_path / "new").read_bytes() == b"x"
+
+
 def test_modes_and_links_survive(tmp_path: Path) -> None:
     target, link = tmp_path / "real.srt", tmp_path / "link.srt"
     target.write_bytes(b"old")

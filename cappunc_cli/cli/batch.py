@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from cappunc_cli.cli.files import PIPE, is_pipe, write_stdout
 from cappunc_cli.cli.fixer import Fixer
@@ -125,13 +126,19 @@ def _outcomes(
 def _in_this_process(
     jobs: Sequence[Job], fixer: Fixer, mode: Mode, progress: Callable[[float], None]
 ) -> Iterator[Outcome]:
+    # While some files are written the model reads the next ones.
+    begun: Iterator[Outcome] = iter(())
     for group in groups(jobs):
-        size = len(group)
-
-        def heard(share: float, size: int = size) -> None:
-            progress(share * size)
-
-        yield from process(group, fixer, mode, heard)
+        if len(group) == 1:  # it may be a long one, and two of these need twice the memory
+            yield from begun
+            yield from process(group, fixer, mode, progress)
+            begun = iter(())
+        else:
+            following = process(group, fixer, mode)
+            first = next(following)
+            yield from begun
+            begun = chain((first,), following)
+    yield from begun
 
 
 def _report(outcome: Outcome, reporter: Reporter, told: bool) -> None:

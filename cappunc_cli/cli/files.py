@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import sys
-import tempfile
+from functools import partial
 from pathlib import Path
 
 from cappunc_cli.cli.encoding import Encoding, decode
@@ -81,55 +81,61 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, lasting: bool = True) -> None:
     """Write a file in one step: whoever looks sees the old content or the new, never less.
 
     A symbolic link stays and its target is written; an existing file keeps its mode. A pipe
-    or a device (`/dev/null`) is written directly. Raises OSError about `path`; then nothing has changed.
+    or a device (`/dev/null`) is written directly. Until `sync_directory`, which many files can share,
+    a power cut may bring the old content back of what is not `lasting`. Raises OSError about `path`; then nothing
+    has changed.
     """
     try:
-        _write(path, data)
+        _write(path, data, lasting)
     except OSError as error:
         # Not about the name of a temporary file, nor about none.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _write(path: Path, data: bytes) -> None:
-    target = Path(os.path.realpath(path))
-    if target.exists() and not is_file(target):
+def _write(path: Path, data: bytes, lasting: bool) -> None:
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    mode = _mode(target)
+    if mode is not None and not stat.S_ISREG(mode):
         target.write_bytes(data)
         return
-    mode = _mode(target)
-    handle, name = tempfile.mkstemp(prefix=".cappunc-", suffix=".tmp", dir=target.parent)
+    name = target.with_name(f".cappunc-{os.urandom(8).hex()}.tmp")
+    # The system knows what the user's mask leaves of a new file's mode; to ask for the mask is to change it, for
+    # every thread.
+    opener = partial(os.open, mode=0o666 if mode is None else stat.S_IMODE(mode))
     try:
-        with os.fdopen(handle, "wb") as temporary:
+        with open(name, "xb", opener=opener) as temporary:
             temporary.write(data)
             temporary.flush()
             os.fsync(temporary.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(target)
+        if mode is not None:
+            name.chmod(stat.S_IMODE(mode))
+        name.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            name.unlink()
         raise
-    _sync_directory(target.parent)
+    if lasting:
+        sync_directory(target.parent)
 
 
-def _mode(target: Path) -> int:
+def _mode(target: Path) -> int | None:
+    """The kind and mode of what is there; None for nothing. Raises PermissionError where that is read-only."""
     try:
-        mode = stat.S_IMODE(target.stat().st_mode)
+        mode = target.stat().st_mode
     except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-    if not os.access(target, os.W_OK):
+        return None
+    if stat.S_ISREG(mode) and not os.access(target, os.W_OK):
         # A rename needs no right on the file itself, but read-only is a wish.
         raise PermissionError(13, "is read-only", str(target))
     return mode
 
 
-def _sync_directory(directory: Path) -> None:
-    # Without it a power cut may bring the old name back; Windows cannot and need not.
+def sync_directory(directory: Path) -> None:
+    """Make names last: without it a power cut may bring the old ones back. Windows cannot and need not."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cappunc_cli.cli import diff
 from cappunc_cli.cli.encoding import Encoding, encode, writable
-from cappunc_cli.cli.files import PIPE, about, is_file, read_text, write_atomic
+from cappunc_cli.cli.files import PIPE, about, is_file, read_text, sync_directory, write_atomic
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel, CappuncError
@@ -25,6 +26,8 @@ Mode = Literal["new", "force", "in-place", "diff"]
 
 #: A file is written in one step, which waits for the disk; several can wait at a time.
 _WRITERS = 8
+#: So many results may wait for that.
+_WAITING = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,79 +53,111 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A job whose input has been read."""
+    """A job whose input has been read, in so many `seconds`."""
 
     job: Job
     text: str
     encoding: Encoding
     document: Document
+    seconds: float
 
 
 def process(
     jobs: Sequence[Job], fixer: Fixer, mode: Mode, progress: Callable[[float], None] | None = None
 ) -> Iterator[Outcome]:
-    """Read the files of some jobs, restore them together and write them; an outcome each, in order.
+    """Read the files of some jobs, restore them together and write them, each while the model reads on.
 
-    `progress` hears which share of the words the model has read.
+    An outcome each, in order. `progress` hears which share of the words the model has read.
     """
-    begun = time.perf_counter()
     opened = [_open(job, fixer, mode) for job in jobs]
-    good = [found for found in opened if isinstance(found, _Opened)]
-    count = max(sum(len(found.document.words) for found in good), 1)
+    documents = [found.document for found in opened if isinstance(found, _Opened)]
+    count = max(sum(len(document.words) for document in documents), 1)
     heard = (lambda words: progress(words / count)) if progress else None
-    try:
-        texts = list(fixer.restore([found.document for found in good], heard))
-    except BadModel as error:
-        # No other file would fare better.
-        yield replace(_failed(jobs[0], error), error=str(error), fatal=True)
-        return
-    except Exception as error:
-        if len(jobs) == 1:
-            yield _failed(jobs[0], error)
-        else:
-            for job in jobs:  # each on its own: one bad file stops no other
-                yield from process([job], fixer, mode, progress)
-        return
-    pace = (time.perf_counter() - begun) / count
-    fresh = iter(texts)
+    done = 0
+    failure: Exception | None = None
+    directories: set[Path] = set()
+
+    def known(found: Outcome | Future[Outcome]) -> Outcome:
+        outcome = found if isinstance(found, Outcome) else found.result()
+        if outcome.error is None and outcome.job.target is not None:
+            directories.add(outcome.job.target.parent)
+        return outcome
+
     with ThreadPoolExecutor(_WRITERS) as writers:
-        pending = [
-            found if isinstance(found, Outcome) else writers.submit(_finish, found, next(fresh), fixer, mode, pace)
-            for found in opened
-        ]
-        for found in pending:
-            yield found if isinstance(found, Outcome) else found.result()
+        pending: deque[Outcome | Future[Outcome]] = deque()
+        try:
+            texts = fixer.restore(documents, heard)
+            for found in opened:
+                outcome = found if isinstance(found, Outcome) else _finish(found, texts, fixer, mode)
+                done += 1
+                written = outcome.data is not None and outcome.job.target is not None
+                pending.append(writers.submit(_write, outcome) if written else outcome)
+                while pending and (len(pending) > _WAITING or _is_known(pending[0])):
+                    yield known(pending.popleft())
+        except Exception as error:
+            failure = error
+        yield from map(known, pending)
+    for directory in directories:
+        sync_directory(directory)
+    if isinstance(failure, BadModel):
+        # No other file would fare better.
+        yield replace(_failed(jobs[done], failure), error=str(failure), fatal=True)
+    elif failure is not None and len(jobs) == 1:
+        yield _failed(jobs[0], failure)
+    elif failure is not None:
+        for job in jobs[done:]:  # each on its own: one bad file stops no other
+            yield from process([job], fixer, mode, progress)
+
+
+def _is_known(found: Outcome | Future[Outcome]) -> bool:
+    return isinstance(found, Outcome) or found.done()
 
 
 def _open(job: Job, fixer: Fixer, mode: Mode) -> _Opened | Outcome:
+    begun = time.perf_counter()
     try:
         if job.target is not None and mode != "in-place":
             _refuse_overwriting(job, job.target, mode)
         text, encoding = read_text(job.source)
-        return _Opened(job, text, encoding, fixer.read(text, job.file_name))
+        document = fixer.read(text, job.file_name)
+        return _Opened(job, text, encoding, document, time.perf_counter() - begun)
     except Exception as error:
         return _failed(job, error)
 
 
-def _finish(found: _Opened, new: Sequence[str], fixer: Fixer, mode: Mode, pace: float) -> Outcome:
-    """Write the result; `pace` are the seconds that each word has taken so far."""
+def _finish(found: _Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> Outcome:
+    """The result of a file, of which the next of the `texts` are the new words; raises what these raise."""
     begun = time.perf_counter()
-    job = found.job
+    job, new = found.job, next(texts)
     try:
         fixed = fixer.write(found.document, found.text, new, lambda text: writable(text, found.encoding))
+        changed = fixed.text != found.text
         data: bytes | None = encode(fixed.text, found.encoding)
         if mode == "diff":
             data = diff.unified(job.name, found.text, fixed.text).encode("utf-8", "surrogateescape")
-        elif job.target is not None:
-            if mode != "in-place" or fixed.text != found.text:
-                job.target.parent.mkdir(parents=True, exist_ok=True)
-                write_atomic(job.target, data or b"")
+        elif mode == "in-place" and not changed:
             data = None
     except Exception as error:
         return _failed(job, error)
-    seconds = pace * fixed.words + time.perf_counter() - begun
-    changed = fixed.text != found.text
+    seconds = found.seconds + time.perf_counter() - begun
     return Outcome(job, fixed.notices, fixed.words, fixed.marks, fixed.capitals, changed, seconds, data)
+
+
+def _write(outcome: Outcome) -> Outcome:
+    """The data to its file; the directory is not synced."""
+    begun = time.perf_counter()
+    target, data = outcome.job.target, outcome.data
+    assert target is not None  # only what goes to a file comes here
+    assert data is not None
+    try:
+        try:
+            write_atomic(target, data, lasting=False)
+        except FileNotFoundError:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(target, data, lasting=False)
+    except Exception as error:
+        return _failed(outcome.job, error)
+    return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
 
 
 def _failed(job: Job, error: Exception) -> Outcome:
