@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ _ENGLISH_SHARE = 0.15
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
-_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’-])*")
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f'’-]+[^\W\d_]*)*")
 
 
 def words_of(text: str) -> list[str]:
@@ -52,22 +53,25 @@ def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
         return DEFAULT
     identifier = _identifier()
     text = " ".join(words)
-    identifier.set_languages(None)
     code, certainty = identifier.classify(text)
     if len(words) < _FEWEST or certainty < _SURE:
-        known = sorted(set(candidates) & set(identifier.labels))
+        known = tuple(sorted(set(candidates) & set(identifier.labels)))
         if not known:
             return DEFAULT
-        identifier.set_languages(known)
-        code, _ = identifier.classify(text)
+        code, _ = _identifier(known).classify(text)
     return str(code)
 
 
 @cache
-def _identifier() -> LanguageIdentifier:
+def _identifier(among: tuple[str, ...] = ()) -> LanguageIdentifier:
+    """What tells all languages, or some of them; to choose these takes it longer than to tell them."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    if not among:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    some = copy(_identifier())
+    some.set_languages(among)
+    return some
 
 
 def model_for(code: str, engine: str) -> str:
