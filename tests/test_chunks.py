@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.chunks import Chunk, check, kept, merge, split
+from cappunc_cli.restoration.chunks import Chunk, check, halved, kept, merge, split
 
 
 @st.composite
@@ -122,3 +122,17 @@ def test_impossible_windows_are_refused(window: int, overlap: int, cut: int, mes
 def test_a_cut_that_leaves_a_gap_is_refused() -> None:
     with pytest.raises(CappuncError, match="gap"):
         merge(chunks := split(30, 10, 2), numbered(chunks), 2, 30)
+
+
+@pytest.mark.parametrize(("count", "window", "overlap"), [(1, 9, 4), (50, 9, 4), (50, 9, 8), (61, 12, 6), (60, 12, 0)])
+def test_halves_cover_each_word_once_and_are_what_merging_takes(count: int, window: int, overlap: int) -> None:
+    chunks = split(count, window, overlap)
+    halves = halved(chunks)
+    assert [word for half in halves for word in range(half.start, half.stop)] == list(range(count))
+    # Rows of 1 where a chunk's own half is, of 0 elsewhere: merging finds the 1 for every word.
+    rows = [
+        np.isin(np.arange(c.start, c.stop), np.arange(h.start, h.stop)) for c, h in zip(chunks, halves, strict=True)
+    ]
+    own = [(chunk, row[:, None].astype(np.float32)) for chunk, row in zip(chunks, rows, strict=True)]
+    for cut in range(overlap // 2 + 1):
+        assert merge(chunks, own, cut, count).all()

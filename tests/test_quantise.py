@@ -33,7 +33,7 @@ def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:
     chance, shape = np.random.default_rng(seed), (3, 40)
     feeds = {"input_ids": chance.integers(0, 300, shape), "pauses": chance.integers(0, 5, shape)}
     feeds |= {"turns": chance.integers(0, 2, shape), MASK: np.ones(shape, np.int64)}
-    feeds[WANTED] = np.arange(3 * 40)
+    feeds[WANTED] = np.arange(3 * 40).reshape(shape)
     names = {value.name for value in session.get_inputs()}
     return {name: value for name, value in feeds.items() if name in names}
 
@@ -141,7 +141,7 @@ def test_heads_speak_of_the_pieces_that_are_wanted(arrays: Arrays) -> None:
     blocks = model_of(arrays, "blocks")
     made = quantise(blocks, rows_of(blocks, 1))
     session = on_cpu(made.SerializeToString())
-    feeds, wanted = feeds_of(session), np.array([0, 7, 39, 40, 118])
+    feeds, wanted = feeds_of(session), np.array([[0, 7, 39], [40, 40, 79], [118, 80, 119]])
     few = session.run(["case", "marks"], feeds | {WANTED: wanted})
     every = on_cpu(for_all_pieces(made).SerializeToString()).run(
         ["case", "marks"], {name: value for name, value in feeds.items() if name != WANTED}
@@ -149,6 +149,20 @@ def test_heads_speak_of_the_pieces_that_are_wanted(arrays: Arrays) -> None:
     for some, rows in zip(few, every, strict=True):
         assert rows.shape[:2] == (3, 40)
         np.testing.assert_allclose(some, rows.reshape(3 * 40, -1)[wanted], atol=1e-5)
+
+
+def test_query_key_and_value_have_a_product_each_and_come_together_again(arrays: Arrays) -> None:
+    blocks = model_of(arrays, "blocks")
+    made = quantise(blocks, rows_of(blocks, 1))
+    whole = for_all_pieces(made)
+    joined, apart = ({t.name: onnx.numpy_helper.to_array(t) for t in m.graph.initializer} for m in (whole, made))
+    for block in range(SHAPE.layers):
+        for kind in ("int8", "scale", "bias"):
+            name = f"blocks.{block}.qkv"
+            parts = [apart[f"{name}.{part}.{kind}"] for part in "qkv"]
+            np.testing.assert_array_equal(joined[f"{name}.{kind}"], np.concatenate(parts, -1))
+    assert not {name for name in joined if ".qkv.q." in name}
+    np.testing.assert_allclose(marks(whole), marks(made), atol=1e-5)
 
 
 def test_weights_come_back_from_the_file(arrays: Arrays, tmp_path: Path) -> None:

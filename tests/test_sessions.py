@@ -14,10 +14,10 @@ import pytest
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration import engine as engine_module
 from cappunc_cli.restoration import providers, sessions
-from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.sessions import MASK, Bound, Opened, on_cpu, open_session
+from cappunc_cli.restoration.sessions import MASK, WANTED, Bound, Opened, on_cpu, open_session
 
 TINY = Path(__file__).parent / "tiny_model"
 ALL = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]
@@ -38,7 +38,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def rows(engine: OnnxEngine, words: list[str]) -> np.ndarray:
     chunks = split(len(words), 40, 12)
     found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
-    return np.concatenate([values for _, values in found])
+    return merge(chunks, found, 6, len(words))
 
 
 @pytest.mark.usefixtures("driver")
@@ -197,6 +197,27 @@ def test_the_graph_in_float16_says_what_the_file_says(
     assert np.abs(ours - theirs).mean() < 0.02
     cases = len(engine.config.cases)
     assert (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean() > 0.95
+
+
+def test_only_rows_that_merging_takes_are_worked_out(english: Path) -> None:
+    engine, asked = OnnxEngine(english, "cpu", pieces_per_batch=64), []
+    session = engine._session
+
+    class Watching:
+        def run(self, outputs: Any, feeds: Any) -> Any:
+            asked.append(feeds[WANTED].size)
+            return session.run(outputs, feeds)
+
+    engine._session = Watching()
+    # Batches of several windows; the first and the last window keep more words than the others.
+    words = ["so", "the", "xyzzyx", "london", "unquestioningly", "is"] * 30
+    chunks = split(len(words), 12, 8)
+    found = merge(chunks, engine.predict(words, [None] * 180, [False] * 180, chunks), 2, 180)
+    assert sum(asked) < 1.5 * len(words)  # of 3 times as many
+    # One window at a time and none beside it: nothing to leave out.
+    alone = [next(engine.predict(words, [None] * 180, [False] * 180, [chunk])) for chunk in chunks]
+    assert sum(asked) > 3 * len(words)
+    np.testing.assert_allclose(found, merge(chunks, alone, 2, 180), atol=1e-5)
 
 
 def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

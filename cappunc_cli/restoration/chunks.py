@@ -74,11 +74,15 @@ def kept(chunks: Sequence[Chunk], min_words_cut: int) -> list[Chunk]:
     return result
 
 
-def _halved(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Each word to one chunk: what neighbours share is cut in its middle."""
-    edges = [(left.stop + right.start) // 2 for left, right in pairwise(chunks)]
-    starts = [chunks[0].start, *edges]
-    stops = [*edges, chunks[-1].stop]
+def halved(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Each word to one chunk: what neighbours share is cut in its middle.
+
+    Whatever words `kept` drops at the edges of both, the middle is the same.
+    """
+    starts, stops = [chunk.start for chunk in chunks], [chunk.stop for chunk in chunks]
+    for i, (left, right) in enumerate(pairwise(chunks)):
+        if left.start <= right.start < left.stop:
+            stops[i] = starts[i + 1] = (left.stop + right.start) // 2
     return [Chunk(start, stop) for start, stop in zip(starts, stops, strict=True)]
 
 
@@ -105,7 +109,7 @@ def merge(
         return np.zeros((0, 0), np.float32)
     ranges = kept(chunks, min_words_cut)
     if not blend:
-        ranges = _halved(ranges)
+        ranges = halved(ranges)
     if ranges[0].start != 0 or ranges[-1].stop != count:
         raise CappuncError(f"the chunks do not cover the {count} words")
     merged: Rows | None = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.chunks import Chunk, merge
+from cappunc_cli.restoration.chunks import Chunk, halved, merge
 from cappunc_cli.restoration.clock import Clock
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
@@ -21,6 +21,8 @@ from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, WANTED, firs
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
+#: A chunk, and those of its words that are wanted.
+Task = tuple[Chunk, Chunk]
 #: A batch that is in work, and which of its chunks.
 Part = tuple[Future["list[Rows]"], int]
 
@@ -76,6 +78,7 @@ class OnnxEngine:
         `words` are bare words; `pauses` are the milliseconds after each word (None: unknown)
         and `turns` whether the speaker changes after it. Chunks are worked off in batches of
         like length, a bounded number at a time; while some are handed out the next are in work.
+        Rows that `merge` takes from the neighbour, which sees more around them, may be 0.
         """
         handed_out: Iterator[tuple[Chunk, Rows]] = iter(())
         ahead: Sequence[Future[list[Rows]]] = ()
@@ -100,13 +103,19 @@ class OnnxEngine:
     def _begin(self, text: Pieces, chunks: Sequence[Chunk]) -> tuple[Iterator[Rows], Sequence[Future[list[Rows]]]]:
         """The rows of each chunk, to be waited for, and the batches that are in work from now on."""
         parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
+        wanted: dict[Chunk, Chunk] = {}
+        if self._narrow and not self.config.blend:
+            wanted.update(zip(chunks, halved(chunks), strict=True))
+            for piece in chain.from_iterable(pieces for pieces in parts if len(pieces) > 1):
+                wanted.pop(piece, None)
         batches = list(self._batches(text, chain.from_iterable(parts)))
         if not self._buckets:
             # In the order of the text: its beginning can be worked on while its end is still in work here.
             batches.sort(key=lambda found: min(chunk.start for chunk in found[0]))
         begun: dict[Chunk, Part] = {}
         for batch, width in batches:
-            rows = self._threads.submit(self._run, text, batch, width)
+            tasks = [(chunk, wanted.get(chunk, chunk)) for chunk in batch]
+            rows = self._threads.submit(self._run, text, tasks, width)
             begun.update((chunk, (rows, i)) for i, chunk in enumerate(batch))
         return self._gathered(chunks, parts, begun), [rows for rows, _ in begun.values()]
 
@@ -153,13 +162,13 @@ class OnnxEngine:
         rows = self.infer(whole, chunks)
         return [np.concatenate(list(islice(rows, len(own)))) for _, own in requests]
 
-    def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
+    def _run(self, text: Pieces, batch: Sequence[Task], width: int) -> list[Rows]:
         shape = (_power_of_two(len(batch)) if self._buckets else len(batch), width)
         ids = np.full(shape, self.encoder.padding, np.int64)
         mask, pauses, turns = (np.zeros(shape, np.int64) for _ in range(3))
         mask[len(batch) :, 0] = 1  # a row of nothing but padding has no softmax
         lasts = []
-        for row, chunk in enumerate(batch):
+        for row, (chunk, wanted) in enumerate(batch):
             start, stop = text.ends[chunk.start], text.ends[chunk.stop]
             length = int(stop - start)
             ids[row, 0] = self.encoder.opening
@@ -169,20 +178,33 @@ class OnnxEngine:
             last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # one [CLS] further, one piece back
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
-            lasts.append(last)
+            lasts.append(last[wanted.start - chunk.start : wanted.stop - chunk.start])
         named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
         feeds = {name: named[name] for name in self._inputs}
-        counts = list(map(len, batch))
+        counts = list(map(len, lasts))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
         if self._narrow:
-            feeds[WANTED] = rows * width + places
+            # Rows of fewer words go on with the batch's first piece, whose outputs nobody reads.
+            flat = np.zeros((len(batch), max(counts)), np.int64)
+            columns = np.concatenate([np.arange(count) for count in counts])
+            flat[rows, columns] = rows * width + places
+            feeds[WANTED], places = flat, columns
         try:
             logits = self._session.run(self._outputs, feeds)
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
-        case, marks, *around = logits if self._narrow else (values[rows, places] for values in logits)
+        case, marks, *around = (values[rows, places] for values in logits)
         table = np.concatenate([softmax(case), softmax(marks), *map(sigmoid, around)], axis=1)
-        return np.split(table, np.cumsum(counts)[:-1])
+        return [_within(*task, own) for task, own in zip(batch, np.split(table, np.cumsum(counts)[:-1]), strict=True)]
+
+
+def _within(chunk: Chunk, wanted: Chunk, rows: Rows) -> Rows:
+    """The rows of a chunk [len(chunk), labels], given those of its words that are wanted."""
+    if wanted == chunk:
+        return rows
+    whole = np.zeros((len(chunk), rows.shape[1]), np.float32)
+    whole[wanted.start - chunk.start : wanted.stop - chunk.start] = rows
+    return whole
 
 
 def apart(rows: Rows, chunks: Sequence[Chunk]) -> list[Rows]:

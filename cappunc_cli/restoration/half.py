@@ -19,8 +19,13 @@ from cappunc_cli.restoration.weights import products
 if TYPE_CHECKING:
     import onnx
 
+#: Query, key and value, which get a product each from training/quantise.py,
+PARTS = "qkv"
+#: and what of their joint product is divided among them: inputs by place, and their kinds by name.
+JOINED = {1: "int8", 3: "scale", 6: "bias"}
 #: What a masked score gets; float16 ends at 65504.
 _FAR = -1e4
+_MICROSOFT = "com.microsoft"
 Array = npt.NDArray[Any]
 
 
@@ -73,9 +78,9 @@ def converted(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto
 
 
 def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with an output for every piece, where training/quantise.py has left only those `wanted`.
+    """The model with an output for every piece and query, key and value joined: before training/quantise.py.
 
-    So few rows are not worth the shapes that they would bring to a GPU.
+    Without the rows that are not `wanted` a GPU would meet more shapes than they are worth.
     """
     from onnx import helper
 
@@ -97,7 +102,38 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
         size = value.type.tensor_type.shape.dim[-1].dim_value
         kind = value.type.tensor_type.elem_type
         value.CopyFrom(helper.make_tensor_value_info(value.name, kind, ["batch", "pieces", size]))
+    _join_attention(whole.graph)
     return whole
+
+
+def _join_attention(graph: onnx.GraphProto) -> None:
+    """One product, divided by a Split, for the three of every attention."""
+    from onnx import helper, numpy_helper
+
+    made = {name: node for node in graph.node for name in node.output}
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    for node in [node for node in graph.node if node.op_type == "MultiHeadAttention"]:
+        parts = [made[name] for name in node.input[: len(PARTS)]]
+        if parts[0].op_type == "Split":
+            continue
+        stem = parts[0].name.removesuffix(f".{PARTS[0]}/out")
+        inputs = list(parts[0].input)
+        for place, kind in JOINED.items():
+            inputs[place] = f"{stem}.{kind}"
+            values = [numpy_helper.to_array(tensors.pop(part.input[place])) for part in parts]
+            tensors[inputs[place]] = numpy_helper.from_array(np.concatenate(values, -1), inputs[place])
+        sizes = f"{stem}/sizes"
+        tensors[sizes] = numpy_helper.from_array(np.array([len(value) for value in values]), sizes)
+        joined, outputs = f"{stem}/sum", list(node.input[: len(PARTS)])
+        product = helper.make_node(parts[0].op_type, inputs, [joined], f"{stem}/out", domain=_MICROSOFT)
+        split = helper.make_node("Split", [joined, sizes], outputs, f"{stem}/split", axis=-1)
+        for new in (product, split):
+            graph.node.insert(list(graph.node).index(node), new)
+        for part in parts:
+            graph.node.remove(part)
+    kept = list(tensors.values())
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
 
 
 class _Graph:

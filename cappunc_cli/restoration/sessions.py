@@ -19,7 +19,8 @@ from cappunc_cli.restoration.providers import Device, choose, physical_cores
 
 MASK = "attention_mask"
 INPUTS = ("input_ids", MASK, "pauses", "turns")
-#: Of some graphs: the pieces, counted through the batch, that outputs are wanted for, one row each.
+#: Of some graphs: the pieces, counted through the batch but each in its row, that outputs are wanted for.
+#: [batch, words]
 WANTED = "wanted"
 OUTPUTS = ("case", "marks")
 #: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).

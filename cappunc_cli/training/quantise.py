@@ -21,8 +21,9 @@ is 15e-5 and the graph takes 5 % longer; with none of the three it is 138e-5.
 Four more rewrites, all measured: SkipLayerNormalization, which has no vectorised kernel on the CPU,
 becomes Add and LayerNormalization; GELU is computed through tanh in place of erf, off by 0.0005 at most, its bias
 added by the product before it; attention loses its padding mask, without which the run-time
-takes its flash kernel, so that batches must be of one length; and after the last attention only those pieces go
-on that an output is wanted for (a new input), the last of each word.
+takes its flash kernel, so that batches must be of one length; and after the keys and values of the last attention,
+which like its queries get a product of their own, only those pieces go on that an output is wanted for (a new
+input), the last of each word.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from onnx import helper, numpy_helper
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.half import for_all_pieces
+from cappunc_cli.restoration.half import JOINED, PARTS, for_all_pieces
 from cappunc_cli.restoration.pipeline import Model, probabilities
 from cappunc_cli.restoration.sessions import MASK, WANTED, Feeds
 from cappunc_cli.restoration.weights import Matrix, products
@@ -205,23 +206,29 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
             nodes.append(kept)
         elif MASK not in node.input:
             nodes.append(node)
-    nodes = _narrowed(nodes)
-    added[f"{WANTED}/shape"] = np.array([-1, stored["norm.weight"].dims[0]])
-    used = {name for node in nodes for name in node.input} - set(added)
-    old = [tensor for tensor in graph.initializer if tensor.name in used]
-    inputs = [value for value in graph.input if value.name != MASK]
-    inputs.append(helper.make_tensor_value_info(WANTED, onnx.TensorProto.INT64, ["words"]))
+    for tensor in graph.initializer:
+        added.setdefault(tensor.name, numpy_helper.to_array(tensor))
+    return _narrow(nodes, added, model)
+
+
+def _narrow(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]], model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model of nodes without padding mask and of constants; name, other inputs and properties as `model` has."""
+    arrays[f"{WANTED}/shape"] = np.array([-1, len(arrays["norm.weight"])])
+    nodes = _narrowed(_apart(nodes, arrays))
+    used = {name for node in nodes for name in node.input}
+    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in arrays.items() if name in used]
+    inputs = [value for value in model.graph.input if value.name not in (MASK, WANTED)]
+    inputs.append(helper.make_tensor_value_info(WANTED, onnx.TensorProto.INT64, ["batch", "words"]))
     outputs = []
-    for value in graph.output:
+    for value in model.graph.output:
         size = value.type.tensor_type.shape.dim[-1].dim_value
-        outputs.append(helper.make_tensor_value_info(value.name, onnx.TensorProto.FLOAT, ["words", size]))
-    tensors = old + [numpy_helper.from_array(np.asarray(value), name) for name, value in added.items()]
-    result_graph = helper.make_graph(nodes, graph.name, inputs, outputs, tensors)
-    result_model = helper.make_model(
-        result_graph, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="cappunc"
+        outputs.append(helper.make_tensor_value_info(value.name, onnx.TensorProto.FLOAT, ["batch", "words", size]))
+    graph = helper.make_graph(nodes, model.graph.name, inputs, outputs, tensors)
+    result = helper.make_model(
+        graph, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="cappunc"
     )
-    helper.set_model_props(result_model, {entry.key: entry.value for entry in model.metadata_props})
-    return result_model
+    helper.set_model_props(result, {entry.key: entry.value for entry in model.metadata_props})
+    return result
 
 
 def _product(stem: str, x: str, bias: str, out: str, scales: Rounding) -> list[onnx.NodeProto]:
@@ -248,13 +255,36 @@ def _product(stem: str, x: str, bias: str, out: str, scales: Rounding) -> list[o
     return nodes
 
 
+def _apart(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]]) -> list[onnx.NodeProto]:
+    """The nodes, in order, with a product each for query, key and value; their constants come to `arrays`."""
+    made = {name: node for node in nodes for name in node.output}
+    instead: dict[str, list[onnx.NodeProto]] = {}
+    for node in nodes:
+        if node.op_type != _ATTENTION:
+            continue
+        split = made[node.input[0]]
+        product = made[split.input[0]]
+        stem = product.name.removesuffix("/out")
+        instead[product.name], instead[split.name] = [], []
+        for i, (part, out) in enumerate(zip(PARTS, split.output, strict=True)):
+            inputs = list(product.input)
+            for place, kind in JOINED.items():
+                inputs[place] = f"{stem}.{part}.{kind}"
+                arrays[inputs[place]] = np.split(arrays[product.input[place]], 3, -1)[i]
+            name = f"{stem}.{part}/out"
+            instead[product.name].append(helper.make_node(product.op_type, inputs, [out], name, domain=MICROSOFT))
+    return [new for node in nodes for new in instead.get(node.name, [node])]
+
+
 def _narrowed(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
-    """The nodes, in order, with those after the last attention for the pieces WANTED only."""
+    """The nodes, in order, with those after the last keys and values for the pieces WANTED only."""
     last = max(i for i, node in enumerate(nodes) if node.op_type == _ATTENTION)
-    before, after = nodes[: last + 1], nodes[last + 1 :]
+    query, *whole = nodes[last].input
+    (asks,) = (node for node in nodes if query in node.output)
+    before, after = [node for node in nodes[:last] if node is not asks], [asks, *nodes[last:]]
     made = {name for node in before for name in node.output}
-    # What attention made and what goes past it.
-    both = sorted(made & {name for node in after for name in node.input})
+    # What the queries are made of and what goes past attention.
+    both = sorted((made & {name for node in after for name in node.input}) - {*whole})
     for name in both:
         flat, taken = f"{WANTED}/{name}/flat", f"{WANTED}/{name}"
         before.append(helper.make_node("Reshape", [name, f"{WANTED}/shape"], [flat], flat))

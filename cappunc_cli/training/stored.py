@@ -15,6 +15,7 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
+from cappunc_cli.restoration.half import for_all_pieces
 from cappunc_cli.restoration.weights import products
 from cappunc_cli.training.graph import Arrays
 from cappunc_cli.training.network import Shape
@@ -28,7 +29,7 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
 
     Raises BadModel for a file that `graph.build` did not write.
     """
-    graph = _graph(path)
+    graph = for_all_pieces(_model(path)).graph
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     arrays: Arrays = {
         f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in products(graph).items()
@@ -55,9 +56,9 @@ def read(path: Path) -> tuple[Shape, dict[str, Tensor]]:
     return _shape(state, heads), state
 
 
-def _graph(path: Path) -> onnx.GraphProto:
+def _model(path: Path) -> onnx.ModelProto:
     try:
-        return onnx.load(str(path)).graph
+        return onnx.load(str(path))
     except Exception as error:  # protobuf has no base class that says "not this format"
         raise BadModel("not an ONNX file", str(path)) from error
 
@@ -74,7 +75,7 @@ class Sizes:
 
 def sizes(path: Path) -> Sizes:
     """The sizes of a model.onnx, by the shapes of its tensors: no weight is unpacked. Raises BadModel as `read`."""
-    shapes = {tensor.name: tuple(tensor.dims) for tensor in _graph(path).initializer}
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in _model(path).graph.initializer}
     layers = {name.split(".")[1] for name in shapes if name.startswith("blocks.")}
     if not layers or not {"words", "places"} <= shapes.keys():
         raise BadModel("not a joint model of this project", str(path))

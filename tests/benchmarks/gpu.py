@@ -29,7 +29,7 @@ from measuring import head, options, seconds
 
 from cappunc_cli.benchmark import text
 from cappunc_cli.cli.bench import measure
-from cappunc_cli.restoration.chunks import split
+from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import find
 
@@ -73,7 +73,7 @@ def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
         engine = OnnxEngine(directory, name)
         chunks = split(len(words), engine.config.window, engine.config.overlap)
         found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
-        rows.append(np.concatenate([values for _, values in found]))
+        rows.append(merge(chunks, found, engine.config.min_words_cut, len(words)))
     cases = len(OnnxEngine(directory, "cpu").config.cases)
     ours, theirs = rows
     same = (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean()

@@ -116,7 +116,8 @@ def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
     shape = (batch, width)
     feeds = {"input_ids": chance.integers(1000, 20000, shape), "pauses": chance.integers(0, 20, shape)}
     feeds |= {MASK: np.ones(shape, np.int64), "turns": np.zeros(shape, np.int64)}
-    feeds[WANTED] = np.arange(batch * width)[: batch * 120]
+    # Of a window's words those that its neighbours leave to it.
+    feeds[WANTED] = np.arange(batch * width).reshape(shape)[:, :100]
     with tempfile.TemporaryDirectory() as folder:
         options.profile_file_prefix = str(Path(folder, "profile"))
         session = onnxruntime.InferenceSession(
