@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from cappunc_cli.labels import Around, Label, mark_of
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.columns import ENDS, MARK_COLUMNS, Text
+from cappunc_cli.restoration.columns import IS_END, MARK_COLUMNS, Text
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.facts import Fact
@@ -100,7 +100,7 @@ def forget(labels: Sequence[Label], opening: str) -> list[Label]:
 def sentence_ends(text: Text, marks: Indices) -> Flags:
     """Which words end a sentence; an abbreviation's period ends none."""
     own = text.has(Fact.ABBREVIATION) & (marks == MARK_COLUMNS.index("."))
-    ended: Flags = np.isin(marks, ENDS) & ~own
+    ended: Flags = IS_END[marks] & ~own
     return ended
 
 

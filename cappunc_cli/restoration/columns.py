@@ -24,8 +24,9 @@ _CASE_NUMBER = {case: i for i, case in enumerate(CASE_COLUMNS)}
 _MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_COLUMNS)}
 LOWER, CAPITAL, UPPER, MIXED = (CASE_COLUMNS.index(c) for c in (Case.LOWER, Case.CAPITAL, Case.UPPER, Case.MIXED))
 NONE, COMMA, PERIOD = (MARK_COLUMNS.index(m) for m in ("", ",", "."))
-#: The marks that end a sentence.
+#: The marks that end a sentence, and whether the mark of each column does.
 ENDS = [MARK_COLUMNS.index(mark) for mark in TERMINAL]
+IS_END = np.isin(np.arange(len(MARK_COLUMNS)), ENDS)
 #: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 #: These end a sentence or not, as the next word's case says.
@@ -51,7 +52,7 @@ class Text:
     around: Mapping[Around, Chances] = field(default_factory=dict)
 
     def has(self, fact: Fact) -> Flags:
-        flags: Flags = (self.facts & fact) != 0
+        flags: Flags = (self.facts & int(fact)) != 0  # numpy is slow with an enum
         return flags
 
 

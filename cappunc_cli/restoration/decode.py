@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
 #: After these a capital proves nothing about a sentence start: the model's word alone counts.
-_OPEN = [MARK_COLUMNS.index(m) for m in "…:—"]
+_IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_COLUMNS])
 #: What never closes a text.
 _CONTINUING = [MARK_COLUMNS.index(m) for m in ",:;"]
 _UNCLOSED = [NONE, *_CONTINUING]
@@ -86,12 +86,47 @@ def decode(
     if not words:
         return []
     forms = lexicon or {}
+    text = heard(probabilities, words, turn_ends, config, options, forms, cue_ends)
     known = evidence or nothing(len(words))
+    labels = [Label()] * len(words) if written is None else written
+    unwritten = [False] * len(words) if bound is None else bound
+    return decide(text, words, turn_ends, config, options, forms, known, labels, unwritten)
+
+
+def heard(
+    probabilities: Rows,
+    words: Sequence[str],
+    turn_ends: Sequence[bool],
+    config: ModelConfig,
+    options: Options,
+    lexicon: Mapping[str, str],
+    cue_ends: Sequence[bool] | None = None,
+) -> Text:
+    """The first half of `decode`, whatever the words have been written like: what the model says, within limits."""
     conventions = language(options.language or config.languages[0])
-    allowed = conventions.marks if options.marks is None else options.marks
-    text = columns(probabilities, facts(words, conventions, forms), config, allowed)
+    text = columns(probabilities, facts(words, conventions, lexicon), config, _allowed(conventions, options))
     if cue_ends is not None and not options.apart:
         weigh(text.marks, cue_ends, turn_ends)
+    return text
+
+
+def _allowed(conventions: Language, options: Options) -> str:
+    return conventions.marks if options.marks is None else options.marks
+
+
+def decide(
+    text: Text,
+    words: Sequence[str],
+    turn_ends: Sequence[bool],
+    config: ModelConfig,
+    options: Options,
+    lexicon: Mapping[str, str],
+    known: Evidence,
+    written: Sequence[Label],
+    bound: Sequence[bool],
+) -> list[Label]:
+    """The second half of `decode`: what is `heard` of at least one word, weighed against what is written."""
+    conventions = language(options.language or config.languages[0])
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
@@ -100,15 +135,14 @@ def decode(
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital, config.consistency)
         scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
-    labels = [Label()] * len(words) if written is None else written
     if options.existing == "replace" and conventions.opening:
-        labels = forget(labels, conventions.opening)
-    unwritten = np.zeros(len(words), np.bool_) if bound is None else np.asarray(bound, np.bool_)
-    scene = Scene(text, labels, turn_ends, conventions, config, options, allowed, unwritten)
+        written = forget(written, conventions.opening)
+    allowed = _allowed(conventions, options)
+    scene = Scene(text, written, turn_ends, conventions, config, options, allowed, np.asarray(bound, np.bool_))
     marks = answer(scene, _best_marks(scores, config), scores, known.marks < 0)
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
-    return _labels(text, words, marks, cases, signs, known, forms, conventions)
+    return _labels(text, words, marks, cases, signs, known, lexicon, conventions)
 
 
 def _weighed(chance: Chances, nats: Chances) -> Chances:
@@ -217,7 +251,7 @@ def _best_cases(
 ) -> Indices:
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence goes on, or another begins.
-    open_end = np.isin(marks, _OPEN) | (quoted & ended & (marks != PERIOD))
+    open_end = _IS_OPEN[marks] | (quoted & ended & (marks != PERIOD))
     starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
     after_open = np.append(False, open_end[:-1])
     named = np.where(after_open, capital, own) > 0.5

@@ -41,8 +41,8 @@ _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case stays.
 _LOWER_COST = 30.0
 
-#: Who writes only these hears pauses, and sets no marks.
-_TRAILING = [MARK_COLUMNS.index(mark) for mark in "…—"]
+#: Whether the mark of each column is one: who writes only `…` and `—` hears pauses, and sets no marks.
+_IS_MARKED = np.array([mark not in ("", "…", "—") for mark in MARK_COLUMNS])
 #: What a word's build tells: it shows its case, it has one.
 _SHOWS, _CASED = 1, 2
 _APOSTROPHES = "'’"
@@ -98,7 +98,7 @@ def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None =
     The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
     """
     marks, cases = mark_numbers(labels), case_numbers(labels)
-    marked = (marks != NONE) & ~np.isin(marks, _TRAILING)
+    marked = _IS_MARKED[marks]
     if spelling is not None:
         marked &= ~(spelling & (marks == PERIOD)) | bound(labels)
     builds = np.fromiter(map(_build, bare), np.int8, len(bare))

@@ -17,7 +17,7 @@ from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.columns import Labels
 from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.decode import decode
+from cappunc_cli.restoration.decode import decide, heard
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.engine_ngram import NgramEngine
 from cappunc_cli.restoration.engines import ENGINES
@@ -154,23 +154,15 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     turns = turn_ends(words)
     bound = list(map(bool, Words.of(words).followed))
     captions = cue_ends(words) if options.pauses else None
+    text = heard(rows, bare, turns, model.config, options, model.lexicon, captions)
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
         sure = certain(bare, labels, turns, model.config, options)
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
         known = sure.hold(evidence(words, bare, labels, options.existing, lack))
-        decided: Sequence[Label] = decode(
-            rows,
-            bare,
-            turns,
-            model.config,
-            options,
-            lexicon=model.lexicon,
-            evidence=known,
-            written=sure.labels,
-            bound=bound,
-            cue_ends=captions,
+        decided: Sequence[Label] = decide(
+            text, bare, turns, model.config, options, model.lexicon, known, sure.labels, bound
         )
         decided = unparted(bound, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()

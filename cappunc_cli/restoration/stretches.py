@@ -76,6 +76,8 @@ _CASED, _LOWERED, _RAISED = range(3)
 _WAYS = [(bare, case) for bare in (False, True) for case in (_CASED, _LOWERED, _RAISED)]
 _LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
 _CASE = np.array([case for _, case in _WAYS])
+#: The probabilities [from, to] of each way of writing one word later.
+_STEP = ((1 - len(_WAYS) * _CHANGE) * np.eye(len(_WAYS)) + _CHANGE).astype(np.float32)
 
 Scores = npt.NDArray[np.float64]
 
@@ -255,20 +257,14 @@ def _probable(scores: Scores) -> Chances:
     """How probable each way of writing is at each word, [n, ways]."""
     gains = np.exp(scores - scores.max(1, keepdims=True)).astype(np.float32)
     begin = np.where(np.arange(gains.shape[1]), _BEGIN, 1)
-    before, after = _forward(np.stack([gains, gains[::-1]]), (begin, np.ones_like(begin)))
+    before, after = _forward(np.stack([gains, gains[::-1]]), np.stack([begin, np.ones_like(begin)]))
     after = after[::-1]
-    both = before * np.append(_change(after[1:]), np.ones_like(after[:1]), 0)
+    both = before * np.append(after[1:] @ _STEP, np.ones_like(after[:1]), 0)
     ways: Chances = both / both.sum(1, keepdims=True)
     return ways
 
 
-def _change(ways: Chances) -> Chances:
-    """What the probabilities [..., ways] are one word later."""
-    later: Chances = (1 - ways.shape[-1] * _CHANGE) * ways + _CHANGE * ways.sum(-1, keepdims=True)
-    return later
-
-
-def _forward(gains: Chances, begin: Sequence[Scores]) -> Chances:
+def _forward(gains: Chances, begin: Scores) -> Chances:
     """The probabilities [k, n, ways] given all `gains` up to each word, of k texts, in blocks side by side.
 
     What a block does to the probabilities before it is linear; so first the matrix of each
@@ -281,24 +277,26 @@ def _forward(gains: Chances, begin: Sequence[Scores]) -> Chances:
     blocks = blocks.reshape(-1, length, ways)
     effect = np.broadcast_to(np.eye(ways, dtype=np.float32), (len(blocks), ways, ways))
     for i in range(length):
-        effect = _change(effect) * blocks[:, i, None]
+        effect = (effect @ _STEP) * blocks[:, i, None]
         effect /= effect.sum((1, 2), keepdims=True)
-    heads = [_heads(*own) for own in zip(begin, effect.reshape(texts, -1, ways, ways), strict=True)]
-    here = np.concatenate(heads).astype(np.float32)
+    here = _heads(begin, effect.reshape(texts, -1, ways, ways)).reshape(-1, ways).astype(np.float32)
     for i in range(length):
-        here = _change(here) * blocks[:, i]
+        here = (here @ _STEP) * blocks[:, i]
         here /= here.sum(1, keepdims=True)
         blocks[:, i] = here
     return blocks.reshape(texts, -1, ways)[:, :count]
 
 
 def _heads(begin: Scores, effect: Chances) -> Scores:
-    """The probabilities [blocks, ways] before each block of a text, of which the blocks have the matrices `effect`."""
-    heads = [begin / begin.sum()]
-    for block in effect[:-1]:
-        head = heads[-1] @ block
-        heads.append(head / head.sum())
-    return np.array(heads)
+    """The probabilities [k, blocks, ways] before each block of k texts, of which the blocks have the matrices `effect`.
+
+    The texts begin with `begin` [k, ways].
+    """
+    heads = [begin / begin.sum(1, keepdims=True)]
+    for block in range(effect.shape[1] - 1):
+        head = (heads[-1][:, None] @ effect[:, block])[:, 0]
+        heads.append(head / head.sum(1, keepdims=True))
+    return np.stack(heads, 1)
 
 
 def _decided(ways: Chances) -> Numbers:
