@@ -116,7 +116,7 @@ def test_what_is_certain_without_a_glossary(text: str, written: str) -> None:
 
 def proposed(*texts: str) -> list[tuple[str, int]]:
     split = [text.split() for text in texts]
-    found = propose(((tokens, [False] * len(tokens)) for tokens in split), language("en"))
+    found = propose((tokens, [False] * len(tokens), language("en")) for tokens in split)
     return [(candidate.term, candidate.count) for candidate in found]
 
 
@@ -167,8 +167,38 @@ def test_the_command_proposes_what_fix_takes(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_none_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "bad.srt").write_text("no time\n", encoding="utf-8")
     (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
     outcome = CliRunner().invoke(app, ["glossary", "--model", str(Path(__file__).parent / "tiny_model"), str(tmp_path)])
     assert (outcome.exit_code, outcome.stdout) == (1, "Peter\n")
-    assert "bad.json" in outcome.stderr
+    assert "bad.srt" in outcome.stderr
+
+
+def test_what_is_no_transcript_is_passed_over_in_a_directory_alone(tmp_path: Path) -> None:
+    (tmp_path / "talk.info.json").write_text('{"id": "a", "title": "Talk"}', encoding="utf-8")
+    (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
+    model = ["--model", str(Path(__file__).parent / "tiny_model")]
+    outcome = CliRunner().invoke(app, ["glossary", *model, str(tmp_path)])
+    assert (outcome.exit_code, outcome.stdout) == (0, "Peter\n")
+    assert outcome.stderr.endswith("; skipped\n")
+    assert CliRunner().invoke(app, ["glossary", *model, str(tmp_path / "talk.info.json")]).exit_code == 1
+
+
+def test_each_file_is_taken_in_its_own_language(tmp_path: Path) -> None:
+    spanish = (
+        "dicen que el lunes vamos a ver a la tía de maría en madrid y que después volvemos todos a casa de su madre\n"
+    )
+    french = (
+        "Nous avons vu que Pierre est à Paris, et puis nous avons su que Pierre est là avec ses amis de longue date.\n"
+    )
+    (tmp_path / "es.txt").write_text(spanish, encoding="utf-8")
+    (tmp_path / "fr.txt").write_text(french, encoding="utf-8")
+    outcome = CliRunner().invoke(app, ["glossary", str(tmp_path)])
+    assert outcome.exit_code == 0, outcome.stderr
+    terms = outcome.stdout.splitlines()
+    assert {"Pierre", "Paris", "Madrid", "María"} <= set(terms)
+    assert "Lunes" not in terms
+    (tmp_path / "fr.txt").write_text(french.lower(), encoding="utf-8")
+    outcome = CliRunner().invoke(app, ["glossary", str(tmp_path)])
+    assert outcome.exit_code == 1
+    assert "fr.txt: looks like fr" in outcome.stderr

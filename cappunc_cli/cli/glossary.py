@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.files import about, named, read_text, write_stdout
-from cappunc_cli.cli.options import Device, Files, Quiet, or_standard_input
-from cappunc_cli.cli.plan import Job, inputs
+from cappunc_cli.cli.options import Device, Engine, Files, Lang, Quiet, or_standard_input
+from cappunc_cli.cli.plan import Job, inputs, marked
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cappunc_cli.languages import Language
     from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.pipeline import Model
 
@@ -27,7 +28,11 @@ def glossary(
     counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
     least: Annotated[int, typer.Option("--least", min=1, metavar="N", help="Only what occurs so often.")] = 1,
-    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="For files without case; see: cappunc models.")] = "en",
+    lang: Lang = "auto",
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|DIR", help="For files without case. Default: by the language. See: cappunc models."),
+    ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
@@ -41,15 +46,16 @@ def glossary(
     cappunc glossary --counts talk.srt                  and how often
     cappunc fix --glossary terms.txt talk.srt
     """
-    from cappunc_cli.languages import language
+    from cappunc_cli.cli.lang import AUTO
     from cappunc_cli.restoration.candidates import propose
     from cappunc_cli.restoration.config import ModelConfig
     from cappunc_cli.restoration.models import find
 
     reporter = Reporter(quiet)
-    jobs = [Job(source, None) for source, _ in inputs(or_standard_input(files, context), None)]
-    code = ModelConfig.load(find(model)).languages[0]
-    found = [c for c in propose(_texts(jobs, model, device, reporter), language(code)) if c.count >= least]
+    names = or_standard_input(files, context)
+    jobs = marked([Job(source, None) for source, _ in inputs(names, None)], names)
+    code = lang if lang != AUTO else None if model is None else ModelConfig.load(find(model)).languages[0]
+    found = [c for c in propose(_texts(jobs, code, model, device, reporter)) if c.count >= least]
     if as_json:
         output = json.dumps([asdict(candidate) for candidate in found], ensure_ascii=False, indent=2) + "\n"
     else:
@@ -59,24 +65,33 @@ def glossary(
         raise typer.Exit(1)
 
 
-def _texts(jobs: Sequence[Job], model: str, device: str, reporter: Reporter) -> Iterator[tuple[list[str], list[bool]]]:
-    """The words of each file, with case from the file or from the model, and its breaks."""
+def _texts(
+    jobs: Sequence[Job], code: str | None, model: str | None, device: str, reporter: Reporter
+) -> Iterator[tuple[list[str], list[bool], Language]]:
+    """The words of each file, with case from the file or from a model, its breaks, and its language."""
     from cappunc_cli import formats
+    from cappunc_cli.cli.lang import language_of, model_for, model_seen
+    from cappunc_cli.languages import language
     from cappunc_cli.restoration.candidates import breaks, is_cased
-    from cappunc_cli.restoration.pipeline import load_model, restore
+    from cappunc_cli.restoration.pipeline import Options, load_model, restore
 
-    loaded: Model | None = None
+    loaded: dict[str, Model] = {}
     for job in jobs:
         try:
             document = formats.read(read_text(job.source)[0], job.file_name)
+            texts = [word.text for word in document.words]
+            spoken = code or language_of(job)
+            if texts and not is_cased(texts):
+                own = model or (model_for if code else model_seen)(spoken, Engine.ONNX.value)
+                loaded[own] = loaded.get(own) or load_model(own, device)
+                texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:
-            reporter.error(about(error, job.name))
+            if job.is_passed_over(error):
+                reporter.info(f"{about(error, job.name)}; skipped")
+            else:
+                reporter.error(about(error, job.name))
             continue
-        texts = [word.text for word in document.words]
-        if texts and not is_cased(texts):
-            loaded = loaded or load_model(model, device)
-            texts = restore(document.words, loaded)
-        yield texts, breaks(document.words)
+        yield texts, breaks(document.words), language(spoken)
 
 
 def load(path: str) -> Glossary:

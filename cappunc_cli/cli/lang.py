@@ -99,13 +99,9 @@ def by_model(
     With `lang` auto and no `model` each file is looked at, and `refuse` hears of those that cannot be read or have
     no model; otherwise one model does all, and raises BadModel if there is none. The language None is the model's.
     """
-    from cappunc_cli.restoration.engines import ENGINES
-    from cappunc_cli.restoration.models import languages
-
     if model is not None or lang != AUTO:
         return {(model or model_for(lang, engine), None if lang == AUTO else lang): list(jobs)}
-    # Whatever engine: a language that the other one alone has is no other language.
-    codes = sorted({code for config in ENGINES.values() for code in languages(config)})
+    codes = _known()
     result: dict[tuple[str, str | None], list[Job]] = {}
     for job in jobs:
         try:
@@ -114,13 +110,33 @@ def by_model(
             refuse(about(error, job.name))
             continue
         try:
-            own = model_for(code, engine)
+            own = model_seen(code, engine)
         except BadModel as error:
-            message = f"looks like {language(code).name}: {error.message}; --lang says what it is"
-            refuse(CappuncError(message, job.name))
+            refuse(CappuncError(error.message, job.name))
         else:
             result.setdefault((own, code), []).append(job)
     return result
+
+
+def model_seen(code: str, engine: str) -> str:
+    """As `model_for`, for a language that nobody has named."""
+    try:
+        return model_for(code, engine)
+    except BadModel as error:
+        raise BadModel(f"looks like {language(code).name}: {error.message}; --lang says what it is") from error
+
+
+def language_of(job: Job) -> str:
+    """The code of the language that a file seems to be in; raises BadInput and OSError."""
+    return _language_of(job, _known())
+
+
+def _known() -> list[str]:
+    """Languages with a model, whatever its engine: one that the other engine alone has is no other language."""
+    from cappunc_cli.restoration.engines import ENGINES
+    from cappunc_cli.restoration.models import languages
+
+    return sorted({code for config in ENGINES.values() for code in languages(config)})
 
 
 def _language_of(job: Job, codes: Sequence[str]) -> str:

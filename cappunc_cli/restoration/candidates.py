@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from cappunc_cli.labels import Case, Label, dress, fold, strip
-from cappunc_cli.languages import Language
+from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.existing import shape
 from cappunc_cli.words import Word
 
@@ -47,15 +47,16 @@ def is_cased(texts: Sequence[str]) -> bool:
 
 @dataclass(slots=True)
 class Finder:
-    """Gathers candidates from texts, each a list of words with case and marks."""
+    """Gathers candidates from texts, each a list of words with case and marks, in the `language` of the last one."""
 
-    language: Language
+    language: Language = field(default_factory=lambda: language("en"))
     _terms: dict[str, Counter[str]] = field(default_factory=dict)
     _starts: Counter[str] = field(default_factory=Counter)
     _lower: Counter[str] = field(default_factory=Counter)
 
-    def add(self, texts: Sequence[str], breaks: Sequence[bool]) -> None:
+    def add(self, texts: Sequence[str], breaks: Sequence[bool], language: Language) -> None:
         """Take in one text; a sentence may start behind each of its `breaks`."""
+        self.language = language
         place = _START
         run: list[tuple[str, int]] = []
         for (bare, label), ended in zip(map(strip, texts), breaks, strict=True):
@@ -151,9 +152,9 @@ def breaks(words: Sequence[Word]) -> list[bool]:
     return [a.turn != b.turn or (long and a.cue != b.cue) for a, b in pairwise(words)] + [True] * bool(words)
 
 
-def propose(texts: Iterable[tuple[Sequence[str], Sequence[bool]]], language: Language) -> list[Candidate]:
-    """The candidates of several texts, each its words and its breaks."""
-    finder = Finder(language)
-    for words, ends in texts:
-        finder.add(words, ends)
+def propose(texts: Iterable[tuple[Sequence[str], Sequence[bool], Language]]) -> list[Candidate]:
+    """The candidates of several texts, each its words, its breaks and its language."""
+    finder = Finder()
+    for words, ends, spoken in texts:
+        finder.add(words, ends, spoken)
     return finder.candidates()
