@@ -170,6 +170,14 @@ def test_a_missing_partner_is_an_error_not_a_smaller_set(tmp_path: Path) -> None
     assert result.stdout == ""
 
 
+def test_a_reference_that_is_no_text_is_named(tmp_path: Path) -> None:
+    picture = tmp_path / "still.jpg"
+    picture.write_bytes(b"\xff\xd8\xff\0\0")
+    result = call("--ref", picture)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"cappunc: {picture}: is no text file\n"
+
+
 def test_the_same_text_in_another_container_has_the_same_signature(tmp_path: Path) -> None:
     packed = tmp_path / "gold.txt.xz"
     packed.write_bytes(lzma.compress(GOLD.read_bytes()))

@@ -202,3 +202,12 @@ def test_each_file_is_taken_in_its_own_language(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["glossary", str(tmp_path)])
     assert outcome.exit_code == 1
     assert "fr.txt: looks like fr" in outcome.stderr
+
+
+def test_a_glossary_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_bytes(b"\xff\xd8\xff\0\0")
+    (tmp_path / "talk.txt").write_text("so it goes\n", encoding="utf-8")
+    names = ["--glossary", str(tmp_path / "terms.txt"), str(tmp_path / "talk.txt"), "-o", "-"]
+    outcome = CliRunner().invoke(app, ["fix", *names])
+    assert outcome.exit_code == 1
+    assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is no text file"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli.cli.encoding import decode
-from cappunc_cli.cli.files import read_bytes
+from cappunc_cli.cli.files import about, read_bytes
 from cappunc_cli.errors import BadInput, CappuncError
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def read_text(path: Path) -> str:
         raise BadInput(error.strerror or str(error), path=str(path)) from error
     except lzma.LZMAError as error:
         raise BadInput(f"not unpackable: {error}", path=str(path)) from error
-    return decode(data)[0]
+    try:
+        return decode(data)[0]
+    except CappuncError as error:
+        raise about(error, str(path)) from error
 
 
 def listing(paths: Sequence[Path]) -> list[Path]:

@@ -100,6 +100,6 @@ def load(path: str) -> Glossary:
 
     try:
         text, _ = read_text(named(path))
-    except OSError as error:
+    except (CappuncError, OSError) as error:
         raise about(error, path) from error
     return Glossary.of(parse(text, path))
