@@ -1,0 +1,102 @@
+"""What a caption's end is worth as evidence: texts cut into captions, restored with it and without it.
+
+    python tests/benchmarks/captions.py --data ../shared/data > tests/benchmarks/results/captions.json
+
+The last words of training corpora, of which no model learns (`heldout` in train.toml), in captions of one or two
+lines that stand until the next one comes, and that end with sentences where they can, or anywhere. micro-F1 over
+, . ? and F1 of sentence ends. A quarter of an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from measuring import head
+
+from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.labels import fold, stripped
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
+from cappunc_cli.words import Word
+
+CORPORA = {
+    "en": ("changelog", "crd3", "whpress"),
+    "es": ("eltec_spa", "congreso_parlamint", "mananeras"),
+}
+#: Characters of a caption of two lines, and how long (ms) one is shown.
+_MOST, _SHOWN = 84, 3000
+#: From this share of a full caption on it may end: with a sentence, at a comma, anywhere; and how often it does.
+_BREAKS = ((".?!", 0.2, 0.85), (",", 0.55, 0.7), ("", 0.8, 0.3))
+
+
+def last_words(path: Path, count: int) -> list[str]:
+    """The words of the last lines of a text, at most so many."""
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        lines = [line.split() for line in stream]
+    words: list[str] = []
+    while lines and len(words) + len(lines[-1]) <= count:
+        words = [*lines.pop(), *words]
+    return [word for word in words if stripped(word)[0]]
+
+
+def at_sentences(word: str, length: int, chance: Random) -> bool:
+    """Whether a caption of so many characters ends behind a word, as an editor cuts."""
+    marks = stripped(word)[1].after
+    allowed = ((share, often) for signs, share, often in _BREAKS if not signs or any(c in signs for c in marks))
+    return any(length >= share * _MOST and chance.random() < often for share, often in allowed)
+
+
+def anywhere(_word: str, length: int, _chance: Random) -> bool:
+    """Whether a caption is full, and nothing else."""
+    return length > _MOST - 6
+
+
+def captions(tokens: list[str], ends: Callable[[str, int, Random], bool]) -> Iterator[Word]:
+    """Bare words with the times of captions."""
+    chance, cue, length, first = Random(1), 0, 0, True
+    for token in tokens:
+        length += len(token) + 1
+        last = ends(token, length, chance) or length > _MOST
+        start, end = cue * _SHOWN if first else None, (cue + 1) * _SHOWN if last else None
+        yield Word(fold(stripped(token)[0]), start, end, cue)
+        first = last
+        if last:
+            cue, length = cue + 1, 0
+
+
+def scores(tokens: list[str], words: list[Word], model: Model, options: Options) -> dict[str, dict[str, float]]:
+    """The marks with the captions as evidence, and with all words in one."""
+    rows = probabilities(words, model, options)
+    result = {}
+    for name, seen in (("without", [replace(word, cue=0) for word in words]), ("with", words)):
+        found = evaluate([Sample(name, tokens, rewrite(seen, rows, model, options))]).scores
+        result[name] = {key: round(float(found[key].f1), 4) for key in ("micro", "boundary")}
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser.add_argument("--words", type=int, default=4000)
+    arguments = parser.parse_args()
+    rows = {}
+    for code, names in CORPORA.items():
+        model, options = load_model(language=code), Options(language=code, existing="replace")
+        for name in names:
+            tokens = last_words(arguments.data / code / f"{name}.txt.xz", arguments.words)
+            rows[f"{code}/{name}"] = {
+                cut.__name__: scores(tokens, list(captions(tokens, cut)), model, options)
+                for cut in (at_sentences, anywhere)
+            }
+    json.dump({**head("python tests/benchmarks/captions.py --data $DATA"), "rows": rows}, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()
