@@ -106,3 +106,10 @@ def test_what_is_english_and_what_says_nothing() -> None:
     assert detect([], CODES) == "en"
     assert detect(words_of('{"word": "the", "start": 1.0}'), CODES) == "en"
     assert words_of('{"word": "\\u00e9l", "conf": 1}\n<i>Sí</i> {\\an8}no') == ["él", "sí", "no"]
+
+
+@pytest.mark.parametrize("text", ["привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου"])
+def test_a_few_words_in_another_script_are_in_another_language(text: str) -> None:
+    assert detect(words_of(text), CODES) not in CODES
+    # A model of one's own may be for it.
+    assert detect(words_of(text), (*CODES, "ru")) in (*CODES, "ru")

@@ -12,7 +12,7 @@ from cappunc_cli.cli.encoding import decode
 from cappunc_cli.cli.files import about, read_bytes
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.languages import language
+from cappunc_cli.languages import LANGUAGES, language
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,10 +56,18 @@ def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
     code, certainty = identifier.classify(text)
     if len(words) < _FEWEST or certainty < _SURE:
         known = tuple(sorted(set(candidates) & set(identifier.labels)))
+        if _is_foreign(text) and LANGUAGES.keys() >= set(known):
+            return str(code)
         if not known:
             return DEFAULT
         code, _ = _identifier(known).classify(text)
     return str(code)
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether most letters are not Latin, as those of all languages of our table are."""
+    letters = [c for c in text if c.isalpha()]
+    return 2 * sum(c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in letters) < len(letters)
 
 
 @cache
