@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.labels import strip
+from cappunc_cli.labels import stripped
 from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Fixer:
         """
         from cappunc_cli import formats
 
-        old = [word.text for word in document.words]
+        old = document.words.texts
         attach = self.settings.attach
         with formats.respelling(self.settings.diacritics != "keep"):
             output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
@@ -134,7 +134,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     marks = capitals = 0
     for before, after in zip(old, new, strict=True):
         if before != after:
-            (_, was), (_, now) = strip(before), strip(after)
+            (_, was), (_, now) = stripped(before), stripped(after)
             marks += was.signs != now.signs
             capitals += (was.case, was.form) != (now.case, now.form)
     return marks, capitals
