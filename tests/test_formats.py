@@ -192,9 +192,13 @@ def test_who_repeats_himself_is_not_rolling() -> None:
         (["MAN: perhaps", "MAN: faraday"], [1, 1]),
         (["Dora: perhaps", "the wire", "Dora: faraday"], [1, 1, 1, 1]),  # Zoom repeats whose line it is
         (["MAN: perhaps", "WOMAN: what", "MAN: faraday"], [1, 2, 3]),
+        (["- perhaps\n- <i>the wire</i>", "faraday", "again"], [1, 2, 2, 3, 3]),
+        (["perhaps\n- what", "faraday"], [0, 1, 1]),
+        (["-5 volts\n-3 volts", "faraday"], [0] * 5),
+        ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # who speaks goes on until the next chevrons
     ],
 )
-def test_a_name_in_capitals_that_comes_back_is_a_change(texts: list[str], turns: list[int]) -> None:
+def test_when_another_speaks(texts: list[str], turns: list[int]) -> None:
     cues = [f"{i}\n00:00:0{i},000 --> 00:00:0{i},900\n{text}\n" for i, text in enumerate(texts, 1)]
     assert [word.turn for word in formats.read("\n".join(cues), "talk.srt").words] == turns
 

@@ -38,7 +38,7 @@ def rows(document: Document) -> list[tuple[str, int | None, int | None, int]]:
 def test_ttml_text_and_nothing_around_it() -> None:
     document = fixture("ttml/talk.ttml")
     assert spoken(document) == ("why does bread rise in the oven it's the yeast the warmth really yes café and so on")
-    assert [word.turn for word in document.words] == [0] * 7 + [1] * 5 + [2] + [3] * 5
+    assert [word.turn for word in document.words] == [0] * 7 + [1] * 5 + [2] + [3] * 2 + [4] * 3
     assert [(notice.line, notice.message) for notice in document.notices] == [
         (15, "unreadable begin time"),
         (15, "a CDATA section is left alone"),
