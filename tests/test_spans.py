@@ -68,6 +68,11 @@ def test_splice_keeps_all_that_no_edit_covers(source: str, drafts: list[tuple[in
         ("we (and this matters) go", ["we", "(and", "this", "matters)", "go"]),
         ("we ( man scolding in background ) go", ["we", "go"]),
         ("(man and woman scolding loudly)", []),
+        ("(a song begins with the four notes of that music)", []),
+        (
+            "hm (it ends with the four notes of the music) ok",
+            ["hm", "(it", "ends", "with", "the", "four", "notes", "of", "the", "music)", "ok"],
+        ),
         ("(man scolding\nsomewhere in background)\nstop it", ["stop", "it"]),
         ("stop it (man scolding in background)", ["stop", "it", "(man", "scolding", "in", "background)"]),
         ("(you know what this means)", ["(you", "know", "what", "this", "means)"]),

@@ -25,6 +25,8 @@ _SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|
 _TOKEN = re.compile(r"\S+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+#: Words of a description of a sound amid what is said.
+_LONGEST_SOUND = 8
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
@@ -262,9 +264,11 @@ def _is_sound(found: re.Match[str]) -> bool:
     # Broadcasters set sounds off: `( man scolding in background )`.
     if inside[0] == inside[-1] == " ":
         return True
-    if any(SOUNDS.match(word) for word in words):
+    alone = _alone(found.string, *found.span())
+    # Whoever writes more amid what is said tells of a sound: `(the four notes of music that end the show)`.
+    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= _LONGEST_SOUND):
         return True
-    if _alone(found.string, *found.span()):
+    if alone:
         return JOINING.issuperset(ASIDES.intersection(words))
     return len(words) < 4 and ASIDES.isdisjoint(words)
 
