@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from cappunc_cli.benchmark.hardware import in_short
@@ -157,6 +158,32 @@ def repair(report: dict[str, Any]) -> str:
     )
 
 
+def captions(report: dict[str, Any]) -> str:
+    """What the ends of captions are worth, by corpus and by where they end."""
+    cuts = {"at_sentences": "where sentences end", "anywhere": "when the line is full"}
+    texts: dict[str, list[str]] = {}
+    for name in report["rows"]:
+        texts.setdefault(name.partition("/")[0], []).append(name)
+
+    def mean(names: list[str], cut: str, way: str, key: str) -> str:
+        return f"{100 * fmean(report['rows'][name][cut][way][key] for name in names):.1f}"
+
+    columns = [(key, way) for key in ("micro", "boundary") for way in ("without", "with")]
+    rows = [
+        [", ".join(names), title, *(mean(names, cut, way, key) for key, way in columns)]
+        for cut, title in cuts.items()
+        for names in texts.values()
+    ]
+    head = ["texts", "captions end", "marks , . ?", "with their ends", "sentence ends", "with their ends"]
+    return (
+        "Held-out ends of training corpora in captions, mean F1 in per cent without the evidence of where these end "
+        "and with it:\n\n"
+        + table(head, rows)
+        + f"\n{in_short(report['hardware'])}; from "
+        + f"[captions.json](tests/benchmarks/results/captions.json), `{report['command']}`.\n"
+    )
+
+
 def languages(report: dict[str, Any]) -> str:
     """Every model's pace beside the trigram model of Romanian, the first of its kind."""
     rows = report["rows"]
@@ -194,6 +221,7 @@ PARTS = {
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
     "own": {"own.json": own},
+    "captions": {"captions.json": captions},
 }
 
 
