@@ -6,7 +6,7 @@ The first documents of five evaluation sets. Stretches of 20 to 400 words (evenl
 their case, both, or become ALL CAPS with or without marks; about a third of the words, each document in several
 ways. Reported per word: precision and recall of "lacks marks", of "lacks case", of either; what the untouched
 documents are blamed for; F1 of the marks and case that come back inside the stretches (where they were found and
-where not); marks and capitals changed outside them. Three minutes on two cores.
+where not); marks and capitals changed outside them. Half a minute on two cores.
 
 The detector's constants were chosen on other texts: the last 6,000 words each of twelve training corpora
 (`--tuning` scores these).
