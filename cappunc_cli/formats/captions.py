@@ -22,8 +22,6 @@ from .speech import Clock, Spoken, scan
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 #: So many cues show, as a rule, whether a file rolls.
 _FIRST = 40
-
-
 #: Two lines with a dash are two speakers, and both have done when the cue ends: a sentence ended in 197 of 206 of them.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
