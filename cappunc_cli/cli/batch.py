@@ -144,11 +144,8 @@ def _in_this_process(
 def _report(outcome: Outcome, reporter: Reporter, told: bool) -> None:
     """Say what became of a job, and give its data to standard output."""
     reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
-    if outcome.passed:
-        reporter.info(f"{outcome.error}; skipped")
-        return
     if outcome.error is not None:
-        reporter.error(outcome.error)
+        reporter.failure(outcome.error, outcome.passed)
         if outcome.trace is not None:
             reporter.detail(outcome.trace)
         return

@@ -86,10 +86,7 @@ def _reports(jobs: Sequence[Job], fixer: Fixer, reporter: Reporter) -> Iterator[
         except BadModel:
             raise
         except (CappuncError, OSError) as error:
-            if job.is_passed_over(error):
-                reporter.info(f"{about(error, job.name)}; skipped")
-            else:
-                reporter.error(about(error, job.name))
+            reporter.failure(about(error, job.name), job.is_passed_over(error))
             continue
         yield {
             "file": job.name,

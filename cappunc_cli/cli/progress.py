@@ -24,6 +24,13 @@ class Reporter:
         self.errors += 1
         self._print(f"cappunc: {message}")
 
+    def failure(self, message: object, passed: bool) -> None:
+        """An error; or, of a file that nobody named, that it is `passed` over."""
+        if passed:
+            self.info(f"{message}; skipped")
+        else:
+            self.error(message)
+
     def info(self, message: str) -> None:
         if not self.quiet:
             self._print(f"cappunc: {message}")
