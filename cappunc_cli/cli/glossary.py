@@ -70,26 +70,24 @@ def _texts(
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model, its breaks, and its language."""
     from cappunc_cli import formats
-    from cappunc_cli.cli.lang import language_of, model_for, model_seen
+    from cappunc_cli.cli.lang import known, language_of, model_for, model_seen
     from cappunc_cli.languages import language
     from cappunc_cli.restoration.candidates import breaks, is_cased
     from cappunc_cli.restoration.pipeline import Options, load_model, restore
 
     loaded: dict[str, Model] = {}
+    codes = [] if code else known()
     for job in jobs:
         try:
             document = formats.read(read_text(job.source)[0], job.file_name)
             texts = [word.text for word in document.words]
-            spoken = code or language_of(job)
+            spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):
                 own = model or (model_for if code else model_seen)(spoken, Engine.ONNX.value)
                 loaded[own] = loaded.get(own) or load_model(own, device)
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:
-            if job.is_passed_over(error):
-                reporter.info(f"{about(error, job.name)}; skipped")
-            else:
-                reporter.error(about(error, job.name))
+            reporter.failure(about(error, job.name), job.is_passed_over(error))
             continue
         yield texts, breaks(document.words), language(spoken)
 

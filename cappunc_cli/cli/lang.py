@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from cappunc_cli.cli.encoding import decode
@@ -109,16 +109,17 @@ def by_model(
     """
     if model is not None or lang != AUTO:
         return {(model or model_for(lang, engine), None if lang == AUTO else lang): list(jobs)}
-    codes = _known()
+    codes = known()
+    chosen = cache(partial(model_seen, engine=engine))
     result: dict[tuple[str, str | None], list[Job]] = {}
     for job in jobs:
         try:
-            code = _language_of(job, codes)
+            code = language_of(job, codes)
         except (CappuncError, OSError) as error:
             refuse(about(error, job.name))
             continue
         try:
-            own = model_seen(code, engine)
+            own = chosen(code)
         except BadModel as error:
             refuse(CappuncError(error.message, job.name))
         else:
@@ -134,12 +135,7 @@ def model_seen(code: str, engine: str) -> str:
         raise BadModel(f"looks like {language(code).name}: {error.message}; --lang says what it is") from error
 
 
-def language_of(job: Job) -> str:
-    """The code of the language that a file seems to be in; raises BadInput and OSError."""
-    return _language_of(job, _known())
-
-
-def _known() -> list[str]:
+def known() -> list[str]:
     """Languages with a model, whatever its engine: one that the other engine alone has is no other language."""
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import languages
@@ -147,7 +143,8 @@ def _known() -> list[str]:
     return sorted({code for config in ENGINES.values() for code in languages(config)})
 
 
-def _language_of(job: Job, codes: Sequence[str]) -> str:
+def language_of(job: Job, codes: Sequence[str]) -> str:
+    """The code of the language that a file seems to be in, one of `codes` if in doubt; raises BadInput and OSError."""
     data = read_bytes(job.source)
     try:
         text = data[:_LONGEST].decode("utf-8-sig")
