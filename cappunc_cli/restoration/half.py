@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.sessions import MASK, WANTED
+from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED
 from cappunc_cli.restoration.weights import products
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ PARTS = "qkv"
 JOINED = {1: "int8", 3: "scale", 6: "bias"}
 #: What a masked score gets; float16 ends at 65504.
 _FAR = -1e4
-_MICROSOFT = "com.microsoft"
 Array = npt.NDArray[Any]
 
 
@@ -125,7 +124,7 @@ def _join_attention(graph: onnx.GraphProto) -> None:
         sizes = f"{stem}/sizes"
         tensors[sizes] = numpy_helper.from_array(np.array([len(value) for value in values]), sizes)
         joined, outputs = f"{stem}/sum", list(node.input[: len(PARTS)])
-        product = helper.make_node(parts[0].op_type, inputs, [joined], f"{stem}/out", domain=_MICROSOFT)
+        product = helper.make_node(parts[0].op_type, inputs, [joined], f"{stem}/out", domain=MICROSOFT)
         split = helper.make_node("Split", [joined, sizes], outputs, f"{stem}/split", axis=-1)
         for new in (product, split):
             graph.node.insert(list(graph.node).index(node), new)

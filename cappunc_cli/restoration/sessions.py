@@ -23,6 +23,8 @@ INPUTS = ("input_ids", MASK, "pauses", "turns")
 #: [batch, words]
 WANTED = "wanted"
 OUTPUTS = ("case", "marks")
+#: The domain of the run-time's own operators.
+MICROSOFT = "com.microsoft"
 #: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).
 _SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
 

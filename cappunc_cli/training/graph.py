@@ -15,6 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from cappunc_cli.restoration.sessions import MICROSOFT
 from cappunc_cli.training.network import NEIGHBOURS, Shape
 
 #: How the matrices are stored: float32; int8 by column with activations quantised by tensor
@@ -22,7 +23,6 @@ from cappunc_cli.training.network import NEIGHBOURS, Shape
 #: (MatMulNBits): finer, so closer to float32.
 Weights = Literal["float32", "int8", "blocks"]
 BLOCK = 32
-MICROSOFT = "com.microsoft"
 Arrays = dict[str, NDArray[np.float32]]
 
 

@@ -48,11 +48,10 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.half import JOINED, PARTS, for_all_pieces
 from cappunc_cli.restoration.pipeline import Model, probabilities
-from cappunc_cli.restoration.sessions import MASK, WANTED, Feeds
+from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED, Feeds
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import results
 from cappunc_cli.training.chain import heldout
-from cappunc_cli.training.graph import MICROSOFT
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.words import Word
 
