@@ -14,8 +14,8 @@ from cappunc_cli.labels import MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.config import ModelConfig, Transitions
 from cappunc_cli.restoration.crf import viterbi
-from cappunc_cli.restoration.decode import decode
-from cappunc_cli.restoration.existing import combine, evidence, judge, shape
+from cappunc_cli.restoration.decode import decide, heard
+from cappunc_cli.restoration.existing import Evidence, combine, evidence, judge, nothing, shape
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import expected
 from cappunc_cli.words import Word
@@ -38,6 +38,24 @@ def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) ->
     marks = dict.fromkeys(("", *MARKS), (1 - mark_p) / 9 if mark == "" else 0.0)
     marks[""] = 1 - mark_p
     return [*(cases | {case: case_p}).values(), *(marks | {mark: mark_p}).values()]
+
+
+def decode(
+    rows: np.ndarray,
+    words: list[str],
+    turns: list[bool],
+    config: ModelConfig,
+    options: Options,
+    *,
+    lexicon: dict[str, str] | None = None,
+    evidence: Evidence | None = None,
+    written: list[Label] | None = None,
+) -> list[Label]:
+    """The labels of bare words of which nothing is known but what is given."""
+    forms, count = lexicon or {}, len(words)
+    known, labels = evidence or nothing(count), written or [Label()] * count
+    text = heard(rows, words, turns, config, options, forms)
+    return decide(text, words, turns, config, options, forms, known, labels, [False] * count)
 
 
 def written(words: list[str], rows: list[list[float]], config: ModelConfig = CONFIG, **options: object) -> str:

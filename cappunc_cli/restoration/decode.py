@@ -36,7 +36,7 @@ from cappunc_cli.restoration.columns import (
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.cues import weigh
-from cappunc_cli.restoration.existing import Evidence, nothing
+from cappunc_cli.restoration.existing import Evidence
 from cappunc_cli.restoration.facts import Fact, facts, mixed_form
 from cappunc_cli.restoration.options import Options
 
@@ -63,36 +63,6 @@ Indices = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 
-def decode(
-    probabilities: Rows,
-    words: Sequence[str],
-    turn_ends: Sequence[bool],
-    config: ModelConfig,
-    options: Options,
-    *,
-    lexicon: Mapping[str, str] | None = None,
-    evidence: Evidence | None = None,
-    written: Sequence[Label] | None = None,
-    bound: Sequence[bool] | None = None,
-    cue_ends: Sequence[bool] | None = None,
-) -> list[Label]:
-    """A label for each bare word: its case and form, and all that stands before and after it.
-
-    `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where
-    the speaker changes; `lexicon` gives mixed-case forms; `evidence` is what the marks and case
-    of `written`, the labels that the text had before, are worth. What comes after `bound`
-    words is not for the caller to write: no pair is closed there. `cue_ends` says where a caption ends.
-    """
-    if not words:
-        return []
-    forms = lexicon or {}
-    text = heard(probabilities, words, turn_ends, config, options, forms, cue_ends)
-    known = evidence or nothing(len(words))
-    labels = [Label()] * len(words) if written is None else written
-    unwritten = [False] * len(words) if bound is None else bound
-    return decide(text, words, turn_ends, config, options, forms, known, labels, unwritten)
-
-
 def heard(
     probabilities: Rows,
     words: Sequence[str],
@@ -102,7 +72,11 @@ def heard(
     lexicon: Mapping[str, str],
     cue_ends: Sequence[bool] | None = None,
 ) -> Text:
-    """The first half of `decode`, whatever the words have been written like: what the model says, within limits."""
+    """What the model says of bare words, within limits, whatever they have been written like.
+
+    `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where the speaker
+    changes; `lexicon` gives mixed-case forms; `cue_ends` says where a caption ends.
+    """
     conventions = language(options.language or config.languages[0])
     text = columns(probabilities, facts(words, conventions, lexicon), config, _allowed(conventions, options))
     if cue_ends is not None and not options.apart:
@@ -125,7 +99,12 @@ def decide(
     written: Sequence[Label],
     bound: Sequence[bool],
 ) -> list[Label]:
-    """The second half of `decode`: what is `heard` of at least one word, weighed against what is written."""
+    """A label for each bare word: its case and form, and all that stands before and after it.
+
+    `text` is what is `heard` of them, at least one. `known` is what the marks and case of `written`, the labels
+    that the text had before, are worth. What comes after `bound` words is not for the caller to write: no pair is
+    closed there.
+    """
     conventions = language(options.language or config.languages[0])
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
