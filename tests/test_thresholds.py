@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import lzma
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from cappunc_cli.restoration.models import find
 from cappunc_cli.training import chain, thresholds
 from cappunc_cli.training.corpora import Corpus, paragraphs
 from cappunc_cli.training.recipe import Recipe
+
+BENCHMARKS = Path(__file__).parent / "benchmarks"
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
 
@@ -41,3 +44,26 @@ def test_only_the_end_is_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     recipe = replace(Recipe.load(find("en") / "train.toml"), data=tmp_path, heldout=0.02)
     assert [word.text for word in chain.heldout(recipe, "t")] == tokens[-20:]
     assert len(chain.heldout(recipe, "t", 5)) == 5
+
+
+@pytest.mark.parametrize(("code", "model"), [("en", "en"), ("es", "multi")])
+def test_captions_are_cut_from_held_out_ends(
+    code: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No word more than the held-out share, and each as it is learnt: `&` is a word in English."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    spec = importlib.util.spec_from_file_location("captions", BENCHMARKS / "captions.py")
+    assert spec is not None
+    assert spec.loader is not None
+    captions = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(captions)
+    recipe = Recipe.load(find(model) / "train.toml")
+    (tmp_path / code).mkdir()
+    text = lzma.compress(("\n".join(f"w{n}." for n in range(2000)) + " & so\n").encode())
+    for name in captions.CORPORA[code]:
+        (tmp_path / code / f"{name}.txt.xz").write_bytes(text)
+    found = dict(captions.heldout_ends(code, find(model), tmp_path, 4000))
+    assert list(found) == [f"{code}/{name}" for name in captions.CORPORA[code]]
+    for tokens in found.values():
+        assert len(tokens) == int(recipe.heldout * 2002)
+        assert tokens[-2:] == (["and", "so"] if code == "en" else ["w1999.", "so"])
