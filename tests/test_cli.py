@@ -415,6 +415,11 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     assert (run.returncode, run.stdout) == (1, b"")
     assert b"lexicon.txt: is not the file" in run.stderr
 
+    run = cappunc("models", "check", "nosuch")
+    every = ", ".join(dict.fromkeys(model["name"] for model in listed))
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.decode() == f"cappunc: no model 'nosuch' (installed: {every})\n"
+
 
 @pytest.mark.parametrize(
     "arguments",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,13 +82,11 @@ def _find(name: str) -> Path:
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import find
 
-    errors = []
     for config in ENGINES.values():
-        try:
+        with suppress(BadModel):
             return find(name, config)
-        except BadModel as error:
-            errors.append(error)
-    raise errors[0]
+    names = ", ".join(dict.fromkeys(directory.name for directory, _, _ in _installed())) or "none"
+    raise BadModel(f"no model {name!r} (installed: {names})")
 
 
 def _describe(directory: Path, engine: str, config_name: str) -> dict[str, object]:
