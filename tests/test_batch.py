@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +20,7 @@ from cappunc_cli.cli import batch
 from cappunc_cli.cli.fixer import Fixer, Settings
 from cappunc_cli.cli.manifest import NAME, Manifest
 from cappunc_cli.cli.plan import Job, inputs
-from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.cli.progress import Reporter, Steps
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration import together
 from cappunc_cli.restoration.options import Options
@@ -250,6 +252,39 @@ def test_the_next_files_are_read_before_the_last_ones_are_written(
     batch.run(jobs, fixer, "in-place", Reporter(True), batch.Tally())
     reads, rest = ["read a", "read b", "restored a", "read c", "read d", "restored c"], ["restored b", "restored d"]
     assert events == [*reads, *rest]
+
+
+@pytest.mark.parametrize("together", [2, 6])
+def test_progress_moves_within_files_that_are_restored_together(
+    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", together)
+    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(6)]
+    for i, job in enumerate(jobs):
+        Path(job.source).write_text("hello cat " * (5 if i else 500) + "\n")
+    shown: list[float] = []
+    reporter = Reporter(quiet=True)
+    monkeypatch.setattr(reporter, "progress", lambda _: nullcontext(Steps(lambda _, done: shown.append(done))))
+    tally = batch.Tally()
+    batch.run(jobs, Fixer(Settings(str(TINY), "cpu", "txt", Options()), print), "new", reporter, tally)
+    assert tally.fixed == 6
+    assert shown == sorted(shown)
+    assert shown[-1] == pytest.approx(6)
+    parts = [at for at in shown if at < together]
+    assert len(parts) > 5
+    assert max(b - a for a, b in pairwise([0, *parts, together])) < together / 2
+
+
+def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
+    shown: list[float] = []
+    steps = Steps(lambda _, done: shown.append(done))
+    heard, other = steps.reading(3), steps.reading(1)
+    for share in (0.5, 1, 0.2, 1, 0.2):
+        heard(share)
+    other(1)
+    for name in "abcd":
+        steps.done(name)
+    assert shown == [1.5, 3, 4, 4, 4, 4, 4]
 
 
 def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def run(
     tally.asked += len(jobs)
     tally.known += len(jobs) - len(todo)
     with reporter.progress(len(todo)) as steps:
-        for outcome in _outcomes(todo, fixer, mode, workers, steps.words):
+        for outcome in _outcomes(todo, fixer, mode, workers, steps.reading):
             tally.words += outcome.words
             tally.passed += outcome.passed
             tally.failed += outcome.error is not None and not outcome.passed
@@ -112,7 +112,7 @@ def groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 
 def _outcomes(
-    jobs: Sequence[Job], fixer: Fixer, mode: Mode, workers: int, progress: Callable[[float], None]
+    jobs: Sequence[Job], fixer: Fixer, mode: Mode, workers: int, reading: Callable[[int], Callable[[float], None]]
 ) -> Iterator[Outcome]:
     # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
     alone = len(jobs) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in jobs)
@@ -120,21 +120,21 @@ def _outcomes(
         from cappunc_cli.cli.pool import process_all
 
         return process_all(list(groups(jobs)), fixer, mode, workers)
-    return _in_this_process(jobs, fixer, mode, progress)
+    return _in_this_process(jobs, fixer, mode, reading)
 
 
 def _in_this_process(
-    jobs: Sequence[Job], fixer: Fixer, mode: Mode, progress: Callable[[float], None]
+    jobs: Sequence[Job], fixer: Fixer, mode: Mode, reading: Callable[[int], Callable[[float], None]]
 ) -> Iterator[Outcome]:
     # While some files are written the model reads the next ones.
     begun: Iterator[Outcome] = iter(())
     for group in groups(jobs):
+        following = process(group, fixer, mode, reading(len(group)))
         if len(group) == 1:  # it may be a long one, and two of these need twice the memory
             yield from begun
-            yield from process(group, fixer, mode, progress)
+            yield from following
             begun = iter(())
         else:
-            following = process(group, fixer, mode)
             first = next(following)
             yield from begun
             begun = chain((first,), following)

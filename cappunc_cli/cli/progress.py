@@ -71,22 +71,36 @@ class Reporter:
 
 
 class Steps:
-    """Counts files and shares of files; `show` hears the last file's name and the files done."""
+    """Counts files and shares of files; `show` hears the last file's name and how many files that makes."""
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
         self._show = show
         self._done = 0
+        self._read = 0.0
         self._name = ""
 
     def done(self, name: str) -> None:
         """A file is done."""
         self._done += 1
         self._name = name
-        self._show(name, self._done)
+        self._moved()
 
-    def words(self, files: float) -> None:
-        """The model has read so many files, or parts of files, beside those that are done."""
-        self._show(self._name, self._done + files)
+    def reading(self, files: int) -> Callable[[float], None]:
+        """What hears which share of their words the model has read of so many files, while others may be in work."""
+        known = 0.0
+
+        def heard(share: float) -> None:
+            nonlocal known
+            if share > known:  # files that failed together begin anew, each on its own
+                self._read += (share - known) * files
+                known = share
+                self._moved()
+
+        return heard
+
+    def _moved(self) -> None:
+        # What is read is not yet written, and files without words are done unread.
+        self._show(self._name, max(self._done, self._read))
 
 
 def _to_stderr(text: str) -> None:
