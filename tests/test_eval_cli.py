@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli import app
+from cappunc_cli.cli.eval_inputs import load
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.evaluation import datasets, labelfiles, sweep
 from cappunc_cli.evaluation.errors import clock, errors
@@ -281,6 +282,18 @@ def test_marks_and_case_of_the_reference_are_hidden_from_the_model(tiny_model: P
     written = [report("--ref", path, "--model", tiny_model)["scores"] for path in (GOLD, bare)]
     for name in ("micro", "comma", "period"):
         assert written[0][name]["hypothesis"] == written[1][name]["hypothesis"]  # type: ignore[index]
+
+
+def test_paragraphs_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -> None:
+    lines = ["So perhaps we heard what Mister Faraday said of the wire, and of all that he found.", "It was new to us."]
+    found = []
+    for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n")):
+        path = tmp_path / name
+        path.write_bytes(gap.join(lines * 5).encode())
+        (source,) = load(path)
+        found.append([(word.text, word.turn) for word in source.words])
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 110
 
 
 def test_pauses_reach_the_model_unless_hidden(tiny_model: Path) -> None:

@@ -211,6 +211,30 @@ def test_turns_follow_the_speakers() -> None:
     assert [word.turn for word in fixture("txt/otter.txt").words] == [1] * 10 + [2] * 5 + [3] * 3
 
 
+PARAGRAPH = "so perhaps we heard what mister faraday said of the wire\nand of all that he had found in it that year"
+
+
+@pytest.mark.parametrize(
+    ("parts", "turns"),
+    [
+        ([PARAGRAPH] * 3, [0, 1, 2]),
+        ([PARAGRAPH, "chapter two", PARAGRAPH], [0, 0, 0]),  # fifteen words each
+        ([PARAGRAPH, "chapter two", PARAGRAPH, PARAGRAPH, PARAGRAPH * 2], [0, 1, 1, 2, 3]),  # a heading is not closed
+        (PARAGRAPH.split("\n") * 3, [0] * 6),  # lines in double spacing
+        ([PARAGRAPH], [0]),
+        ([PARAGRAPH + ".", "“" + PARAGRAPH.upper() + "…"], [0, 1]),
+        (["Mary: " + PARAGRAPH, "Mary: " + PARAGRAPH, "Paul: " + PARAGRAPH], [1, 1, 2]),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_paragraph_of_plain_text_is_closed_like_a_turn(parts: list[str], turns: list[int], end: str) -> None:
+    text = "\n \n".join(parts).replace("\n", end) + end
+    document = formats.read(text, "talk.txt")
+    found = [len(part.removeprefix("Mary: ").removeprefix("Paul: ").split()) for part in parts]
+    assert [word.turn for word in document.words] == [t for t, n in zip(turns, found, strict=True) for _ in range(n)]
+    assert formats.write(document, [word.text for word in document.words]) == text
+
+
 def test_ctm_marks_with_rows_of_their_own() -> None:
     document = fixture("ctm/mark-rows.ctm")
     texts = [word.text for word in document.words]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -14,6 +15,8 @@ from cappunc_cli.errors import BadInput, CappuncError
 
 if TYPE_CHECKING:
     from cappunc_cli.evaluation.datasets import Source
+
+_BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
 
 def load(path: Path, format_name: str | None = None, only: str | None = None) -> Iterator[Source]:
@@ -48,7 +51,11 @@ def _load(path: Path, format_name: str | None) -> Iterator[Source]:
         if datasets.sniff(text):
             yield from datasets.read(text)
             return
-    yield Source(name, formats.read(text, name, format_name).words)
+    document = formats.read(text, name, format_name)
+    if document.format == "txt":
+        # Whoever scores what is made of speech must not tell it where paragraphs, or documents, end.
+        document = formats.read(_BLANK_LINES.sub("", text), name, "txt")
+    yield Source(name, document.words)
 
 
 def _nemo_text(path: Path) -> Path:

@@ -29,6 +29,13 @@ _CHAT = re.compile(
     r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
 )
 _TIME_FIRST = re.compile(rf"[ \t]*{_CLOCK}{_MARKS}(?=[ \t]|\Z)")
+_BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:\r\n|\r|\n)")
+# Whatever marks it has: a restored text must have the same paragraphs.
+_WORD = re.compile(r"\w\S*")
+#: Words between blank lines, on average, from which on they part paragraphs: a line in double spacing has fewer.
+_PARAGRAPH = 20
+#: Fewer words than this are a heading, or an answer.
+_SHORTEST = 5
 
 
 def sniff(text: str) -> bool:
@@ -37,7 +44,7 @@ def sniff(text: str) -> bool:
 
 
 def read(text: str) -> Document:
-    """`Word.cue` is the number of the line, from 0; a turn begins where a line names a speaker.
+    """`Word.cue` is the number of the line, from 0; a turn begins where a line names a speaker, and with a paragraph.
 
     Raises BadInput for NUL characters.
     """
@@ -45,7 +52,14 @@ def read(text: str) -> Document:
         raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
     words, regions = Words(), Spans()
     turns, sound = Turns(), False
-    for number, (start, stop) in enumerate(split(text)):
+    lines, begun = split(text), 0
+    parted = _has_paragraphs(text, lines)
+    for number, (start, stop) in enumerate(lines):
+        if parted and not text[start:stop].strip():
+            # Who writes in paragraphs ends a sentence with each, as a speaker does with a turn.
+            if len(words) - begun >= _SHORTEST:
+                turns.announce("")
+            begun = len(words)
         skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
         turns.announce(speaker)
         regions.append((start + skipped, stop))
@@ -57,6 +71,19 @@ def read(text: str) -> Document:
         turns.announce(speech.trailing)
         sound |= speech.sound
     return Document("txt", words, Origin(text, regions))
+
+
+def _has_paragraphs(text: str, lines: Spans) -> bool:
+    """Whether blank lines part paragraphs, and not verses or lines."""
+    if not _BLANK_LINE.search(text):
+        return False
+    words = paragraphs = 0
+    blank = True
+    for start, stop in lines:
+        before, blank = blank, not text[start:stop].strip()
+        paragraphs += before and not blank
+        words += sum(1 for _ in _WORD.finditer(text, start, stop))
+    return words >= _PARAGRAPH * paragraphs
 
 
 def _label(line: str, length: int) -> tuple[int, str | None]:
