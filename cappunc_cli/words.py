@@ -11,12 +11,6 @@ from operator import and_
 from sys import intern
 from typing import overload
 
-#: What a sound amid speech is at least (ms): `thank you [applause] now`.
-SOUND = 1_000
-#: Longest pause (ms) that still says something; beyond it an hour of silence and three
-#: seconds of it mean the same.
-LONGEST_PAUSE = 10_000
-
 #: Captions have a time of its own inside them for less than one word in so many.
 _STAMPED = 10
 
@@ -341,28 +335,6 @@ class Document:
 def texts(words: Sequence[Word]) -> list[str]:
     """The text of each word; not to be changed."""
     return words.texts if isinstance(words, Words) else [word.text for word in words]
-
-
-def pauses(words: Sequence[Word]) -> list[int | None]:
-    """Silence after each word in milliseconds, None where unknown; as long as `words`.
-
-    Overlap and words that start before their predecessor ended (cross-talk, two channels,
-    clocks that disagree by a frame) are no silence: 0. A word without its own times, and
-    the last word, have None. A sound takes its time, whatever the times of the cue say.
-    """
-    known = Words.of(words)
-    result: list[int | None] = []
-    following = zip(islice(known.starts, 1, None), islice(known.sounds, 1, None), strict=True)
-    for start, end, (then, sound) in zip(known.starts, known.ends, following, strict=False):
-        if end is None or then is None:
-            result.append(SOUND if sound else None)
-        else:
-            # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
-            spoken = end if start is None else max(start, end)
-            result.append(min(max(then - spoken, SOUND if sound else 0), LONGEST_PAUSE))
-    if len(known):
-        result.append(None)
-    return result
 
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:

@@ -42,7 +42,8 @@ from cappunc_cli.benchmark.hardware import hardware
 from cappunc_cli.cli.encoding import decode, encode, writable
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, Case, dress, stripped
-from cappunc_cli.words import Document, Word, pauses
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Document, Word
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

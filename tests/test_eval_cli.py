@@ -483,7 +483,8 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
 
 def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
     from cappunc_cli.cli.eval_model import _shuffled
-    from cappunc_cli.words import Word, pauses
+    from cappunc_cli.silence import pauses
+    from cappunc_cli.words import Word
 
     gaps = [0, 700, None, 30, 40, 50, 60, 70]
     words, clock = [], 0

@@ -18,7 +18,8 @@ from cappunc_cli.cli.encoding import decode
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats.lines import split
 from cappunc_cli.labels import Case, dress, strip
-from cappunc_cli.words import Document, pauses
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Document
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 GOOD = sorted(

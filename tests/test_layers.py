@@ -13,15 +13,15 @@ import pytest
 import cappunc_cli
 
 PACKAGE = Path(cappunc_cli.__file__).parent
-NOUNS = {"errors", "words", "labels", "languages"}
+NOUNS = {"errors", "words", "silence", "labels", "languages"}
 #: Layer -> the other layers that it may import, and the packages.
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "words": (set(), set()),
+    "silence": ({"words"}, set()),
     "labels": ({"errors", "words"}, set()),
     "languages": ({"errors", "words", "labels"}, set()),
     "formats": (NOUNS, {"pysrt", "webvtt", "rapidfuzz"}),
-    "layout": (NOUNS, {"pysrt", "webvtt"}),
     "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
     "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
     "training": (
@@ -30,7 +30,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "cli": (
-        NOUNS | {"formats", "layout", "evaluation", "restoration", "benchmark", "training"},
+        NOUNS | {"formats", "evaluation", "restoration", "benchmark", "training"},
         {"typer", "rich", "charset_normalizer", "py3langid", "torch"},
     ),
     "__main__": ({"cli"}, set()),

@@ -17,7 +17,8 @@ from cappunc_cli import formats
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.errors import BadInput
 from cappunc_cli.labels import Case, dress, strip
-from cappunc_cli.words import Document, Word, pauses
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Document, Word
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 CASES = [Case.LOWER, Case.CAPITAL, Case.UPPER]

@@ -7,7 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from cappunc_cli.words import Word, pauses
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -88,10 +89,13 @@ def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
     Random(seed).shuffle(known)
     dealt = iter(known)
     clock, result = 0, []
+    before: int | None = None
     for word, gap in zip(words, silence, strict=True):
-        # Only the gaps matter: a millisecond a word, and no end where the pause is unknown.
-        result.append(replace(word, start=clock, end=None if gap is None else clock + 1))
-        clock += 1 + (0 if gap is None else next(dealt))
+        # Only the gaps matter: a millisecond a word, no end where the pause is unknown, and no start behind such a one.
+        start = None if before is None else clock
+        result.append(replace(word, start=start, end=None if gap is None else clock + 1))
+        before = gap if gap is None else next(dealt)
+        clock += 1 + (before or 0)
     return result
 
 

@@ -25,7 +25,8 @@ from cappunc_cli.restoration.existing import combine, evidence, judge
 from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import Expected, Lack, expected
-from cappunc_cli.words import Word, Words, cue_ends, pauses, turn_ends
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Word, Words, cue_ends, turn_ends
 from cappunc_cli.words import texts as texts_of
 
 if TYPE_CHECKING:

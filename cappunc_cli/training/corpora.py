@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cappunc_cli.words import Word, pauses, turn_ends
+from cappunc_cli.silence import pauses
+from cappunc_cli.words import Word, turn_ends
 
 
 @dataclass(frozen=True, slots=True)
