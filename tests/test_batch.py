@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 import time
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cappunc_cli
-from cappunc_cli.cli import batch
+from cappunc_cli.cli import batch, pool
 from cappunc_cli.cli.fixer import Fixer, Settings
 from cappunc_cli.cli.manifest import NAME, Manifest
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter, Steps
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration import together
+from cappunc_cli.restoration import engine, together
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import load_model, restore
 from cappunc_cli.restoration.together import restore_all
@@ -273,6 +276,32 @@ def test_progress_moves_within_files_that_are_restored_together(
     parts = [at for at in shown if at < together]
     assert len(parts) > 5
     assert max(b - a for a, b in pairwise([0, *parts, together])) < together / 2
+
+
+def test_progress_moves_with_what_is_read_for_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=0, SIG_IGN=0))
+    shelves = engine.shelves
+    monkeypatch.setattr(engine, "shelves", lambda chunks, _: shelves(chunks, 1000))
+    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(5)]
+    for job in jobs:
+        Path(job.source).write_text("hello cat " * 1000 + "\n")
+    settings = Settings(str(TINY), "cpu", "txt", Options())
+    shown: list[float] = []
+    steps = Steps(lambda _, done: shown.append(done))
+    busy, workers = {}, []
+    for group in (jobs[:2], jobs[2:4]):
+        here, there = multiprocessing.Pipe()
+        workers.append(threading.Thread(target=pool._work, args=(there, settings, "new")))
+        workers[-1].start()
+        here.send(group)
+        busy[here] = steps.reading(len(group))
+    outcomes = list(pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps.reading))
+    for worker in workers:
+        worker.join()
+    assert sorted((outcome.job.name, outcome.error) for outcome in outcomes) == [(job.name, None) for job in jobs]
+    assert shown == sorted(shown)
+    assert shown[-1] == pytest.approx(5)
+    assert max(b - a for a, b in pairwise([0, *shown])) < 0.2
 
 
 def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:

@@ -119,7 +119,7 @@ def _outcomes(
     if workers > 1 and not alone:
         from cappunc_cli.cli.pool import process_all
 
-        return process_all(list(groups(jobs)), fixer, mode, workers)
+        return process_all(list(groups(jobs)), fixer, mode, workers, reading)
     return _in_this_process(jobs, fixer, mode, reading)
 
 

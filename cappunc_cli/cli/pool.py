@@ -1,15 +1,16 @@
 """Worker processes that read, decode and write, around the one model of the parent process.
 
 Python's share of the work (parsing, decoding, writing) runs in parallel; windows of several workers share a
-batch. Each worker has one end of a pipe. It sends ("infer", pieces, chunks) and gets probabilities, or
-("done", outcomes) and gets the next group of jobs, or None to end.
+batch. Each worker has one end of a pipe. It sends ("infer", pieces, chunks, shares) and gets probabilities, or
+("done", outcomes) and gets the next group of jobs, or None to end. The shares of the group's words that have been read
+before these chunks and with them are for the progress.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, cast
@@ -25,15 +26,23 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.pieces import Pieces
     from cappunc_cli.restoration.pipeline import Model
 
-Request = tuple[Connection, "Pieces", "list[Chunk]"]
+#: A worker's windows, and the shares of its group's words up to them and with them.
+Request = tuple[Connection, "Pieces", "list[Chunk]", tuple[float, float]]
+#: What hears which share of a group's words has been read.
+Heard = Callable[[float], None]
 
 
-def process_all(groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, workers: int) -> Iterator[Outcome]:
-    """`group.process` over all groups in up to `workers` processes; outcomes come as they are ready."""
+def process_all(
+    groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, workers: int, reading: Callable[[int], Heard]
+) -> Iterator[Outcome]:
+    """`group.process` over all groups in up to `workers` processes; outcomes come as they are ready.
+
+    `reading` gives, for a group of so many files, what hears its progress.
+    """
     # Not forked: threads of the run-time and of a progress bar do not survive that.
     context = multiprocessing.get_context("spawn")
     processes = []
-    busy: list[Connection] = []
+    busy: dict[Connection, Heard] = {}
     todo = iter(groups)
     try:
         for _, group in zip(range(workers), todo, strict=False):
@@ -43,8 +52,8 @@ def process_all(groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, worke
             processes.append(worker)
             there.close()
             here.send(group)
-            busy.append(here)
-        yield from _serve(busy, todo, fixer)
+            busy[here] = reading(len(group))
+        yield from _serve(busy, todo, fixer, reading)
     finally:
         for connection in busy:
             connection.close()
@@ -53,11 +62,13 @@ def process_all(groups: Sequence[Sequence[Job]], fixer: Fixer, mode: Mode, worke
             worker.join()
 
 
-def _serve(busy: list[Connection], todo: Iterator[Sequence[Job]], fixer: Fixer) -> Iterator[Outcome]:
+def _serve(
+    busy: dict[Connection, Heard], todo: Iterator[Sequence[Job]], fixer: Fixer, reading: Callable[[int], Heard]
+) -> Iterator[Outcome]:
     asked: list[Request] = []
     while busy:
         # Whoever has something to say is heard before the model runs again: its windows share the batches.
-        ready = cast("list[Connection]", wait(busy, 0 if asked else None))
+        ready = cast("list[Connection]", wait(list(busy), 0 if asked else None))
         for connection in ready:
             try:
                 kind, *content = connection.recv()
@@ -70,22 +81,29 @@ def _serve(busy: list[Connection], todo: Iterator[Sequence[Job]], fixer: Fixer) 
             group = next(todo, None)
             connection.send(group)
             if group is None:
-                busy.remove(connection)
+                del busy[connection]
                 connection.close()
+            else:
+                busy[connection] = reading(len(group))
         if asked and not ready:
-            _answer(asked, fixer)
+            _answer(asked, fixer, busy)
             asked = []
 
 
-def _answer(asked: Sequence[Request], fixer: Fixer) -> None:
+def _answer(asked: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, Heard]) -> None:
     """Run the model over the windows of several workers at once."""
+
+    def heard(i: int, share: float) -> None:
+        connection, _, _, (before, after) = asked[i]
+        busy[connection](before + share * (after - before))
+
     try:
         engine = cast("OnnxEngine", fixer.model.engine)
-        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks in asked])
-        for (connection, _, _), own in zip(asked, rows, strict=True):
+        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks, _ in asked], heard)
+        for (connection, *_), own in zip(asked, rows, strict=True):
             connection.send(own)
     except CappuncError as error:
-        for connection, _, _ in asked:
+        for connection, *_ in asked:
             connection.send(error)
 
 
@@ -116,7 +134,8 @@ class _Remote:
             first, last = shelf[0].start, shelf[-1].stop
             pieces = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
             own = [Chunk(chunk.start - first, chunk.stop - first) for chunk in shelf]
-            self._connection.send(("infer", pieces, own))
+            total = chunks[-1].stop
+            self._connection.send(("infer", pieces, own, (first / total, last / total)))
             answer = self._connection.recv()
             if isinstance(answer, Exception):
                 raise answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
@@ -151,8 +151,13 @@ class OnnxEngine:
             yield todo[-count:], width
             del todo[-count:]
 
-    def infer_all(self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]]) -> list[Rows]:
-        """For each of several texts the rows of its chunks, one after the other; their batches are shared."""
+    def infer_all(
+        self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]], progress: Callable[[int, float], None]
+    ) -> list[Rows]:
+        """For each of several texts the rows of its chunks, one after the other; their batches are shared.
+
+        `progress` hears the number of a text and which share of its chunks is there.
+        """
         whole, offsets = joined([text for text, _ in requests])
         chunks = [
             Chunk(chunk.start + offset, chunk.stop + offset)
@@ -160,7 +165,14 @@ class OnnxEngine:
             for chunk in own
         ]
         rows = self.infer(whole, chunks)
-        return [np.concatenate(list(islice(rows, len(own)))) for _, own in requests]
+        found: list[Rows] = []
+        for i, (_, own) in enumerate(requests):
+            parts = []
+            for part in islice(rows, len(own)):
+                parts.append(part)
+                progress(i, len(parts) / len(own))
+            found.append(np.concatenate(parts))
+        return found
 
     def _run(self, text: Pieces, batch: Sequence[Task], width: int) -> list[Rows]:
         shape = (_power_of_two(len(batch)) if self._buckets else len(batch), width)
