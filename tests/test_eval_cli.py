@@ -255,6 +255,7 @@ def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
         (("--ref", str(GOLD), "--model", "nowhere"), 1, "no model 'nowhere'"),
         (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "takes no hypothesis"),
         (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "one of"),
+        (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "not both"),
     ],
 )
 def test_wrong_usage_is_one_clear_line(arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -497,6 +498,18 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
     assert after[2] is None
     assert after != before
     assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)
+
+
+def test_starts_alone_are_what_is_left_without_ends() -> None:
+    from cappunc_cli.cli.eval_model import STARTS
+    from cappunc_cli.silence import pauses
+    from cappunc_cli.words import Word
+
+    words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
+    assert [word.start for word in STARTS.of(words)] == [word.start for word in words]
+    assert pauses(words)[:30] == [100] * 30
+    assert pauses(STARTS.of(words))[:30] == [0] * 30
+    assert pauses(STARTS.of(words))[30] == 1_800
 
 
 def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:

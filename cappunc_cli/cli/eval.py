@@ -60,6 +60,9 @@ def eval_(
     shuffle_pauses: Annotated[
         bool, typer.Option("--shuffle-pauses", help="Give the pauses to other words: does the model listen?")
     ] = False,
+    starts_alone: Annotated[
+        bool, typer.Option("--starts-alone", help="Words without their ends, as YouTube times them.")
+    ] = False,
     apart: Annotated[
         bool, typer.Option("--apart", help="Decide marks and case apart: what is consistency worth?")
     ] = False,
@@ -103,6 +106,8 @@ def eval_(
         raise typer.BadParameter("tries the model, so it takes no hypothesis", param_hint="--sweep")
     if json + csv + markdown > 1:
         raise typer.BadParameter("one of --json, --csv and --markdown can be printed", param_hint="--json")
+    if shuffle_pauses and starts_alone:
+        raise typer.BadParameter("pauses are shuffled or made from starts, not both", param_hint="--starts-alone")
     output = Output.JSON if json else Output.CSV if csv else Output.MARKDOWN if markdown else Output.TABLE
     request = Request(
         references=ref,
@@ -121,6 +126,7 @@ def eval_(
         device=device,
         pauses=pauses,
         shuffle_pauses=shuffle_pauses,
+        starts_alone=starts_alone,
         apart=apart,
         gold_windows=gold_windows,
         marks=marks,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,22 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.pipeline import Model, Options
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What the model hears of the times of the reference, and what the signature says of it."""
+
+    name: str
+    of: Callable[[Sequence[Word]], Sequence[Word]]
+
+
 class Restorer:
     """One opened model and the options that it is scored with."""
 
-    def __init__(self, model: Model, options: Options, fold: Mapping[str, str], shuffle: int | None = None) -> None:
-        """`shuffle` is the seed by which pauses go to other words, None to leave them where they are."""
+    def __init__(self, model: Model, options: Options, fold: Mapping[str, str], times: Times) -> None:
         self.model = model
         self.options = options
         self.fold = fold
-        self.shuffle = shuffle
+        self.times = times
 
     def identity(self) -> str:
         """Name and hash for the signature."""
@@ -34,11 +42,7 @@ class Restorer:
         """The options for the signature, in the order of their weight."""
         window, overlap, cut = self.options.windows(self.model.config)
         return {
-            "pauses": "no"
-            if not self.options.pauses
-            else "yes"
-            if self.shuffle is None
-            else f"shuffled@{self.shuffle}",
+            "pauses": self.times.name if self.options.pauses else "no",
             "marks": self.options.marks or "all",
             "sensitivity": f"{self.options.sensitivity:g}",
             "window": f"{window}/{overlap}/{cut}",
@@ -49,7 +53,7 @@ class Restorer:
     def with_every_mark(self) -> Restorer:
         """The same model asked for all that it knows, quotation marks and dashes included."""
         marks = "".join((*self.model.config.marks, *self.model.config.around))
-        return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.shuffle)
+        return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.times)
 
     def changed(self, option: str, value: float) -> Restorer:
         """The same model with one option of a sweep at another value.
@@ -67,7 +71,7 @@ class Restorer:
             case _:
                 options = replace(self.options, sensitivity=value)
         options.windows(self.model.config)  # raises before an hour is spent on the values before this one
-        return Restorer(self.model, options, self.fold, self.shuffle)
+        return Restorer(self.model, options, self.fold, self.times)
 
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
         """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
@@ -75,8 +79,7 @@ class Restorer:
         from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
         config = self.model.config
-        if self.shuffle is not None:
-            words = _shuffled(words, self.shuffle)
+        words = self.times.of(words)
         rows = probabilities(words, self.model, self.options)
         texts = rewrite(words, rows, self.model, self.options)
         return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
@@ -99,10 +102,24 @@ def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
     return result
 
 
+def _without_ends(words: Sequence[Word]) -> list[Word]:
+    """The same words with starts alone, as YouTube times them."""
+    return [replace(word, end=None) for word in words]
+
+
+AS_GIVEN = Times("yes", lambda words: words)
+STARTS = Times("starts", _without_ends)
+
+
+def shuffled(seed: int) -> Times:
+    """Pauses of other words of the same text."""
+    return Times(f"shuffled@{seed}", partial(_shuffled, seed=seed))
+
+
 def load(
-    name: str, device: str, engine: str, options: Options, fold: Mapping[str, str], shuffle: int | None = None
+    name: str, device: str, engine: str, options: Options, fold: Mapping[str, str], times: Times = AS_GIVEN
 ) -> Restorer:
     """Open the model; raises CappuncError."""
     from cappunc_cli.restoration.pipeline import load_model
 
-    return Restorer(load_model(name, device, engine=engine), options, fold, shuffle)
+    return Restorer(load_model(name, device, engine=engine), options, fold, times)

@@ -55,6 +55,7 @@ class Request:
     device: str
     pauses: bool
     shuffle_pauses: bool
+    starts_alone: bool
     apart: bool
     gold_windows: int | None
     marks: str | None
@@ -128,7 +129,7 @@ def _outcome(request: Request) -> Outcome:
 
 def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.cli.eval_inputs import listing, read_text
-    from cappunc_cli.cli.eval_model import load
+    from cappunc_cli.cli.eval_model import AS_GIVEN, STARTS, load, shuffled
     from cappunc_cli.cli.lang import AUTO, DEFAULT, detect, model_for, words_of
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import languages
@@ -150,9 +151,8 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
         pauses=request.pauses,
         apart=request.apart,
     )
-    restorer = load(
-        name, request.device, request.engine, options, fold, request.seed if request.shuffle_pauses else None
-    )
+    times = shuffled(request.seed) if request.shuffle_pauses else STARTS if request.starts_alone else AS_GIVEN
+    restorer = load(name, request.device, request.engine, options, fold, times)
     if request.preset == "autopunct" and request.marks is None:
         restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:
