@@ -210,6 +210,7 @@ def test_turns_follow_the_speakers() -> None:
     assert [word.turn for word in zoom.words] == [1] * 5 + [2] * 9 + [3]  # a cue without a name goes on
     assert {word.turn for word in fixture("srt/talk.srt").words} == {0}
     assert [word.turn for word in fixture("txt/otter.txt").words] == [1] * 10 + [2] * 5 + [3] * 3
+    assert [word.turn for word in fixture("txt/paragraphs.txt").words] == [0] * 37 + [1] * 27 + [2] * 32
 
 
 PARAGRAPH = "so perhaps we heard what mister faraday said of the wire\nand of all that he had found in it that year"
