@@ -535,3 +535,28 @@ def test_a_file_is_parsed_once_to_be_recognised_and_read(monkeypatch: pytest.Mon
         monkeypatch.setattr(module, "load", lambda text: parsed.append(text) or scan.load(text))
     assert formats.read(source, path.name).words == formats.read(source, format="whisper").words
     assert parsed == [source, source]
+
+
+# What one stream of Google's repeats is its speakers' words once more, so twice the same is no test of it.
+@pytest.mark.parametrize("path", [path for path in CASES if path.parent.name != "google"], ids=lambda path: path.stem)
+def test_of_several_transcripts_in_a_file_none_is_left_out(path: Path) -> None:
+    """`jq -c . *.json > all.jsonl`: each one is read as by itself, and begins a new turn."""
+    source = source_of(path)
+    alone = texts_of(formats.read(source, "talk.json"))
+    found = formats.read(f"{source}\n{source}", "talk.jsonl")
+    assert texts_of(found) == 2 * alone
+    if found.format == "generic":  # whatever an engine of its own writes in pieces is one recording
+        assert turn_ends(found.words)[len(alone) - 1]
+
+
+def test_transcripts_of_several_engines_in_a_list() -> None:
+    vosk = (
+        '{"text": "and you", "result": [{"word": "and", "start": 0, "end": 1}, {"word": "you", "start": 1, "end": 2}]}'
+    )
+    podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
+    found = formats.read(f"[{podcast}, {{}}, {vosk}]", "all.json")
+    assert texts_of(found) == ["hello", "there", "and", "you"]
+    assert turn_ends(found.words) == [False, True, False, False]
+    assert formats.write(found, ["Hello", "there.", "And", "you?"]) == f"[{podcast}, {{}}, {vosk}]".replace(
+        "hello there", "Hello there."
+    ).replace('"and you"', '"And you?"').replace('"and"', '"And"').replace('"you"', '"you?"')

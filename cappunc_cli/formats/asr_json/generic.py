@@ -1,14 +1,19 @@
 """The shape nobody foresaw: a list of objects with a text and a start, wherever it is.
 
 A list of segments may hold lists of words; the first text found below the same object that
-repeats the words is kept in sync with them.
+repeats the words is kept in sync with them. So is read what some engine wrote several times over, one object
+after the other or in a list: each of them as its own engine has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
+from typing import Any
+
+from cappunc_cli.errors import UnknownFormat
 
 from .scan import Literal, Node
 from .tracks import Field, Track, entries, seconds, whole
@@ -22,10 +27,17 @@ _DEPTH = 6
 
 
 def sniff(value: object) -> bool:
-    return _find(value) is not None
+    return _find(value) is not None or bool(_transcripts(value))
 
 
 def tracks(value: object) -> Iterator[Track]:
+    if several := _transcripts(value):
+        from . import ASR_ENGINES
+
+        for number, (engine, transcript) in enumerate(several):
+            for track in ASR_ENGINES[engine].module.tracks(transcript):
+                yield _spoken_in(number, track)
+        return
     found = _find(value)
     if found is None:
         return
@@ -41,6 +53,31 @@ def tracks(value: object) -> Iterator[Track]:
         key = _key(listed, _TEXTS) or ""
         copies.insert(0, whole([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
     yield Track(fields, [copy for copy in copies if copy])
+
+
+def _transcripts(value: object) -> list[tuple[str, Any]]:
+    """The whole transcripts of a list, each with its engine; [] where it is a list of timed texts."""
+    from . import engine_of
+
+    if not isinstance(value, list) or _timed(entries(value)):
+        return []
+    found = []
+    for entry in value:
+        try:
+            found.append((engine_of(entry), entry))
+        except UnknownFormat:
+            continue
+    return found
+
+
+def _spoken_in(number: int, track: Track) -> Track:
+    """The track with speakers that no other transcript has: a new one begins a new turn."""
+    named = any(field.speaker is not None for field in (*track.words, *track.clock))
+
+    def own(fields: Sequence[Field]) -> list[Field]:
+        return [f._replace(speaker=(number, f.speaker)) if f.speaker is not None or not named else f for f in fields]
+
+    return replace(track, words=own(track.words), clock=own(track.clock))
 
 
 def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[Node, list[Node]] | None:
