@@ -454,6 +454,13 @@ def test_a_text_without_case_that_has_marks_keeps_them(text: str) -> None:
     assert restored(text, rows, "replace") == "The cat the dog and we. Went home"
 
 
+def test_a_text_without_case_is_closed_though_it_has_marks() -> None:
+    text = "hello, we went home"
+    assert restored(text, plain(text, hello=",", home=".")) == "Hello, we went home."
+    text = "Hello, we went home"  # a title, or a caption that goes on
+    assert restored(text, plain(text, hello=",", home=".")) == text
+
+
 def test_capitals_inside_a_line_are_probably_names_but_not_at_its_head() -> None:
     text = "We met Rose in the park Then we went home to see the cat and the dog"
     rows = plain(text)

@@ -160,6 +160,8 @@ def evidence(
     if lack is not None and not lack.whole:
         return _repair(marks, cases, start, lack)
     fixed = np.where(bound(written) & (marks > 0), marks, -1) if lack is None else _fixed(marks, lack)
+    # Who asks `what is this? i don't know` has not closed the text either.
+    fixed[-1:][marks[-1:] == NONE] = -1
     return _replace(words, fixed.astype(np.int8), cases, start, shape(bare, written))
 
 
