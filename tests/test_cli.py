@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import cappunc_cli
+from cappunc_cli.cli.options import code_of
 
 WORDS = "hello anna then we went to london"
 SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
@@ -68,7 +69,15 @@ def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], 
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
 
 
-@pytest.mark.parametrize("options", [(), ("--lang", "en")])
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [("EN", "en"), ("en-US", "en"), ("es_ES.UTF-8", "es"), ("Vietnamese", "vi"), ("AUTO", "auto"), ("pt-BR", "pt-BR")],
+)
+def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
+    assert code_of(language) == code
+
+
+@pytest.mark.parametrize("options", [(), ("--lang", "en-US")])
 def test_a_pipe_that_is_no_standard_input_is_read_once(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
-from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses, path_of
+from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses, code_of, path_of
 from cappunc_cli.errors import CappuncError
 
 
@@ -50,7 +50,9 @@ def eval_(
         list[str] | None,
         typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
     ] = None,
-    lang: Annotated[str, typer.Option(metavar="CODE", help="Language; auto looks at the reference.")] = "auto",
+    lang: Annotated[
+        str, typer.Option(metavar="CODE", parser=code_of, help="Language; auto looks at the reference.")
+    ] = "auto",
     model: Annotated[
         str | None, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")
     ] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.files import PIPE, named
+from cappunc_cli.languages import LANGUAGES
 
 
 class Engine(StrEnum):
@@ -19,6 +21,13 @@ class Engine(StrEnum):
     NGRAM = "ngram"
 
 
+def code_of(language: str) -> str:
+    """The code of a language that a user calls `EN`, `en-US` or `English`; what the table does not know stays."""
+    plain = language.strip().lower()
+    code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
+    return code if code == "auto" or code in LANGUAGES else language
+
+
 Files = Annotated[
     list[str] | None,
     typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
@@ -26,7 +35,7 @@ Files = Annotated[
 FormatName = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
 ]
-Lang = Annotated[str, typer.Option(metavar="CODE", help="Language of the files; auto looks at each.")]
+Lang = Annotated[str, typer.Option(metavar="CODE", parser=code_of, help="Language of the files; auto looks at each.")]
 ModelByLanguage = Annotated[
     str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.encoding import decode
-from cappunc_cli.cli.options import path_of
+from cappunc_cli.cli.options import code_of, path_of
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def train(
-    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the text (fr, es, …).")],
+    lang: Annotated[
+        str, typer.Option("--lang", metavar="CODE", parser=code_of, help="Language of the text (fr, es, …).")
+    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Where the model goes.")
     ],
