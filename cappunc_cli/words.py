@@ -241,6 +241,36 @@ class Words(Sequence[Word]):
             self.followed.add(False, count)
             self._at.extend(repeat(self._NOWHERE, count))
 
+    def add_run(
+        self,
+        texts: Sequence[str],
+        places: Sequence[int],
+        start: int | None,
+        end: int | None,
+        cue: int,
+        turn: int,
+        sound: bool,
+    ) -> None:
+        """Append words that stand in one fragment each, of which the first one has the start and the last one the end.
+
+        `places` are where they begin; `sound` is before the first one.
+        """
+        more = len(texts) - 1
+        self.texts.extend(map(intern, texts))
+        self.starts.add(start)
+        self.sounds.add(sound)
+        if more:
+            self.starts.add(None, more)
+            self.ends.add(None, more)
+            self.sounds.add(False, more)
+        self.ends.add(end)
+        self.cues.add(cue, more + 1)
+        self.turns.add(turn, more + 1)
+        self.followed.add(False, more + 1)
+        self._at.extend(places)
+        self.in_order &= places[0] >= self._end
+        self._end = places[-1] + len(texts[-1])
+
     def _place(self, where: tuple[Copy, ...], length: int) -> None:
         if not where:
             self._at.append(self._NOWHERE)
@@ -273,6 +303,11 @@ class Words(Sequence[Word]):
             result.append(tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True)))
             at = stop
         return tuple(result)
+
+    def plain_places(self) -> Sequence[int] | None:
+        """Where each word begins, if each stands once, in its length, one behind the other; else None."""
+        plain = self.in_order and max(self._at, default=0) < self._ELSEWHERE
+        return self._at if plain else None
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from html import entities, unescape
 from itertools import chain, islice
-from operator import gt
+from operator import add, gt
 from typing import overload
 from unicodedata import combining, normalize
 
@@ -87,6 +87,11 @@ class Spans(Sequence[Span]):
         for span in spans:
             self.append(span)
 
+    def extend_from(self, starts: Iterable[int], stops: Iterable[int]) -> None:
+        """Append the spans that these columns make."""
+        self.starts.extend(starts)
+        self.stops.extend(stops)
+
     def append(self, span: Span) -> None:
         self.starts.append(span[0])
         self.stops.append(span[1])
@@ -132,14 +137,6 @@ def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
     places = array("Q", [start << 32 | stop for start, stop in zip(starts, stops, strict=True)])
     order = sorted(range(len(texts)), key=places.__getitem__)
     return zip(*(map(column.__getitem__, order) for column in (starts, stops, texts)), strict=True)
-
-
-def joined(pieces: Iterator[str]) -> str:
-    """Many short pieces as one text; they are never there all at once."""
-    blocks: list[str] = []
-    while block := list(islice(pieces, _BLOCK)):
-        blocks.append("".join(block))
-    return "".join(blocks)
 
 
 def _pieces(source: str, edits: Iterator[Edit]) -> Iterator[str]:
@@ -349,6 +346,10 @@ def source_of(document: Document) -> str:
 
 def skeleton(source: str, words: Words) -> str:
     """The source with a NUL for each copy of a word: what no rewriting may change."""
+    starts = words.plain_places()
+    if starts is not None:
+        between = map(slice, chain((0,), map(add, starts, map(len, words.texts))), chain(starts, (None,)))
+        return "\0".join(map(source.__getitem__, between))
     return splice(source, gaps(words), in_order=words.in_order)
 
 

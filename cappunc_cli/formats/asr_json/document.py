@@ -12,7 +12,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document
 
 from ..spans import same_word, splice
-from .edits import edits, skeleton_edits
+from .edits import edits, skeleton
 from .scan import load
 from .sync import Synced
 from .tracks import Field, Track
@@ -64,8 +64,7 @@ class Engine:
 
     def skeleton(self, document: Document) -> str:
         """The source without its words, marks, and the numbers that count their characters."""
-        synced = _synced(document)
-        return splice(synced.fields.source, skeleton_edits(synced))
+        return skeleton(_synced(document))
 
 
 def build(name: str, source: str, tracks: list[Track]) -> Document:

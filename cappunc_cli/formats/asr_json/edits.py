@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from cappunc_cli.labels import stripped
 
-from ..spans import Edit
+from ..spans import Edit, splice
 from .items import is_mark_item, item_edits, removal
 from .scan import Literal, Node, literal_edits, member_spans
 from .sync import Synced, target
 from .tokens import Part
-from .tracks import Anchor
+from .tracks import Anchor, Fields
 
 
 def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
@@ -139,28 +140,83 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             yield *spans.of(anchor.node, anchor.key), str(new)
 
 
-def skeleton_edits(synced: Synced) -> Iterator[Edit]:
-    """Edits that take out all that writing may change: words, their marks, what counts them."""
+#: What stands in a skeleton in place of a word, of what goes with it, and of a number.
+_BONES = ("_", "", "0")
+#: Field, start and stop of parts of tokens, and 1 for those that do not begin a token.
+_Parts = tuple["array[int]", "array[int]", "array[int]", bytearray]
+#: So many bits of a place say where it stops and which of these stands there.
+_STOP_BITS, _BONE_BITS = 31, 2
+
+
+def skeleton(synced: Synced) -> str:
+    """The source without all that writing may change: words, their marks, what counts them."""
+    # Each edit in one number, for there are several to a word; in these, places are in order.
+    edits = sorted(_bones(synced))
+    stops = [edit >> _BONE_BITS & (1 << _STOP_BITS) - 1 for edit in edits]
+    starts = [edit >> _BONE_BITS + _STOP_BITS for edit in edits]
+    texts = [_BONES[edit & (1 << _BONE_BITS) - 1] for edit in edits]
+    return splice(synced.fields.source, zip(starts, stops, texts, strict=True), in_order=True)
+
+
+def _bone(start: int, stop: int, number: int) -> int:
+    return (start << _STOP_BITS | stop) << _BONE_BITS | number
+
+
+def _bones(synced: Synced) -> Iterator[int]:
     fields, tokens = synced.fields, synced.tokens
     for stream, shown in synced.places.tokens():
-        items = synced.tracks[synced.streams[stream][1]].new_mark is not None
-        known, units, base = -1, None, 0
-        for token in shown:
-            text = "_"
-            for f, a, b in tokens.parts(token):
-                if items and not text and is_mark_item(fields, f, a, b):
-                    yield removal(fields, f)
-                    continue
-                if f != known:
-                    known, base, units = f, fields.literals.starts[f] + 1, fields.units(f)
-                yield (base + a, base + b, text) if units is None else (base + units[a], base + units[b], text)
-                text = ""
-    spans = _Spans(synced.fields.source)
+        parts = array("I"), array("I"), array("I"), bytearray()
+        if synced.tracks[synced.streams[stream][1]].new_mark is not None:
+            yield from _removals(synced, shown, parts)
+        else:
+            for first, stop in _stretches(shown):
+                for column, more in zip(parts, tokens.stretch(first, stop), strict=True):
+                    column.extend(more)
+        yield from _bones_of(fields, *parts)
+    spans = _Spans(fields.source)
     for track in synced.tracks:
         counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
         for anchor in counted.values():
             if isinstance(anchor.node.get(anchor.key), int):
-                yield *spans.of(anchor.node, anchor.key), "0"
+                yield _bone(*spans.of(anchor.node, anchor.key), 2)
+
+
+def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of numbers that follow each other, as (first, stop)."""
+    begin = 0
+    for end in [*(i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1), len(numbers)]:
+        if end > begin:
+            yield numbers[begin], numbers[end - 1] + 1
+        begin = end
+
+
+def _bones_of(
+    fields: Fields, which: Sequence[int], starts: Sequence[int], stops: Sequence[int], further: Sequence[int]
+) -> list[int]:
+    """Of parts, by their columns (_Parts)."""
+    if units := fields.units(which):
+        starts = [units[f][a] if f in units else a for f, a in zip(which, starts, strict=True)]
+        stops = [units[f][b] if f in units else b for f, b in zip(which, stops, strict=True)]
+    begins = fields.literals.starts
+    return [
+        ((begins[f] + 1 + a) << _STOP_BITS | (begins[f] + 1 + b)) << _BONE_BITS | number
+        for f, a, b, number in zip(which, starts, stops, further, strict=True)
+    ]
+
+
+def _removals(synced: Synced, shown: Iterable[int], parts: _Parts) -> Iterator[int]:
+    """Of a list in which marks are entries of their own, the entries that go; the other parts of tokens to `parts`."""
+    fields, tokens = synced.fields, synced.tokens
+    for token in shown:
+        number = 0
+        for f, a, b in tokens.parts(token):
+            if number and is_mark_item(fields, f, a, b):
+                start, stop, _ = removal(fields, f)
+                yield _bone(start, stop, 1)
+                continue
+            for column, value in zip(parts, (f, a, b, number), strict=True):
+                column.append(value)
+            number = 1
 
 
 class _Spans:

@@ -48,10 +48,27 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b":
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Keys, and the keys of whole objects: each is kept once."""
+    """Keys, and what is known of objects by their keys and the types of their values: each is kept once."""
 
     keys: dict[str, str] = field(default_factory=dict)
-    objects: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    shapes: dict[tuple[tuple[str, ...], tuple[type, ...]], _Shape | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Objects of one kind: their keys, how many quotes they have, and the keys of strings, as such and as written."""
+
+    names: tuple[str, ...]
+    quotes: int
+    strings: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, value: dict[str, Any]) -> _Shape | None:
+        """None where an odd key needs a closer look: `":1,"` may be one, or stand between two."""
+        strings = [key for key, text in value.items() if type(text) is str]
+        if not all(map(str.isidentifier, strings)):
+            return None
+        return cls(tuple(value), 2 * (len(value) + len(strings)), tuple((key, f'"{key}"') for key in strings))
 
 
 class Literal(str):
@@ -160,18 +177,16 @@ def _flat_list(source: str, found: re.Match[str], known: _Known) -> list[Node] |
 def _placed(source: str, value: dict[str, Any], found: re.Match[str], known: _Known) -> Node | None:
     """What the flat object at `found` says, with places; None where a key is there twice, or an odd one."""
     at, end = place, _ = found.span()
-    strings = [key for key, text in value.items() if type(text) is str]
-    if source.count('"', at, end) != 2 * (len(value) + len(strings)):
+    kind = tuple(value), tuple(map(type, value.values()))
+    shape = known.shapes[kind] if kind in known.shapes else known.shapes.setdefault(kind, _Shape.of(value))
+    if shape is None or source.count('"', at, end) != shape.quotes:
         return None
-    for key in strings:
-        if not key.isidentifier():  # `":1,"` may be a key, or stand between two
-            return None
-        place = source.index('"', source.index(f'"{key}"', place) + len(key) + 2)
+    for key, written in shape.strings:
+        place = source.index('"', source.index(written, place) + len(written))
         value[key] = literal = Literal(value[key])
         literal.start = place
         literal.stop = place = place + len(literal) + 2
-    names = tuple(value)
-    node = Node(zip(known.objects.setdefault(names, names), value.values(), strict=True))
+    node = Node(zip(shape.names, value.values(), strict=True))
     node.start, node.stop = at, end
     return node
 

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import compress, takewhile
+from itertools import accumulate, compress, islice, repeat, takewhile
 
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.words import Column, Words
@@ -103,7 +103,7 @@ class Places:
             if words[case_of] or words[mark_of] or i in self._letters:
                 yield self._at(i)
 
-    def tokens(self) -> Iterator[tuple[int, Iterable[int]]]:
+    def tokens(self) -> Iterator[tuple[int, Sequence[int]]]:
         """The tokens of all places, stream by stream."""
         for stream, a, b in self._streams.stretches():
             yield stream or 0, self._tokens[a:b]
@@ -217,13 +217,17 @@ class Synced:
         count, base, tokens, names = len(drafts), len(self.words), self.tokens, self.fields.names
         # Of each stream, what it shows of each word: _shows, and 0 of a word that it lacks.
         seen = [bytearray(count) for _ in silent]
+        every = array("q", range(base, base + count))
         said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
         speakers = [said_by[d - own.start] for d in drafts]
         named = any(name is not None for name in said_by)
         for stream, shows, of in self.places.whole(begun):
-            here = seen[stream - first]
-            for word, what in zip(of, map(_shows, map(tokens.texts.__getitem__, shows)), strict=True):
-                here[word - base] |= what
+            here, found = seen[stream - first], map(_shows, map(tokens.texts.__getitem__, shows))
+            if of == every:
+                here[:] = bytearray(found)
+            else:
+                for word, what in zip(of, found, strict=True):
+                    here[word - base] |= what
             for token, word in zip(shows, of, strict=True) if named else ():
                 if speakers[word - base] is None:
                     speakers[word - base] = said_by[token - own.start]
@@ -234,7 +238,11 @@ class Synced:
         shown = array("q", [_NOBODY]) * count
         plain = [style == Style() for style in self.styles[first:]]
         for stream, shows, of in self.places.whole(begun):
-            if plain[stream - first] and _NOBODY in shown:
+            if not plain[stream - first] or _NOBODY not in shown:
+                continue
+            if of == every and shown.count(_NOBODY) == count:
+                shown = array("q", shows)
+            else:
                 for token, word in zip(shows, of, strict=True):
                     if shown[word - base] == _NOBODY:
                         shown[word - base] = token
@@ -246,15 +254,19 @@ class Synced:
             _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
         written = [d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True)]
         begins = self._cue + bool(self.tracks)
-        own_cues, begun_turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
-        cues, turns = array("q"), array("q")
-        for t, speaker in zip(written, speakers, strict=True):
-            changed = speaker is not None and speaker != self._speaker and self._speaker is not None
-            self._turn += bool(begun_turns[t - own.start]) or changed
-            self._speaker = speaker if speaker is not None else self._speaker
-            self._cue = max(self._cue, begins + (own_cues[t - own.start] or 0))
-            cues.append(self._cue)
-            turns.append(self._turn)
+        own_cues, own_turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
+        said_in = (begins + (own_cues[t - own.start] or 0) for t in written)
+        cues = array("q", islice(accumulate(said_in, max, initial=self._cue), 1, None))
+        self._cue = cues[-1] if cues else self._cue
+        turns = array("q")
+        if named or any(own_turns):
+            for t, speaker in zip(written, speakers, strict=True):
+                changed = speaker is not None and speaker != self._speaker and self._speaker is not None
+                self._turn += bool(own_turns[t - own.start]) or changed
+                self._speaker = speaker if speaker is not None else self._speaker
+                turns.append(self._turn)
+        else:
+            turns.extend(repeat(self._turn, len(written)))
         self.words.extend([tokens.texts[t] for t in written], starts, ends, cues, turns)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, repeat
 from sys import intern
 
 from cappunc_cli.labels import MARKS, stripped
 from cappunc_cli.words import Column, Span
 
-from ..spans import joined
 from .tracks import Fields
 
 #: (field, start, stop): a stretch of a field's value.
@@ -33,6 +33,8 @@ _RUN = re.compile(r"([^\s\0]++)(?:[ \xa0\u202f]++(?:[,.?!:;…—–]|--)++(?=[\
 # Not to be touched: addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]+")
+#: So many fields are put together at a time.
+_BLOCK = 1 << 10
 
 
 class Tokens:
@@ -71,6 +73,15 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def stretch(self, first: int, stop: int) -> tuple[array[int], array[int], array[int], bytearray]:
+        """Field, start and stop of every part of tokens that follow each other; and 1 for a token's further parts."""
+        begin, end = self._stops[first - 1] if first else 0, self._stops[stop - 1]
+        flat = self._parts[begin:end]
+        further = bytearray(b"\1") * (len(flat) // 3)
+        for at in (begin, *self._stops[first : stop - 1]):
+            further[(at - begin) // 3] = 0
+        return flat[::3], flat[1::3], flat[2::3], further
+
     def parts(self, i: int) -> list[Part]:
         """The stretches of fields that show a token."""
         first, stop = self._stops[i - 1] if i else 0, self._stops[i]
@@ -89,8 +100,13 @@ def _hide(found: re.Match[str]) -> str:
     return _HIDDEN * len(found.group())
 
 
-def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Start, stop and whether a new turn begins, for each word of a running text."""
+@lru_cache(maxsize=1 << 15)
+def _is_word(shown: str) -> bool:
+    return any(map(str.isalnum, shown)) and _OPAQUE.search(shown) is None
+
+
+def find_words(text: str) -> tuple[array[int], array[int], list[int]]:
+    """Where the words of a running text start and stop, and the numbers of those with which a new turn begins."""
     turns: list[int] = []
 
     def hide_turn(found: re.Match[str]) -> str:
@@ -98,57 +114,54 @@ def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
         return _hide(found)
 
     masked = _TURN.sub(hide_turn, _MASK.sub(_hide, text))
-    turns.reverse()
-    for run in _RUN.finditer(masked):
-        shown = run[1]
-        if not shown.isalnum() and (not any(map(str.isalnum, shown)) or _OPAQUE.search(shown)):
-            continue
-        start, stop = run.span()
-        turn = False
-        while turns and turns[-1] <= start:
-            turn = bool(turns.pop())
-        yield start, stop, turn
+    runs = (run.span() for run in _RUN.finditer(masked) if run[1].isalnum() or _is_word(run[1]))
+    edges = array("I", chain.from_iterable(runs))
+    starts = edges[::2]
+    numbers = {bisect_left(starts, turn) for turn in turns}
+    return starts, edges[1::2], sorted(number for number in numbers if number < len(starts))
 
 
 def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
     begins, stops, whole = _joined(fields, run)
-    texts: list[str] = []
-    parts, ends_of_parts = array("I"), array("I")
-    # By their numbers in the run, the fields that each word begins in, and where its start and its end
-    # are told; -1 where neither is: only the first word of a field has its start, only the last one its end.
-    heads, starting, ending = array("i"), array("i"), array("i")
-    turns = array("I")
-    ends = list(fields.ends[run.start : run.stop])
-    f, before = 0, -1
-    for start, stop, turn in find_words(whole):
-        while stops[f] <= start:
-            f += 1
-        if turn:
-            turns.append(len(texts))
-        if f == before:
-            ending[-1] = -1
-        heads.append(f)
-        starting.append(f if f != before else -1)
-        before = f
-        if stop <= stops[f]:
-            texts.append(whole[start:stop])
-            parts.extend((run.start + f, start - begins[f], stop - begins[f]))
-            ending.append(f)
-        else:
-            own = list(_parts(fields, run, begins, stops, f, start, stop))
-            texts.append("".join([whole[begins[g] + a : begins[g] + b] for g, a, b in own]))
-            parts.extend(chain.from_iterable((run.start + g, a, b) for g, a, b in own))
-            before = own[-1][0]
-            ending.append(next((g for g, _, _ in reversed(own) if ends[g] is not None), before))
-        ends_of_parts.append(len(parts))
+    starts_of, stops_of, turns = find_words(whole)
+    texts = [whole[start:stop] for start, stop in zip(starts_of, stops_of, strict=True)]
+    # By its number in the run, the field that each word begins in; and the words that go on beyond it.
+    heads = array("i")
+    beyond: dict[int, list[Part]] = {}
+    at = before = 0
+    for f, stop in enumerate(stops):
+        n = bisect_left(starts_of, stop, at, min(at + stop - before, len(starts_of)))
+        if n > at:
+            heads.extend(repeat(f, n - at))
+            if stops_of[n - 1] > stop:
+                beyond[n - 1] = list(_parts(fields, run, begins, stops, f, starts_of[n - 1], stops_of[n - 1]))
+        at, before = n, stop
+    parts = array("I", bytes(12 * len(heads)))
+    parts[::3] = array("I", [run.start + f for f in heads])
+    parts[1::3] = array("I", [start - begins[f] for f, start in zip(heads, starts_of, strict=True)])
+    parts[2::3] = array("I", [stop - begins[f] for f, stop in zip(heads, stops_of, strict=True)])
+    ends_of_parts: Sequence[int] = range(3, len(parts) + 1, 3)
+    # The field that each word ends in, and the one that tells when.
+    tails = ending = heads
+    if beyond:
+        tails, ending = heads[:], heads[:]
+        ends = list(fields.ends[run.start : run.stop])
+        for i, own in beyond.items():
+            texts[i] = "".join([whole[begins[f] + a : begins[f] + b] for f, a, b in own])
+            tails[i] = own[-1][0]
+            ending[i] = next((f for f, _, _ in reversed(own) if ends[f] is not None), tails[i])
+        parts, ends_of_parts = _with_more(parts, run.start, beyond)
     begun = len(tokens)
     tokens.extend(texts, parts, ends_of_parts)
     breaks = ("\n" in join for join in islice(fields.joins, run.start + 1, run.stop))
     tokens.cues.extend_from(list(accumulate(breaks, initial=0)), heads)
     tokens.speakers.extend_from(list(fields.speakers[run.start : run.stop]), heads)
-    tokens.starts.extend_from([*fields.starts[run.start : run.stop], None], starting)
-    tokens.ends.extend_from([*ends, None], ending)
+    # Only the first word of a field has its start, only the last one its end; -1: neither.
+    first = [f if f != tail else -1 for f, tail in zip(heads, chain((-1,), tails), strict=False)]
+    last = [f if tail != head else -1 for f, tail, head in zip(ending, tails, chain(heads[1:], (-1,)), strict=False)]
+    tokens.starts.extend_from([*fields.starts[run.start : run.stop], None], first)
+    tokens.ends.extend_from([*fields.ends[run.start : run.stop], None], last)
     said = [False] * len(texts)
     for turn_at in turns:
         said[turn_at] = True
@@ -156,24 +169,37 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     return range(begun, len(tokens))
 
 
+def _with_more(parts: array[int], begin: int, beyond: Mapping[int, Sequence[Part]]) -> tuple[array[int], array[int]]:
+    """The parts of words of which some have other ones, whose fields count from `begin`; where those of each end."""
+    all_parts, ends = array("I"), array("I")
+    for i in range(len(parts) // 3):
+        if i in beyond:
+            all_parts.extend(chain.from_iterable((begin + f, a, b) for f, a, b in beyond[i]))
+        else:
+            all_parts.extend(parts[3 * i : 3 * i + 3])
+        ends.append(len(all_parts))
+    return all_parts, ends
+
+
 def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
     """Where each field of the run begins and stops in the text that they make together, and that text."""
     begins, stops = array("I"), array("I")
-
-    def pieces() -> Iterator[str]:
-        at = 0
-        some = slice(run.start, run.stop)
-        for text, join, labels in zip(fields.texts(run), fields.joins[some], fields.labels[some], strict=True):
-            if begins:
-                yield join
-                at += len(join)
-            begins.append(at)
-            at += len(text)
-            stops.append(at)
-            yield _LABEL.sub(_hide, text) if labels else text
-
-    whole = joined(pieces())
-    return begins, stops, whole
+    blocks: list[str] = []
+    at = 0
+    for low in range(run.start, run.stop, _BLOCK):
+        some = range(low, min(low + _BLOCK, run.stop))
+        joins, texts = fields.joins[some.start : some.stop], fields.texts(some)
+        if low == run.start:
+            joins[0] = ""
+        if any(labels := fields.labels[some.start : some.stop]):
+            texts = [_LABEL.sub(_hide, text) if has else text for text, has in zip(texts, labels, strict=True)]
+        pieces = list(chain.from_iterable(zip(joins, texts, strict=True)))
+        edges = list(accumulate(map(len, pieces), initial=at))
+        begins.extend(edges[1::2])
+        stops.extend(edges[2::2])
+        blocks.append("".join(pieces))
+        at = edges[-1]
+    return begins, stops, "".join(blocks)
 
 
 def _parts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ class Fields:
         """Append fields; returns their numbers."""
         begun = len(self)
         literals = [field.literal for field in fields]
-        self.literals.extend((literal.start, literal.stop) for literal in literals)
+        self.literals.extend_from([literal.start for literal in literals], [literal.stop for literal in literals])
         self.escaped.extend([literal.stop - literal.start != len(literal) + 2 for literal in literals])
         self.starts.extend([field.start for field in fields])
         self.ends.extend([field.end for field in fields])
@@ -103,7 +103,11 @@ class Fields:
         items = [field.item for field in fields]
         self._item_starts.extend([None if item is None else item.start for item in items])
         self._item_stops.extend([None if item is None else item.stop for item in items])
-        self.speakers.extend([self._speaker(field.speaker) for field in fields])
+        speakers = [field.speaker for field in fields]
+        if speakers.count(None) == len(speakers) > 0:
+            self.speakers.add(self._speaker(None), len(speakers))
+        else:
+            self.speakers.extend(map(self._speaker, speakers))
         return range(begun, len(self))
 
     def _speaker(self, speaker: object) -> int:
@@ -119,16 +123,21 @@ class Fields:
         start, stop = self.literals[f]
         return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
 
-    def texts(self, run: range) -> Iterator[str]:
+    def texts(self, run: range) -> list[str]:
         """What each field of a run says."""
-        some = slice(run.start, run.stop)
-        for (start, stop), escaped in zip(self.literals[some], self.escaped[some], strict=True):
-            yield decoded(self.source, (start, stop)) if escaped else self.source[start + 1 : stop - 1]
+        source, spans, escaped = self.source, self.literals[run.start : run.stop], self.escaped[run.start : run.stop]
+        if not any(escaped):
+            return [source[start + 1 : stop - 1] for start, stop in spans]
+        return [
+            decoded(source, span) if odd else source[span[0] + 1 : span[1] - 1]
+            for span, odd in zip(spans, escaped, strict=True)
+        ]
 
-    def units(self, f: int) -> Units | None:
-        """Where each character of a field begins in its literal; None where that is its own number."""
-        start, stop = self.literals[f]
-        return Units(self.source[start + 1 : stop - 1]) if self.escaped[f] else None
+    def units(self, fields: Iterable[int]) -> dict[int, Units]:
+        """Where each character of some fields begins in its literal; not of those where that is its own number."""
+        escaped = {f for odd, start, stop in self.escaped.stretches() if odd for f in range(start, stop)}
+        spans = {f: self.literals[f] for f in escaped.intersection(fields)} if escaped else {}
+        return {f: Units(self.source[start + 1 : stop - 1]) for f, (start, stop) in spans.items()}
 
     def item(self, f: int) -> Span | None:
         """Where the list entry of a field stands, where marks are entries of their own."""
@@ -144,6 +153,8 @@ def seconds(value: object, scale: float = 1000.0) -> int | None:
 
     `scale` is the milliseconds in one unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
+    if type(value) is float:  # as most are
+        return round(value * scale) if abs(value) < 1e15 else None
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
