@@ -13,15 +13,17 @@ from cappunc_cli.words import Column, Copy, Document, Notice, Span, Words
 
 from . import guard, spans
 from .lines import milliseconds
-from .rolling import Roll, lines
+from .rolling import Roll, lines, lines_alone
 from .spans import HIDDEN, Spans
-from .speech import Clock, Spoken, scan
+from .speech import Clock, Spoken, scan, words_alone
 
 # No word takes longer than this (ms) plus so much for each of its letters: what is left
 # until the next stamp is silence. Rolling captions have no other trace of a pause.
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 #: So many cues show, as a rule, whether a file rolls.
 _FIRST = 40
+#: So many words are put into columns at a time.
+_TOGETHER = 256
 #: Two lines with a dash are two speakers, and both have done when the cue ends: a sentence ended in 197 of 206 of them.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
@@ -120,6 +122,22 @@ class Turns:
         return self.number
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """The words of a cue that shows nothing else, and where each begins; in a file that does not roll.
+
+    The first one has the `start`, the last one the `end`; a `sound` may be heard before them.
+    """
+
+    texts: list[str]
+    places: list[int]
+    start: int | None
+    end: int | None
+    cue: int
+    turn: int
+    sound: bool
+
+
 @dataclass(slots=True)
 class _Draft:
     """A word of which copies may still come."""
@@ -158,10 +176,18 @@ def _words(reader: _Reader, cues: Cues, early: int = _FIRST) -> tuple[Words, boo
     A reader that takes it for one that does not gives up after so many cues that do.
     """
     words = Words()
-    words.add_all(
-        (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
-        for d in _ended(reader.drafts(_while_as_taken(cues, reader, early)))
-    )
+    loose: list[_Draft] = []
+    for found in chain(_ended(reader.drafts(_while_as_taken(cues, reader, early))), (None,)):
+        if isinstance(found, _Draft):
+            loose.append(found)
+        if not isinstance(found, _Draft) or len(loose) == _TOGETHER:
+            words.add_all(
+                (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
+                for d in loose
+            )
+            loose.clear()
+        if isinstance(found, _Plain):
+            words.add_run(found.texts, found.places, found.start, found.end, found.cue, found.turn, found.sound)
     return words, reader.roll.rolls
 
 
@@ -183,11 +209,19 @@ class _Reader:
     roll: Roll = field(default_factory=Roll)
     turns: Turns = field(default_factory=Turns)
 
-    def drafts(self, cues: Iterable[Cue]) -> Iterator[_Draft]:
+    def drafts(self, cues: Iterable[Cue]) -> Iterator[_Draft | _Plain]:
         """The words, each when no copy can come any more."""
         held: list[list[_Draft]] = []  # the lines of the cue before
         spoken = heard = False
         for number, cue in enumerate(cues):
+            # A word without an end may have to ask the next one for it.
+            simple = not self.rolling and cue.end is not None
+            if simple and (places := words_alone(self.source, *cue.text, self.hidden)):
+                yield from chain.from_iterable(held)
+                held = []
+                yield self._plain(cue, number, places, spoken and heard)
+                spoken, heard = True, False
+                continue
             speech = scan(self.source, *cue.text, self.hidden, self.clock)
             shown = lines(speech)
             repeats = self.roll.repeated(shown, _duration(cue))
@@ -216,6 +250,12 @@ class _Reader:
             held += new
         yield from chain.from_iterable(held)
 
+    def _plain(self, cue: Cue, number: int, places: list[int], sound: bool) -> _Plain:
+        text = self.source[slice(*cue.text)]
+        self.roll.repeated(lines_alone(text), _duration(cue))
+        turn = self.turns.next(cue.speaker, number)
+        return _Plain(text.split(), places, cue.start, cue.end, number, turn, sound)
+
     def _draft(self, word: Spoken, cue: int) -> _Draft:
         return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)
 
@@ -230,12 +270,12 @@ def _duration(cue: Cue) -> int | None:
     return None if cue.start is None or cue.end is None else cue.end - cue.start
 
 
-def _ended(drafts: Iterable[_Draft]) -> Iterator[_Draft]:
+def _ended(drafts: Iterable[_Draft | _Plain]) -> Iterator[_Draft | _Plain]:
     """A word with an inline stamp ends with the next word, or earlier where that is too long."""
     for draft, following in pairwise(chain(drafts, (None,))):
         assert draft is not None  # only the last of them is
-        if draft.start is not None and draft.end is None:
-            stamped = draft.spoken.stamp is not None or (following is not None and following.spoken.stamp is not None)
+        if isinstance(draft, _Draft) and draft.start is not None and draft.end is None:
+            stamped = any(isinstance(word, _Draft) and word.spoken.stamp is not None for word in (draft, following))
             if stamped:
                 draft.end = latest_end(draft.start, draft.spoken.text, following.start if following else None)
         yield draft

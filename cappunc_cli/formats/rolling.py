@@ -24,10 +24,11 @@ _SHOWN = re.compile(r"[^\W_]")
 
 @dataclass(slots=True)
 class Line:
-    """A caption line and its words."""
+    """A caption line and its words, of which there are `count`."""
 
     text: str
     words: list[Spoken] = field(default_factory=list)
+    count: int = 0
     _key: str = ""
 
     @property
@@ -43,7 +44,14 @@ def lines(speech: Speech) -> list[Line]:
     found = [Line(text) for text in BREAKS.split(speech.visible.text)]
     for word in speech.words:
         found[word.line].words.append(word)
+    for line in found:
+        line.count = len(line.words)
     return [line for line in found if line.words or _SHOWN.search(line.text)]
+
+
+def lines_alone(text: str) -> list[Line]:
+    """The lines of a cue of which no more than words is known (`speech.words_alone`)."""
+    return [Line(line, count=count) for line in BREAKS.split(text) if (count := len(line.split()))]
 
 
 @dataclass(slots=True)
@@ -75,6 +83,6 @@ class Roll:
 
 def _overlap(before: Sequence[Line], cue: Sequence[Line]) -> int:
     for size in range(min(len(before), len(cue), 4), 0, -1):
-        if all(len(a.words) == len(b.words) and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
+        if all(a.count == b.count and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
             return size
     return 0

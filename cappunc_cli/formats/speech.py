@@ -23,6 +23,8 @@ from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOU
 # Most lines have none of these and are words from end to end.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
 _TOKEN = re.compile(r"\S+")
+# With marks that cannot make an address of a word.
+_WORDS_ALONE = re.compile(r"(?:\s*+[^\W_]++(?:['’-][^\W_]++)*+[.,?!;…]?(?=\s|\Z))++\s*+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 #: Words of a description of a sound amid what is said.
@@ -83,6 +85,16 @@ class Speech:
     visible: Visible
     trailing: str | None = None
     sound: bool = False
+
+
+def words_alone(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> list[int] | None:
+    """Where each word of source[start:stop] begins, if it has words and shows nothing else; most captions do not.
+
+    Then `scan` finds these words, as white space parts them, and nothing about them.
+    """
+    if _WORDS_ALONE.fullmatch(source, start, stop) is None or hidden.search(source, start, stop):
+        return None
+    return [found.start() for found in _TOKEN.finditer(source, start, stop)]
 
 
 def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: Clock = milliseconds) -> Speech:
