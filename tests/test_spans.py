@@ -151,6 +151,21 @@ def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
     assert [(word.text, word.speaker) for word in scan(text, 0, len(text)).words] == heard
 
 
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("*sighs* hi", ["hi"]),
+        ("hi **door Slams.** you", ["hi", "you"]),
+        ("*music and applause*", []),
+        ("the *only* one", ["the", "*only*", "one"]),
+        ("*I laughed at it* then", ["*I", "laughed", "at", "it*", "then"]),
+        ("2 * 3 is bang * 4", ["2", "3", "is", "bang", "4"]),
+    ],
+)
+def test_a_sound_between_asterisks_is_none_of_the_words(text: str, spoken: list[str]) -> None:
+    assert [word.text for word in scan(text, 0, len(text)).words] == spoken
+
+
 @pytest.mark.parametrize(("text", "sound"), [("[Applause] hi", True), ("[Alba] hi", False), ("(Boom) hi", True)])
 def test_a_name_in_brackets_is_no_sound(text: str, sound: bool) -> None:
     assert [word.sound for word in scan(text, 0, len(text)).words] == [sound]

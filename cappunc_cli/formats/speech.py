@@ -21,12 +21,14 @@ from .spans import HIDDEN, Visible, visible
 from .vocabulary import ASIDES, GENERIC_LABEL, JOINING, NO_NAMES, PARTICLES, SOUNDS, THROUGH, UNHEARD, UNNAMED
 
 # Most lines have none of these and are words from end to end.
-_SUSPECT = re.compile(r"[\[(（【［♪♫♬#@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
+_SUSPECT = re.compile(r"[\[(（【［♪♫♬#*@/:：>{\\‐‑–—―-]|\.\w|^\s*-", re.MULTILINE)
 _TOKEN = re.compile(r"\S+")
 # With marks that cannot make an address of a word.
 _WORDS_ALONE = re.compile(r"(?:\s*+[^\W_]++(?:['’-][^\W_]++)*+[.,?!;…]?(?=\s|\Z))++\s*+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+# `*sighs*`, as Whisper writes it, and `**cough**`.
+_STARRED = re.compile(r"(?<!\S)(\*{1,3})(?=\S)([^*\r\n]{1,60})(?<=\S)\1(?!\w)")
 #: Words of a description of a sound amid what is said.
 _LONGEST_SOUND = 8
 _NOTE = re.compile(r"[♪♫♬]")
@@ -219,6 +221,7 @@ def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
     """Spans of the text that are not spoken, in order and apart; who begins to speak where; where sounds end."""
     masks = [found.span() for found in _BRACKETED.finditer(text)]
     masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
+    masks += [found.span() for found in _STARRED.finditer(text) if _is_starred_sound(found.group(2))]
     sounds = sorted(stop for start, stop in masks if _is_heard(text[start:stop]))
     if _NOTE.search(text):
         masks += _lyrics(text)
@@ -233,7 +236,7 @@ def _masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
 
 
 def _is_heard(mask: str) -> bool:
-    inside = mask[1:-1]
+    inside = mask[1:-1].strip("*")
     return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
 
 
@@ -283,6 +286,14 @@ def _is_sound(found: re.Match[str]) -> bool:
     if alone:
         return JOINING.issuperset(ASIDES.intersection(words))
     return len(words) < 4 and ASIDES.isdisjoint(words)
+
+
+def _is_starred_sound(inside: str) -> bool:
+    """Whether what stands between asterisks is a sound and no word that somebody stresses."""
+    words = [stripped(word)[0] for word in inside.split()]
+    if len(words) > _LONGEST_SOUND or not any(map(SOUNDS.match, words)):
+        return False
+    return JOINING.issuperset(ASIDES.intersection(words))
 
 
 def _alone(text: str, start: int, stop: int) -> bool:
