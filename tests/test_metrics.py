@@ -151,6 +151,14 @@ def test_without_folding_other_marks_are_false_alarms_or_not_asked_for() -> None
     check(plain, "ser", 6 / 3)  # correct 2, substituted 5, deleted 1, inserted 4 8 9 12
 
 
+def test_marks_where_the_reference_has_none_are_no_perfect_score() -> None:
+    bare = scored("so we went", "So, we. Went.")
+    check(bare, "ser", 1.0)
+    check(bare, "all.ser", 1.0)
+    check(scored("", "uh"), "wer", 1.0)
+    check(scored("so we went", "so we went"), "ser", 0.0)
+
+
 def test_counts_of_words() -> None:
     assert word_counts(scored(OTHER, OTHER_HEARD).table) == {
         "reference": 12, "hypothesis": 12, "correct": 10, "substituted": 1, "deleted": 1, "inserted": 1,

@@ -35,6 +35,12 @@ def ratio(part: Counts | Figure, whole: Counts | Figure) -> Figure:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
+def error_rate(errors: Counts, slots: Counts) -> Figure:
+    """errors / slots; where there are no slots, every error is one too many: 1, and 0 without any."""
+    rate: Figure = np.where(np.asarray(slots) > 0, ratio(errors, slots), np.asarray(errors) > 0)
+    return rate
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """Precision, recall, F1, and what they were computed from: found rightly, claimed, there to be found."""
@@ -181,7 +187,7 @@ def _slots(table: Table, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
 def slot_error_rate(table: Table, fold: bool) -> Figure:
     """Makhoul et al. (1999): (S + D + I) / (C + S + D); may exceed 1."""
     c, s, d, i = _slots(table, fold)
-    return ratio(s + d + i, c + s + d)
+    return error_rate(s + d + i, c + s + d)
 
 
 def punctuation_error_rate(table: Table, fold: bool) -> Figure:
@@ -196,7 +202,7 @@ def _reference_words(table: Table) -> Counts:
 
 def word_error_rate(table: Table) -> Figure:
     """Word errors per reference word; case and marks do not count."""
-    return ratio(table.count(lambda k: not k.same_word), _reference_words(table))
+    return error_rate(table.count(lambda k: not k.same_word), _reference_words(table))
 
 
 def word_accuracy(table: Table) -> Figure:
