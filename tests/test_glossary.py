@@ -104,6 +104,7 @@ def test_a_line_that_is_no_term_is_named() -> None:
     ("text", "written"),
     [
         ("the f b i is here", "The F B I is here."),
+        ("we sing a b c d now", "We sing A B C D now."),
         ("the b b c a cat", "The B B C a cat."),
         ("it is x y z", "It is x y z."),
         ("it is 10 000 here", "It is 10 000 here."),

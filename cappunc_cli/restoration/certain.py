@@ -24,6 +24,8 @@ from cappunc_cli.restoration.options import Options
 _FEWEST_LETTERS = 3
 #: Letters that stand for themselves, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
+#: Who begins so goes on with `d e f`, and speaks of no `b c d`.
+_ALPHABET = ("a", "b", "c")
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 _CONTINUED, _NO_START = 8.0, 3.0
 #: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
@@ -113,7 +115,8 @@ def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[b
             if labels[stop - 1].after or turn_ends[stop - 1]:
                 break
         # `a b b c man`, `the c i a a year later`: an article is no part of it.
-        first = start + (stop - start > _FEWEST_LETTERS and bare[start] == "a")
+        article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
+        first = start + (stop - start > _FEWEST_LETTERS and article)
         last = stop - (stop - first > _FEWEST_LETTERS and bare[stop - 1] == "a")
         if last - first >= _FEWEST_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
             yield first, last
