@@ -24,6 +24,8 @@ _ENDS = ("end", "end_time", "endTime", "stop", "to", "end_ts", "end_ms", "endMs"
 _SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "spk", "channel")
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
+#: So many other entries, if they are more than the transcripts, show that a list is none of transcripts.
+_OTHERS = 50
 
 
 def sniff(value: object) -> bool:
@@ -61,12 +63,13 @@ def _transcripts(value: object) -> list[tuple[str, Any]]:
 
     if not isinstance(value, list) or _timed(entries(value)):
         return []
-    found = []
-    for entry in value:
+    found: list[tuple[str, Any]] = []
+    for number, entry in enumerate(value):
         try:
             found.append((engine_of(entry), entry))
         except UnknownFormat:
-            continue
+            if number - len(found) >= max(_OTHERS, len(found)):
+                return []
     return found
 
 
