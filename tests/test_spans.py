@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import spans
 from cappunc_cli.formats.lines import Timing, milliseconds, split, timing
-from cappunc_cli.formats.speech import scan
+from cappunc_cli.formats.rolling import lines, lines_alone
+from cappunc_cli.formats.speech import scan, words_alone
 from cappunc_cli.words import Word
 
 
@@ -99,6 +100,7 @@ def test_what_is_spoken(text: str, words: list[str]) -> None:
         ("what the [ __ ] is [inaudible] that", [False] * 5),
         ("JOHN: hi [MARY] hello", [False, True, False]),
         ("hello [applause]", [False, True]),
+        ("(00:12) hello [00:00:15.5] you", [False, False, False]),
     ],
 )
 def test_where_sounds_are_heard(text: str, heard: list[bool]) -> None:
@@ -151,6 +153,18 @@ def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
     assert [(word.text, word.speaker) for word in scan(text, 0, len(text)).words] == heard
 
 
+@pytest.mark.parametrize("sign", ["&", "&amp;", "=", "www.example.org"])
+def test_what_a_word_cannot_be_parted_from(sign: str) -> None:
+    text = f"johnson {sign} johnson"
+    assert [word.followed for word in scan(text, 0, len(text)).words] == [True, False]
+
+
+def test_a_label_may_stand_behind_a_time() -> None:
+    text = "(00:12) Speaker 1: hi you\n(0:15.3) JOHN: hello"
+    found = list(scan(text, 0, len(text)).words)
+    assert [(word.text, word.speaker) for word in found] == [("hi", "Speaker 1"), ("you", None), ("hello", "JOHN")]
+
+
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
@@ -169,6 +183,44 @@ def test_a_sound_between_asterisks_is_none_of_the_words(text: str, spoken: list[
 @pytest.mark.parametrize(("text", "sound"), [("[Applause] hi", True), ("[Alba] hi", False), ("(Boom) hi", True)])
 def test_a_name_in_brackets_is_no_sound(text: str, sound: bool) -> None:
     assert [word.sound for word in scan(text, 0, len(text)).words] == [sound]
+
+
+_SAID = [
+    "so",
+    "it's",
+    "well-known",
+    "Íñigo",
+    "yes,",
+    "no.",
+    "3",
+    "www.",
+    "wait…",
+    "what?!",
+    "Bob:",
+    "--",
+    "-",
+    "a.b",
+    "(x)",
+    "_",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(_SAID), st.sampled_from([" ", "\n", "\r\n", "  ", "\xa0"])), max_size=8))
+def test_words_alone_are_what_is_spoken(parts: list[tuple[str, str]]) -> None:
+    text = "".join([said + space for said, space in parts])
+    places = words_alone(text, 0, len(text))
+    plain = bool(parts) and all(said in _SAID[:9] for said, _ in parts)
+    assert plain == (places is not None)
+    if places is None:
+        return
+    speech = scan(text, 0, len(text))
+    found = [(word.text, word.copy, word.speaker, word.stamp, word.sound, word.followed) for word in speech.words]
+    assert found == [
+        (said, ((at, at + len(said)),), None, None, False, False) for said, at in zip(text.split(), places, strict=True)
+    ]
+    assert (speech.trailing, speech.sound) == (None, False)
+    shown = [(line.text, line.count, line.key) for line in lines(speech)]
+    assert shown == [(line.text, line.count, line.key) for line in lines_alone(text)]
 
 
 def test_a_label_without_words_is_announced() -> None:

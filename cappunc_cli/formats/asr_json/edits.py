@@ -151,11 +151,12 @@ _STOP_BITS, _BONE_BITS = 31, 2
 def skeleton(synced: Synced) -> str:
     """The source without all that writing may change: words, their marks, what counts them."""
     # Each edit in one number, for there are several to a word; in these, places are in order.
-    edits = sorted(_bones(synced))
-    stops = [edit >> _BONE_BITS & (1 << _STOP_BITS) - 1 for edit in edits]
-    starts = [edit >> _BONE_BITS + _STOP_BITS for edit in edits]
-    texts = [_BONES[edit & (1 << _BONE_BITS) - 1] for edit in edits]
-    return splice(synced.fields.source, zip(starts, stops, texts, strict=True), in_order=True)
+    return splice(synced.fields.source, map(_edit, sorted(_bones(synced))), in_order=True)
+
+
+def _edit(bone: int) -> Edit:
+    start, stop = bone >> _BONE_BITS + _STOP_BITS, bone >> _BONE_BITS & (1 << _STOP_BITS) - 1
+    return start, stop, _BONES[bone & (1 << _BONE_BITS) - 1]
 
 
 def _bone(start: int, stop: int, number: int) -> int:
