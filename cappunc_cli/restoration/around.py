@@ -62,7 +62,8 @@ Indices = npt.NDArray[np.intp]
 class Scene:
     """A text, what stands around its words already (`written`, one label a word), and what is asked for.
 
-    Nothing new comes after the words that are `bound` to what follows them.
+    Nothing new comes after the words that are `bound` to what follows them, nor around the first `given` ones; where
+    the text `goes_on`, what is open may be closed later.
     """
 
     text: Text
@@ -73,6 +74,8 @@ class Scene:
     options: Options
     marks: str
     bound: Flags
+    given: int = 0
+    goes_on: bool = False
 
     def odds(self, mark: Around) -> Floats:
         """Log-odds [n] of a mark; all alike where the model does not know it."""
@@ -122,6 +125,8 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
         stop = next((i + 1 for i in range(start, limit) if scene.turn_ends[i]), limit)
         close = next((i for i in range(start, stop) if ended[i] or _asks(scene.written[i], marks[i])), None)
         if close is None:
+            if scene.goes_on and stop == len(marks):
+                continue
             close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
             if not free[close] or scores[close, column] == _NEVER:
                 continue
@@ -254,8 +259,10 @@ def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, befor
         mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in after[i]), "")
         old = scene.written[i].after
         kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
-        if mark and not kept and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):
-            _open_one(scene, i, start, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
+        free = i >= scene.given and not kept
+        if mark and free and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):
+            first = max(start, scene.given)
+            _open_one(scene, i, first, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
         if ended[i] or mark or scene.turn_ends[i]:
             start = i + 1
 

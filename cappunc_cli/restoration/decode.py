@@ -56,6 +56,8 @@ _NUMBER_COST = 2.2
 #: Nats against a turn that ends in no mark or in one that goes on: captions close what a speaker says before the next
 #: one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves few.
 _TURN_COST = 3.0
+#: How much surer a name must be where a sentence end before it comes too late: `three reasons First, …`.
+_LATE_COST = 0.4
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
 
@@ -98,27 +100,34 @@ def decide(
     known: Evidence,
     written: Sequence[Label],
     bound: Sequence[bool],
+    given: int = 0,
+    goes_on: bool = False,
 ) -> list[Label]:
     """A label for each bare word: its case and form, and all that stands before and after it.
 
     `text` is what is `heard` of them, at least one. `known` is what the marks and case of `written`, the labels
     that the text had before, are worth. What comes after `bound` words is not for the caller to write: no pair is
-    closed there.
+    closed there. The first `given` words are read already, and nothing new comes around them; a text that `goes_on`
+    does not end with its last word.
     """
     conventions = language(options.language or config.languages[0])
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
     own = _own_capital(text, ends, capital)
-    scores = _mark_scores(text, turn_ends, config, options, known)
+    if 0 < given < len(words):
+        # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
+        own[given] -= _LATE_COST * ends[given]
+    scores = _mark_scores(text, turn_ends, config, options, known, goes_on)
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital, config.consistency)
         scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
     if options.existing == "replace" and conventions.opening:
-        written = forget(written, conventions.opening)
+        written = [*written[:given], *forget(written[given:], conventions.opening)]
     allowed = _allowed(conventions, options)
-    scene = Scene(text, written, turn_ends, conventions, config, options, allowed, np.asarray(bound, np.bool_))
-    marks = answer(scene, _best_marks(scores, config), scores, known.marks < 0)
+    fast = np.asarray(bound, np.bool_)
+    scene = Scene(text, written, turn_ends, conventions, config, options, allowed, fast, given, goes_on)
+    marks = answer(scene, _best_marks(scores, config, goes_on), scores, known.marks < 0)
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
     return _labels(text, words, marks, cases, signs, known, lexicon, conventions)
@@ -153,6 +162,7 @@ def _mark_scores(
     config: ModelConfig,
     options: Options,
     known: Evidence,
+    goes_on: bool,
 ) -> Rows:
     """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
     scores = _log(text.marks)
@@ -163,9 +173,10 @@ def _mark_scores(
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)
     scores[:-1, 1:][numbers] -= _NUMBER_COST
     scores[np.flatnonzero(turn_ends)[:, None], _UNCLOSED] -= _TURN_COST
-    scores[-1, _CONTINUING] = -np.inf
-    if text.marks[-1, [*ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
-        scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
+    if not goes_on:
+        scores[-1, _CONTINUING] = -np.inf
+        if text.marks[-1, [*ENDS, MARK_COLUMNS.index("…")]].sum() >= config.end_share:
+            scores[-1, [i for i in range(len(MARK_COLUMNS)) if i not in ENDS and MARK_COLUMNS[i] != "…"]] = -np.inf
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf
     scores[fixed, known.marks[fixed]] = 0
@@ -208,7 +219,7 @@ def _tell_tale(text: Text, known: Evidence, ends: Chances) -> Chances:
     return told
 
 
-def _best_marks(scores: Rows, config: ModelConfig) -> Indices:
+def _best_marks(scores: Rows, config: ModelConfig, goes_on: bool) -> Indices:
     if config.crf is None:
         best: Indices = scores.argmax(1)
         return best
@@ -216,7 +227,9 @@ def _best_marks(scores: Rows, config: ModelConfig) -> Indices:
     size = len(MARK_COLUMNS)
     transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     transitions[np.ix_(own, own)] = config.crf.transitions
-    start[own], end[own] = config.crf.start, config.crf.end
+    start[own] = config.crf.start
+    if not goes_on:
+        end[own] = config.crf.end
     return viterbi(scores, transitions, start, end)
 
 

@@ -70,6 +70,14 @@ class Evidence:
     free_start: Flags
     settled: Flags
 
+    def with_given(self, labels: Sequence[Label]) -> Evidence:
+        """The same where the first words have `labels` that nobody takes back."""
+        count = len(labels)
+        if not count:
+            return self
+        marks = np.concatenate([mark_numbers(labels), self.marks[count:]])
+        return replace(self, marks=marks, cases=np.concatenate([case_numbers(labels), self.cases[count:]]))
+
 
 def nothing(count: int) -> Evidence:
     """The evidence of a bare text."""

@@ -145,8 +145,18 @@ def _moved(chunk: Chunk, by: int) -> Chunk:
     return Chunk(chunk.start + by, chunk.stop + by)
 
 
-def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
-    """The new text of each word, given the model's `probabilities` of them."""
+def rewrite(
+    words: Sequence[Word],
+    rows: Rows,
+    model: Model,
+    options: Options,
+    given: Sequence[str] = (),
+    goes_on: bool = False,
+) -> list[str]:
+    """The new text of each word, given the model's `probabilities` of them.
+
+    The first words have the texts `given`, which stay; a text that `goes_on` does not end with its last word.
+    """
     if not words:
         return []
     texts = list(texts_of(words))
@@ -156,14 +166,16 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
     bound = list(map(bool, Words.of(words).followed))
     captions = cue_ends(words) if options.pauses else None
     text = heard(rows, bare, turns, model.config, options, model.lexicon, captions)
+    held = [label for _, label in map(stripped, given)]
     wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
         sure = certain(bare, labels, turns, model.config, options)
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
-        known = sure.hold(evidence(words, bare, labels, options.existing, lack))
+        known = sure.hold(evidence(words, bare, labels, options.existing, lack)).with_given(held)
+        written = Labels((*held, *sure.labels[len(held) :])) if held else sure.labels
         decided: Sequence[Label] = decide(
-            text, bare, turns, model.config, options, model.lexicon, known, sure.labels, bound
+            text, bare, turns, model.config, options, model.lexicon, known, written, bound, len(held), goes_on
         )
         decided = unparted(bound, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
@@ -173,6 +185,7 @@ def rewrite(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
             intern(b) if b is not a and stripped(b)[0] == word else a
             for word, a, b in zip(bare, texts, dressed, strict=True)
         ]
+        new[: len(held)] = given
         if new == texts:
             break
         texts = new
