@@ -35,7 +35,7 @@ _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
-_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\])")
+_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\([0-9:.,]+\))")
 # `[ __ ]`: a word that YouTube does not write.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
@@ -46,8 +46,8 @@ _ADDRESS = re.compile(
     r"[.,;:!?)\"'”’…–—-]*",
     re.IGNORECASE,
 )
-# `2 ^ 3 = 8`, `50 %`, `12 €`: no mark parts a word from these.
-_OPERATOR = re.compile(r"[\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
+# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark parts a word from these.
+_OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 
 # A combining mark is no \w, but files from a Mac write `Íñigo` with two.
@@ -345,10 +345,10 @@ def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]
         a = at
         at = found.end()
         sign = found.group().lstrip()
-        if sign[0] == "[":
-            if _is_name(sign[1:-1]):
+        if sign[0] in "[(":
+            if sign[0] == "[" and _is_name(sign[1:-1]):
                 yield a, at, sign[1:-1]
-            continue  # a sound is masked already
+            continue  # a sound or a time is masked already
         # `--` goes on with a sentence, one dash begins a speaker's.
         yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
     blank = _BLANK.match(text, at, stop)

@@ -13,9 +13,9 @@ SOUNDS = re.compile(
     r"|(?:speak|sing|hum|ring|bell|door|engine|phone)s?\b"
 )
 
-#: In a bracket: words that nobody is to read or could hear, which is speech all the same; and `[br]`.
+#: In a bracket: words that nobody is to read or could hear, which is speech all the same; a time; and `[br]`.
 UNHEARD = re.compile(
-    r"(?:[\W_]*|br)\Z|.*(?:inaudibl|unintelligibl|indistinct|crosstalk|redacted|bleep|censored|foreign|\?)"
+    r"(?:[\W\d_]*|br)\Z|.*(?:inaudibl|unintelligibl|indistinct|crosstalk|redacted|bleep|censored|foreign|\?)"
 )
 
 _ASIDES = """
