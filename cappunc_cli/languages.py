@@ -26,8 +26,8 @@ class Language:
     another word follows (`dr`, `vs`); `titles` among
     them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
-    (`Într-o`, not `Într-O`). `letters` are other codes of the language's letters.
-    `diacritics` are the letters that text typed without them lacks.
+    (`Într-o`, not `Într-O`), `linking` words between two of them (`Mar-a-Lago`). `letters` are
+    other codes of the language's letters. `diacritics` are those that text typed without them lacks.
     """
 
     code: str
@@ -42,6 +42,7 @@ class Language:
     titles: frozenset[str] = frozenset()
     ordinals: bool = False
     clitics: frozenset[str] = frozenset()
+    linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""
 
@@ -87,6 +88,7 @@ LANGUAGES: dict[str, Language] = {
                 "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec",
             ),
             titles=_set(_EN_TITLES),
+            linking=_set("a al am and at by de del du el in la le of on sur the to upon von with"),
         ),
         Language(
             "es",

@@ -275,6 +275,12 @@ def test_initialisms_are_written_all_alike() -> None:
     assert restored("we met the u.s. team", rows) == "We met the U.S. team."
 
 
+def test_a_degree_has_two_capitals() -> None:
+    rows = plain("she has a ph.d. here", here=".")
+    rows[3] = likely(Case.CAPITAL, "")
+    assert restored("she has a ph.d. here", rows) == "She has a Ph.D. here."
+
+
 def test_some_abbreviations_are_lower_case() -> None:
     rows = plain("see it e.g. here", here=".")
     rows[2] = likely(Case.UPPER, "", case_p=0.9)

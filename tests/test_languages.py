@@ -89,6 +89,9 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
         ("anglo-saxon", "en", "Anglo-Saxon"),
         ("o'brien-smith", "en", "O'Brien-Smith"),
         ("jones-mcdonald", "en", "Jones-McDonald"),
+        ("newcastle-upon-tyne", "en", "Newcastle-upon-Tyne"),
+        ("drive-in", "en", "Drive-In"),
+        ("in-n-out", "en", "In-N-Out"),
     ],
 )
 def test_what_stands_beside_a_hyphen(word: str, code: str, form: str | None) -> None:

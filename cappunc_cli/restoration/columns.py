@@ -127,6 +127,7 @@ def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> N
 
 def _restrict_cases(text: Text) -> None:
     _pour(text.cases, MIXED, CAPITAL, ~text.has(Fact.HAS_FORM))
+    _pour(text.cases, CAPITAL, MIXED, text.has(Fact.DEGREE))
     _pour(text.cases, UPPER, CAPITAL, text.has(Fact.ONE_LETTER))
     _pour(text.cases, CAPITAL, LOWER, text.has(Fact.NO_CAPITAL))
     text.cases[text.has(Fact.NO_CASE)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]

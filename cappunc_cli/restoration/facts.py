@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from unicodedata import is_normalized, normalize
@@ -40,10 +41,14 @@ class Fact(IntFlag):
     INITIALISM = 2048
     #: `e.g.`, `p.m.`
     ALWAYS_LOWER = 4096
+    #: `ph.d`: with a capital it is `Ph.D`.
+    DEGREE = 8192
 
 
 Facts = npt.NDArray[np.uint16]
 
+#: `ph.d`, `ed.d`, `pharm.d`
+_DEGREE = re.compile(r"[^\W\d_]{2,5}\.[^\W\d_]")
 #: Distinct words remembered from text to text, and where.
 _MOST_KNOWN = 200_000
 _last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
@@ -81,6 +86,7 @@ def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> Fact:
         (Fact.DIGIT_LAST, word[-1:].isdigit()),
         (Fact.NO_WORD, not any(c.isalnum() for c in word)),
         (Fact.ALWAYS_LOWER, plain in language.always_lower),
+        (Fact.DEGREE, _DEGREE.fullmatch(word) is not None),
         (Fact.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
     ):
         if holds:
@@ -94,16 +100,26 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         form = known if is_normalized("NFC", word) else normalize("NFD", known)
     if form is None:
-        form = "-".join([_part(part, language) for part in word.split("-")]) if "-" in word.strip("-") else _named(word)
+        form = _compound(word, language) if "-" in word.strip("-") else _named(word)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
 
 
-def _part(part: str, language: Language) -> str:
-    return part if language.spelled(part) in language.clitics else _named(part)
+def _compound(word: str, language: Language) -> str:
+    """`Anglo-Saxon`, `Mar-a-Lago`, Romanian `Într-o`."""
+    parts = word.split("-")
+    last = len(parts) - 1
+    return "-".join(
+        part
+        if (known := language.spelled(part)) in language.clitics or (0 < i < last and known in language.linking)
+        else _named(part)
+        for i, part in enumerate(parts)
+    )
 
 
 def _named(word: str) -> str:
-    """The capital form, which begins anew in `O'Brien`, `D'Angelo` and `McDonald`."""
+    """The capital form, which begins anew in `O'Brien`, `D'Angelo`, `McDonald` and `Ph.D`."""
+    if _DEGREE.fullmatch(word):
+        return capital(word[:-1]) + word[-1].upper()
     if word[:2] in ("o'", "o’", "d'", "d’") and len(word) > 3:
         return word[0].upper() + word[1] + capital(word[2:])
     if word.startswith("mc") and len(word) > 4:
