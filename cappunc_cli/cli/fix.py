@@ -15,15 +15,16 @@ from cappunc_cli.cli.options import (
     Files,
     FormatName,
     Lang,
+    Marks,
     ModelByLanguage,
     Pauses,
     Quiet,
+    Sensitivity,
     Verbose,
     or_standard_input,
 )
 from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.labels import MARKS, Around
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.group import Mode
@@ -64,13 +65,8 @@ def fix(
     workers: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
     ] = 1,
-    marks: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MARKS", help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named."
-        ),
-    ] = None,
-    sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")] = 0.5,
+    marks: Marks = None,
+    sensitivity: Sensitivity = 0.5,
     existing: Annotated[
         Existing,
         typer.Option(help="Marks and capitals that are there: auto restores only the stretches that lack them."),
@@ -113,7 +109,7 @@ def fix(
     cappunc fix --diff talk.srt                 what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
-    _check(diff, output, in_place, marks)
+    _check(diff, output, in_place)
     names = or_standard_input(files, context)
     found = inputs(names, format_name, output)
     root = resumable(names, output)
@@ -162,13 +158,11 @@ def fix(
         raise typer.Exit(1)
 
 
-def _check(diff: bool, output: str | None, in_place: bool, marks: str | None) -> None:
+def _check(diff: bool, output: str | None, in_place: bool) -> None:
     if output == "":
         raise typer.BadParameter("the name is empty", param_hint="-o")
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
-    if marks is not None and (unknown := set(marks) - {*MARKS, *Around}):
-        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(Around)}", param_hint="--marks")
 
 
 def _is_terminal() -> bool:

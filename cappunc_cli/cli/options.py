@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.files import PIPE, named
+from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.languages import LANGUAGES
 
 
@@ -41,6 +42,23 @@ ModelByLanguage = Annotated[
 ]
 Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")]
 Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
+
+
+def _known(marks: str | None) -> str | None:
+    if marks is not None and (unknown := set(marks) - {*MARKS, *Around}):
+        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(Around)}")
+    return marks
+
+
+Marks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARKS",
+        callback=_known,
+        help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named.",
+    ),
+]
+Sensitivity = Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 

@@ -184,6 +184,31 @@ def captions(report: dict[str, Any]) -> str:
     )
 
 
+def stream(report: dict[str, Any]) -> str:
+    """What live captions lose and cost by their look-ahead, beside a whole file."""
+    rows = report["rows"]
+    sets = list(rows["fix"])
+
+    def cost(name: str) -> float:
+        return fmean(rows[name][title]["microseconds"] for title in sets)
+
+    lines = [
+        [
+            "whole file, `fix`" if name == "fix" else f"{name} words",
+            *(f"{100 * row[title][key]:.1f}" for title in sets for key in ("micro", "boundary")),
+            f"{cost(name) / cost('fix'):.0f}",
+        ]
+        for name, row in rows.items()
+    ]
+    head = ["look-ahead", *(column for title in sets for column in (f"{title}: marks , . ?", "sentence ends"))]
+    words = ", ".join(f"{count:,} of {title}" for title, count in report["words"].items())
+    return (
+        f"Words: {words}. F1 in per cent, and the processor time of a word where that of `fix` is 1:\n\n"
+        + table([*head, "time"], lines)
+        + note(report, "stream.json")
+    )
+
+
 def languages(report: dict[str, Any]) -> str:
     """Every model's pace beside the trigram model of Romanian, the first of its kind."""
     rows = report["rows"]
@@ -222,6 +247,7 @@ PARTS = {
     "repair": {"stretches.json": repair},
     "own": {"own.json": own},
     "captions": {"captions.json": captions},
+    "stream": {"stream.json": stream},
 }
 
 
