@@ -460,6 +460,13 @@ def test_a_text_without_case_that_has_marks_keeps_them(text: str) -> None:
     assert restored(text, rows, "replace") == "The cat the dog and we. Went home"
 
 
+def test_labels_in_lower_case_are_no_punctuation() -> None:
+    text = "anna: we went home bob: the cat"
+    rows = plain(text, home=".", cat=".")
+    rows[4] = likely(Case.CAPITAL, ":")
+    assert restored(text, rows) == "Anna: we went home. Bob: the cat."
+
+
 def test_a_text_without_case_is_closed_though_it_has_marks() -> None:
     text = "hello, we went home"
     assert restored(text, plain(text, hello=",", home=".")) == "Hello, we went home."

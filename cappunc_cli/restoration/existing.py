@@ -41,8 +41,8 @@ _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case stays.
 _LOWER_COST = 30.0
 
-#: Whether the mark of each column is one: who writes only `…` and `—` hears pauses, and sets no marks.
-_IS_MARKED = np.array([mark not in ("", "…", "—") for mark in MARK_COLUMNS])
+#: Whether the mark of each column is one: who writes only `…` and `—` hears pauses, who writes only `:` names speakers.
+_IS_MARKED = np.array([mark not in ("", "…", "—", ":") for mark in MARK_COLUMNS])
 #: What a word's build tells: it shows its case, it has one.
 _SHOWS, _CASED = 1, 2
 _APOSTROPHES = "'’"
