@@ -92,7 +92,11 @@ class Column(Sequence[int | None]):
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""
         stops = chain(islice(self._starts, 1, None), (self._length,))
-        return zip(map(self._known, self._values), self._starts, stops, strict=False)
+        return zip(self._stored(), self._starts, stops, strict=False)
+
+    def _stored(self) -> Iterator[int | None]:
+        none = self._NONE
+        return (None if value == none else value for value in self._values)
 
     def _known(self, value: int) -> int | None:
         return None if value == self._NONE else value
@@ -108,7 +112,7 @@ class Column(Sequence[int | None]):
 
     def __iter__(self) -> Iterator[int | None]:
         if len(self._values) == self._length:
-            return map(self._known, self._values)
+            return self._stored()
         return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
 
     @overload

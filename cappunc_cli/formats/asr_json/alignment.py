@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 Block = tuple[bool, int, int, int, int]
 
 _WINDOW = 1500
+#: So many words are compared at a time.
+_STEP = 256
 
 
 def blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
@@ -18,6 +20,8 @@ def blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
     i = j = 0
     while i < len(ours) or j < len(theirs):
         run = 0
+        while (some := ours[i + run : i + run + _STEP]) and some == theirs[j + run : j + run + _STEP]:
+            run += len(some)
         while i + run < len(ours) and j + run < len(theirs) and ours[i + run] == theirs[j + run]:
             run += 1
         if run:

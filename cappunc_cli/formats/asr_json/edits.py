@@ -151,12 +151,9 @@ _STOP_BITS, _BONE_BITS = 31, 2
 def skeleton(synced: Synced) -> str:
     """The source without all that writing may change: words, their marks, what counts them."""
     # Each edit in one number, for there are several to a word; in these, places are in order.
-    return splice(synced.fields.source, map(_edit, sorted(_bones(synced))), in_order=True)
-
-
-def _edit(bone: int) -> Edit:
-    start, stop = bone >> _BONE_BITS + _STOP_BITS, bone >> _BONE_BITS & (1 << _STOP_BITS) - 1
-    return start, stop, _BONES[bone & (1 << _BONE_BITS) - 1]
+    start_at, stops, bones = _BONE_BITS + _STOP_BITS, (1 << _STOP_BITS) - 1, (1 << _BONE_BITS) - 1
+    edits = ((n >> start_at, n >> _BONE_BITS & stops, _BONES[n & bones]) for n in sorted(_bones(synced)))
+    return splice(synced.fields.source, edits, in_order=True)
 
 
 def _bone(start: int, stop: int, number: int) -> int:
@@ -184,6 +181,9 @@ def _bones(synced: Synced) -> Iterator[int]:
 
 def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Runs of numbers that follow each other, as (first, stop)."""
+    if len(numbers) and numbers == array("I", range(numbers[0], numbers[0] + len(numbers))):  # as almost always
+        yield numbers[0], numbers[-1] + 1
+        return
     begin = 0
     for end in [*(i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1), len(numbers)]:
         if end > begin:
@@ -200,7 +200,7 @@ def _bones_of(
         stops = [units[f][b] if f in units else b for f, b in zip(which, stops, strict=True)]
     begins = fields.literals.starts
     return [
-        ((begins[f] + 1 + a) << _STOP_BITS | (begins[f] + 1 + b)) << _BONE_BITS | number
+        ((base := begins[f] + 1) + a << _STOP_BITS | base + b) << _BONE_BITS | number
         for f, a, b, number in zip(which, starts, stops, further, strict=True)
     ]
 

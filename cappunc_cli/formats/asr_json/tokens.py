@@ -77,9 +77,11 @@ class Tokens:
         """Field, start and stop of every part of tokens that follow each other; and 1 for a token's further parts."""
         begin, end = self._stops[first - 1] if first else 0, self._stops[stop - 1]
         flat = self._parts[begin:end]
-        further = bytearray(b"\1") * (len(flat) // 3)
-        for at in (begin, *self._stops[first : stop - 1]):
-            further[(at - begin) // 3] = 0
+        further = bytearray(len(flat) // 3)
+        if len(further) > stop - first:
+            further = bytearray(b"\1") * len(further)
+            for at in (begin, *self._stops[first : stop - 1]):
+                further[(at - begin) // 3] = 0
         return flat[::3], flat[1::3], flat[2::3], further
 
     def parts(self, i: int) -> list[Part]:
