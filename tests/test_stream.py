@@ -338,12 +338,11 @@ def test_no_word_waits_longer_than_it_may() -> None:
 def test_interrupted_it_gives_out_what_waits() -> None:
     with running("--look-ahead", "3") as process:
         stdin, stdout = _pipes(process)
-        stdin.write(b"hello anna and the cat ")
+        stdin.write(b"hello anna and the cat")
         stdin.flush()
         assert stdout.read(5) == b"Hello"
-        assert stdout.read(6) == b" Anna,"
         process.send_signal(signal.SIGINT)
-        assert stdout.read() == b" and the cat.\n"
+        assert stdout.read() == b" Anna, and the cat.\n"
         assert process.wait(60) == 130
         assert _errors(process) == b""
 

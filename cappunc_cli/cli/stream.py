@@ -77,15 +77,15 @@ def stream(
     captions = _Captions(Stream(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead), max_delay)
     source = _Source(reporter.error)
     with _input() as (receive, is_stopped):
+        cut = False
         while not is_stopped() and (data := receive(captions.patience())) != b"":
             for piece in source.pieces(data or b""):
-                if is_stopped():
+                if cut := is_stopped():
                     break
                 captions.take(piece)
             captions.hurry()
-        if not is_stopped():
-            for piece in source.rest():
-                captions.take(piece)
+        for piece in () if cut else source.rest(is_stopped()):
+            captions.take(piece)
         captions.end(source.ending)
     if is_stopped():
         raise typer.Exit(130)
@@ -192,9 +192,9 @@ class _Source:
         self._rest = "" if not text or text[-1].isspace() else text.rsplit(None, 1)[-1]
         return self._tokens(text[: len(text) - len(self._rest)])
 
-    def rest(self) -> Iterator[_Piece]:
-        """What is left when nothing more comes."""
-        return self.pieces(b"\n")
+    def rest(self, is_stopped: bool) -> Iterator[_Piece]:
+        """What is left when nothing more comes; a line that Ctrl-C has cut is none."""
+        return iter(()) if is_stopped and self._lines is not None else self.pieces(b"\n")
 
     def _entries(self, text: str, lines: Lines) -> Iterator[_Piece]:
         for line in text.split("\n")[:-1]:

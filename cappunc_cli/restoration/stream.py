@@ -1,11 +1,12 @@
 """The same steps on words that keep coming: live captions.
 
-After Webex's live captions (Cisco, Post-processing in automatic speech recognition systems, 2022,
-https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems): recurrent both ways, the
-way back cut to a few words of look-ahead, so that each word costs the same however long the meeting is. Here a
-transformer reads a bounded window around the words to be decided, anew for each word: what was given out, as far as
-it is remembered, and what is still to come. What was given out binds what follows, so that marks and capitals fit
-each other across the border: there the two could contradict each other, and a penalty in training spoke against it.
+After Webex's live captions (Cisco, Post-processing in automatic speech recognition systems,
+https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems): a recurrent network whose
+way back is cut to a few words of look-ahead, so that each word costs the same however long a meeting is. Here a
+transformer reads a bounded window anew for each word, as that of Poláček et al. does (2025, Speech Communication
+173:103269: ELECTRA twice, 4 words of look-ahead): what was given out, as far as it is remembered, and what waits.
+That marks and capitals contradict each other, Webex penalises in training; here what was given out binds what
+follows, and what waits is decided together (decode.py).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from cappunc_cli.restoration.options import QUOTES, Options
 from cappunc_cli.restoration.pipeline import Model, probabilities, rewrite
 from cappunc_cli.words import Word
 
-#: Words that a word waits for unless told otherwise.
+#: Words that a word waits for unless told otherwise. On 2,100 words of talks, podcasts and calls (a third each) 4 and 8
+#: give 73.2 and 75.0 on the marks, the whole file 74.8 (tests/benchmarks/stream.py).
 LOOK_AHEAD = 8
 #: Words given out that are read again with those to come.
 _CONTEXT = 64
