@@ -28,6 +28,11 @@ class Language:
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
     (`Într-o`, not `Într-O`), `linking` words between two of them (`Mar-a-Lago`). `letters` are
     other codes of the language's letters. `diacritics` are those that text typed without them lacks.
+
+    Where a line may break (Netflix Timed Text Style Guide): best before the conjunctions, prepositions and
+    relative pronouns of `begin_lines`, which end none; `never_last` are the other words that are bound to the next
+    one (articles, auxiliaries, negations, subject pronouns), `never_first` those bound to the one before. Closed
+    classes alone; without them a line breaks by marks and length.
     """
 
     code: str
@@ -45,6 +50,9 @@ class Language:
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""
+    begin_lines: frozenset[str] = frozenset()
+    never_last: frozenset[str] = frozenset()
+    never_first: frozenset[str] = frozenset()
 
     def spelled(self, word: str) -> str:
         """A word as tables and models know it: NFC, one code per letter, the typewriter's apostrophe."""
@@ -89,6 +97,21 @@ LANGUAGES: dict[str, Language] = {
             ),
             titles=_set(_EN_TITLES),
             linking=_set("a al am and at by de del du el in la le of on sur the to upon von with"),
+            begin_lines=_set(
+                "and or but nor so because although though unless until while since if when where whether than that",
+                "which who whom whose what why how as of in on at by for with from to into onto about over under",
+                "between through during without within against among across after before behind below beyond near",
+                "toward towards upon via per like except",
+            ),
+            never_last=_set(
+                "a an the this these those my your his her its our their some any no every each both either neither",
+                "not never am is are was were be been being have has had do does did will would shall should can",
+                "could may might must i'm you're he's she's it's we're they're i've you've we've they've i'll",
+                "you'll he'll she'll it'll we'll they'll i'd you'd he'd she'd we'd they'd that's there's isn't",
+                "aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't won't wouldn't shouldn't can't",
+                "couldn't mustn't i you he she it we they there very too quite",
+            ),
+            never_first=_set("percent o'clock ago"),
         ),
         Language(
             "es",
@@ -104,6 +127,20 @@ LANGUAGES: dict[str, Language] = {
             ),
             titles=_set(_ES_TITLES),
             diacritics="áéíóúüñ",
+            begin_lines=_set(
+                "y e o u ni pero sino aunque porque pues si cuando donde mientras como que quien quienes cual",
+                "cuales cuyo cuya cuyos cuyas de del a al en con por para sin sobre entre hasta desde hacia según",
+                "contra durante mediante tras ante bajo",
+            ),
+            never_last=_set(
+                "el la los las lo un una unos unas este esta estos estas ese esa esos esas aquel aquella aquellos",
+                "aquellas mi mis tu tus su sus nuestro nuestra nuestros nuestras cada todo toda todos todas algún",
+                "alguna ningún ninguna no nunca me te se le les nos os he has ha hemos habéis han había habías",
+                "habíamos habían habrá habrán haya hayan hubiera es son era eran está están estaba estaban estoy",
+                "estamos soy somos voy vas va vamos van yo tú él ella nosotros nosotras ellos ellas usted ustedes",
+                "muy más tan",
+            ),
+            never_first=_set("años euros pesos dólares"),
         ),
         Language(
             "eu",
@@ -114,6 +151,18 @@ LANGUAGES: dict[str, Language] = {
             ordinals=True,
             # Case endings after an initialism or a foreign name: `NATO-ren`.
             clitics=_set("a ak ek en ena i ko ra rako ren ri n tik z ekin rekin eko etako era erako"),
+            begin_lines=_set(
+                "eta edo ala baina baizik ezen zeren izan nahiz bestela orduan hala beraz baldin non noiz",
+                "nola zergatik",
+            ),
+            never_last=_set("ez ezin ba bi hiru lau bost hain oso guztiz zein zer ni hi zu gu zuek"),
+            never_first=_set(
+                "da dira naiz zara gara zarete zen ziren nintzen zinen ginen du dut duzu dugu duzue dute ditu ditut",
+                "dituzu ditugu dituzte zuen nuen zenuen genuen zuten zituen nituen zituzten dio diot diogu diote",
+                "die zion nion zioten zait zaio zaigu zaie zitzaion dago daude nago gaude zegoen zeuden behar nahi",
+                "ahal bezala gabe arte kontra alde buruz ondoren aurretik ostean baino ere omen ote al den diren",
+                "duen duten bat batzuk hau hori hura hauek horiek haiek",
+            ),
         ),
         Language(
             "ro",
@@ -130,12 +179,33 @@ LANGUAGES: dict[str, Language] = {
             # The cedillas of Turkish stood in for the commas below until fonts had them.
             letters={"ş": "ș", "ţ": "ț", "Ş": "Ș", "Ţ": "Ț"},
             diacritics="ăâîșț",
+            begin_lines=_set(
+                "și sau ori dar iar însă ci nici că dacă când unde cum deși fiindcă deoarece pentru care ce cine",
+                "căci decât ca de la în din cu pe prin spre fără sub către despre între după până peste dintre",
+                "lângă contra asupra",
+            ),
+            never_last=_set(
+                "un o niște al a ai ale cel cea cei cele acest această acești aceste acel acea acei acele fiecare",
+                "nu să mă te se îmi îți își îl îi ne vă le li i am are au aș ar ați vom veți vor voi va fi este e",
+                "sunt era erau eram eu tu el ea noi ei ele foarte mai prea tot toată toți toate",
+            ),
+            never_first=_set("lei ani"),
         ),
         Language(
             "vi",
             "Vietnamese",
             abbreviations=_set(_VI_TITLES, "tp tx tt q p kts"),
             titles=_set(_VI_TITLES),
+            begin_lines=_set(
+                "và hoặc hay nhưng vì nên nếu khi mà thì để rằng bởi do tuy dù của ở trong ngoài trên dưới với từ",
+                "đến tới cho về bằng tại theo qua như giữa",
+            ),
+            never_last=_set(
+                "một các những mỗi mọi từng cái con chiếc cuốn quyển bức người sự việc cuộc nỗi niềm không chưa",
+                "chẳng đừng đã đang sẽ sắp vừa mới rất quá là bị được phải có thể cũng vẫn còn tôi anh chị em ông",
+                "bà nó họ",
+            ),
+            never_first=_set("này đó kia ấy đây"),
         ),
     )
 }

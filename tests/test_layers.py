@@ -22,6 +22,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "labels": ({"errors", "words"}, set()),
     "languages": ({"errors", "words", "labels"}, set()),
     "formats": (NOUNS, {"pysrt", "webvtt", "rapidfuzz"}),
+    "layout": (NOUNS, {"pysrt", "webvtt"}),
     "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
     "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
     "training": (
@@ -30,7 +31,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "cli": (
-        NOUNS | {"formats", "evaluation", "restoration", "benchmark", "training"},
+        NOUNS | {"formats", "layout", "evaluation", "restoration", "benchmark", "training"},
         {"typer", "rich", "charset_normalizer", "py3langid", "torch"},
     ),
     "__main__": ({"cli"}, set()),

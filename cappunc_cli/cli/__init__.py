@@ -9,6 +9,7 @@ import typer
 
 from cappunc_cli import __version__
 from cappunc_cli.cli.bench import bench
+from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
@@ -32,6 +33,7 @@ app.command("eval")(eval_)
 app.command()(stream)
 app.command()(check)
 app.command()(glossary)
+app.command()(captions)
 app.command()(bench)
 app.command()(train)
 app.add_typer(models, name="models")

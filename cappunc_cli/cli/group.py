@@ -117,7 +117,7 @@ def _open(job: Job, fixer: Fixer, mode: Mode) -> _Opened | Outcome:
     begun = time.perf_counter()
     try:
         if job.target is not None and mode != "in-place":
-            _refuse_overwriting(job, job.target, mode)
+            refuse_overwriting(job, job.target, mode)
         text, encoding = read_text(job.source)
         document = fixer.read(text, job.file_name)
         return _Opened(job, text, encoding, document, time.perf_counter() - begun)
@@ -167,7 +167,8 @@ def _failed(job: Job, error: Exception) -> Outcome:
     return Outcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
 
 
-def _refuse_overwriting(job: Job, target: Path, mode: Mode) -> None:
+def refuse_overwriting(job: Job, target: Path, mode: Mode) -> None:
+    """Raises CappuncError where a file is there that `mode` does not overwrite, or that is the input."""
     if not is_file(target):
         return
     if job.source != PIPE and target.samefile(job.source):

@@ -132,7 +132,7 @@ def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> lis
 def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
     if len(found) > 1:
         raise typer.BadParameter(
-            "several files would run together on standard output; use -o DIR or --in-place", param_hint="FILES"
+            "several files would run together on standard output; -o names a directory", param_hint="FILES"
         )
     return [Job(source, None) for source, _ in found]
 

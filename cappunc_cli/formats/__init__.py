@@ -30,9 +30,10 @@ from cappunc_cli.words import Column, Document
 
 from . import asr_json, ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
+from .rewrapping import rewrap
 from .spans import respelling, same_word
 
-__all__ = ["FORMATS", "Format", "detect", "read", "respelling", "verify", "write"]
+__all__ = ["FORMATS", "Format", "detect", "read", "respelling", "rewrap", "verify", "write"]
 
 
 class Format(Protocol):
@@ -127,10 +128,10 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return str(attaching(document, texts)) if attaching else module.write(document, texts)
 
 
-def verify(document: Document, output: str) -> None:
+def verify(document: Document, output: str, *, lines: bool = False) -> None:
     """Read `output` again; raises BadInput unless it differs from the document in marks and case alone.
 
-    Within `respelling`, diacritics may differ too.
+    Within `respelling`, diacritics may differ too; with `lines`, how much white space is where there was some.
     """
     again = FORMATS[document.format].read(output)
     words, found = document.words, again.words
@@ -145,5 +146,7 @@ def verify(document: Document, output: str) -> None:
         if moved is not None:
             raise BadInput(f"word {moved + 1}, “{words.texts[moved]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
-    if skeleton is not None and skeleton(document) != skeleton(again):
-        raise BadInput("the result differs in more than words")
+    if skeleton is not None:
+        was, now = (text.split() if lines else text for text in (skeleton(document), skeleton(again)))
+        if was != now:
+            raise BadInput("the result differs in more than words")

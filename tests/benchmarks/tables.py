@@ -241,12 +241,29 @@ def own(report: dict[str, Any]) -> str:
     )
 
 
+def layout(report: dict[str, Any]) -> str:
+    """Where captions and lines end, greedily and by the layout: shares of the captions, or of the line breaks."""
+    rows, breaks = report["rows"], ("line breaks", "line breaks amid what belongs together")
+    names = [name for name in rows["layout"] if name not in ("captions", *breaks)]
+    lines = [["captions", *(f"{row['captions']:,}" for row in rows.values())]]
+    lines += [[name, *(f"{100 * row[name] / row['captions']:.1f} %" for row in rows.values())] for name in names]
+    lines.append([breaks[1], *(f"{100 * row[breaks[1]] / row[breaks[0]]:.1f} %" for row in rows.values())])
+    return (
+        f"{report['words']:,} words of earnings calls, human marks and real times (Earnings-21), cut by filling each "
+        "line and each caption, and as `cappunc captions` cuts them:\n\n"
+        + table(["", *("filled" if name == "greedy" else "cappunc" for name in rows)], lines)
+        + "\nFrom [layout.json](tests/benchmarks/results/layout.json), "
+        + f"`{report['command']}`.\n"
+    )
+
+
 #: Part of the README -> results -> what makes a page of them.
 PARTS = {
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
     "own": {"own.json": own},
     "captions": {"captions.json": captions},
+    "layout": {"layout.json": layout},
     "stream": {"stream.json": stream},
 }
 

@@ -1,0 +1,218 @@
+"""`cappunc captions`: words with times become captions; or the lines of captions are broken anew."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cappunc_cli.cli.files import about, is_pipe, read_text, write_atomic, write_stdout
+from cappunc_cli.cli.options import (
+    Device,
+    Files,
+    FormatName,
+    Lang,
+    ModelByLanguage,
+    Quiet,
+    Verbose,
+    or_standard_input,
+)
+from cappunc_cli.cli.plan import Job, inputs, marked, plan
+from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.languages import Language, language
+
+if TYPE_CHECKING:
+    from cappunc_cli.cli.fixer import Fixer
+    from cappunc_cli.cli.group import Mode
+    from cappunc_cli.layout import Limits
+    from cappunc_cli.words import Document
+
+#: What recognisers leave beside their words with times, and what has lines to break.
+_CAPTIONS = (".srt", ".vtt", ".sbv")
+_NO_WORDS = (*_CAPTIONS, ".txt", ".tsv", ".lrc")
+#: With fewer words that have times a file is timed by captions or segments.
+_TIMED = 0.75
+
+
+class Kind(StrEnum):
+    """A file of captions (`layout.KINDS`, which help must not load)."""
+
+    SRT = "srt"
+    VTT = "vtt"
+
+
+def captions(
+    context: typer.Context,
+    files: Files = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to write; - is standard output.")
+    ] = None,
+    to: Annotated[Kind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")] = None,
+    width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
+    lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
+    max_duration: Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Longest caption.")] = 7.0,
+    min_duration: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Shortest caption, if there is room.")
+    ] = 0.833,
+    cps: Annotated[float, typer.Option(min=1, metavar="N", help="Characters that can be read in a second.")] = 20.0,
+    gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between two captions.")] = 83,
+    rewrap: Annotated[
+        bool, typer.Option("--rewrap", help="Keep captions and their times; only break their lines anew.")
+    ] = False,
+    restore: Annotated[
+        bool, typer.Option("--restore/--no-restore", help="Whether stretches without marks or case are restored first.")
+    ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")] = False,
+    format_name: FormatName = None,
+    lang: Lang = "auto",
+    model: ModelByLanguage = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make captions of words that have times of their own: SRT or WebVTT from a recogniser's JSON, CTM, TextGrid.
+
+    Every word comes once and in order; sounds and names of speakers do not come along. Without -o they go to standard
+    output if that is piped or redirected, and else beside the input as talk.captions.srt. Below a directory, files of
+    captions and plain text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
+
+    \b
+    cappunc captions talk.json                      writes talk.captions.srt
+    cappunc captions --to vtt -o out/ *.json        many files, as WebVTT
+    cappunc captions --no-restore --cps 17 talk.ctm the text as it is, for slower readers
+    cappunc captions --rewrap talk.srt              the same captions, other line breaks
+    """
+    if output == "":
+        raise typer.BadParameter("the name is empty", param_hint="-o")
+    if rewrap and to is not None:
+        raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
+    names = or_standard_input(files, context)
+    kind = to or (Kind.VTT if (output or "").lower().endswith(".vtt") else Kind.SRT)
+    found = [
+        (source, path)
+        for source, path in inputs(names, format_name, output)
+        if source in names or (path.suffix.lower() in _CAPTIONS if rewrap else path.suffix.lower() not in _NO_WORDS)
+    ]
+    jobs = marked(_jobs(found, output, None if rewrap else kind), names)
+    from cappunc_cli.cli.fixer import Fixer, Settings
+    from cappunc_cli.layout import Limits
+    from cappunc_cli.restoration.options import Options
+
+    limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
+    reporter = Reporter(quiet, verbose)
+    for name, code, some in _parts(jobs, lang, model, restore and not rewrap, reporter):
+        settings = Settings(name, device, format_name, Options(language=code or None))
+        fixer = Fixer(settings, reporter.info, reporter.detail)
+        maker = _Maker(fixer, code, limits, kind, restore, rewrap)
+        for job in some:
+            try:
+                reporter.info(maker.make(job, "force" if force else "new", reporter))
+            except (BadModel, BrokenPipeError):
+                raise
+            except (CappuncError, OSError) as error:
+                reporter.failure(about(error, job.name), job.is_passed_over(error))
+    if reporter.errors:
+        raise typer.Exit(1)
+
+
+def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | None) -> list[Job]:
+    """One job per input; the target is named after the kind (None: as the input is)."""
+    named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
+    if output is None and sys.stdout is not None and sys.stdout.isatty():
+        return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
+    return plan(named, output, False, False, tree=False)
+
+
+def _beside(source: str, path: Path) -> Path:
+    """`talk.en.json` becomes `talk.en.captions.srt`."""
+    return Path(source).with_name(f"{path.stem}.captions{path.suffix}")
+
+
+def _parts(
+    jobs: Sequence[Job], lang: str, model: str | None, restore: bool, reporter: Reporter
+) -> list[tuple[str, str, list[Job]]]:
+    """(model, language, jobs): each language has its model, if one is needed."""
+    from cappunc_cli.cli.lang import AUTO, by_model, known, language_of
+
+    if restore:
+        parts = by_model(jobs, lang, model, "onnx", reporter.error)
+        return [(name, code or "", some) for (name, code), some in parts.items()]
+    by_code: dict[str, list[Job]] = {}
+    for job in jobs:
+        try:
+            by_code.setdefault(language_of(job, known()) if lang == AUTO else lang, []).append(job)
+        except (CappuncError, OSError) as error:
+            reporter.error(about(error, job.name))
+    return [("", code, some) for code, some in by_code.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """One file after the other, all in one language; the language "" is the model's."""
+
+    fixer: Fixer
+    code: str
+    limits: Limits
+    kind: Kind
+    restore: bool
+    rewrap: bool
+
+    def make(self, job: Job, mode: Mode, reporter: Reporter) -> str:
+        """Write the captions of a file, and tell what was done. Raises CappuncError and OSError."""
+        from cappunc_cli.cli.encoding import encode
+        from cappunc_cli.cli.group import refuse_overwriting
+
+        if job.target is not None:
+            refuse_overwriting(job, job.target, mode)
+        text, encoding = read_text(job.source)
+        document = self.fixer.read(text, job.file_name)
+        reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
+        if self.rewrap:
+            output, told = self._rewrapped(document)
+            data = encode(output, encoding)
+        else:
+            output, told = self._cut(document)
+            data = output.encode("utf-8", "surrogateescape")
+        if job.target is None:
+            write_stdout(data)
+            return f"{job.name}: {told}"
+        job.target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(job.target, data)
+        return f"{job.name} -> {job.target}: {told}"
+
+    @property
+    def _language(self) -> Language:
+        return language(self.code or self.fixer.model.config.languages[0])
+
+    def _cut(self, document: Document) -> tuple[str, str]:
+        from cappunc_cli.formats.rewrapping import FORMATS
+        from cappunc_cli.layout import cut, render
+
+        words = document.words
+        timed = sum(start is not None for start in words.starts)
+        if timed < _TIMED * len(words):
+            hint = "; --rewrap breaks the lines of its captions anew" if document.format in FORMATS else ""
+            raise UnknownFormat(f"{timed} of its {len(words)} words have times of their own{hint}")
+        texts = next(self.fixer.restore([document])) if self.restore and words else words.texts
+        made = cut(words, texts, self._language, self.limits)
+        speed = self.limits.speed
+        fast = sum(1000 * sum(map(len, c.lines)) > speed * (c.end - c.start) for c in made)
+        told = f"{len(words):,} words, {len(made):,} captions" + (
+            f", {fast:,} faster than {speed:g} characters a second" if fast else ""
+        )
+        return render(made, texts, self.kind.value), told
+
+    def _rewrapped(self, document: Document) -> tuple[str, str]:
+        from cappunc_cli.formats import rewrap, verify
+        from cappunc_cli.layout import Lines
+
+        own, wide = self._language, self.limits.width
+        output = rewrap(document, lambda texts: Lines(texts, own, wide).best(0, len(texts))[1])
+        verify(document, output, lines=True)
+        return output, f"{len(document.words):,} words, lines of {wide} characters"

@@ -1,0 +1,126 @@
+"""Where a line may break, and the best breaks of a text.
+
+Netflix Timed Text Style Guide, General Requirements, "Line Treatment": one line if it fits; break after punctuation,
+before conjunctions and prepositions; never between article and noun, first and last name, subject pronoun and verb,
+verb and auxiliary, reflexive or negation. Of two lines the lower one is the longer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from itertools import accumulate, pairwise
+
+from cappunc_cli.labels import TERMINAL, Case, Label, stripped
+from cappunc_cli.languages import Language
+
+
+class Place(IntEnum):
+    """What stands between two words, from where a break is best to where it must not be."""
+
+    SENTENCE = 0
+    CLAUSE = 1
+    PHRASE = 2
+    WORD = 3
+    BOUND = 4
+
+
+#: What a break costs by its place; what is wrong with the length of a line (as a share of the width, squared), which
+#: counts more where an upper line is the longer one; each character too many.
+_BREAK = (0.0, 0.5, 1.5, 3.0, 9.0)
+_UNEVEN, _TOP_HEAVY, _OVERFULL = 12.0, 1.5, 1_000.0
+_NAMES = (Case.CAPITAL, Case.MIXED)
+
+
+def places(texts: Sequence[str], language: Language) -> list[Place]:
+    """The place after each word; the last one ends a sentence."""
+    known = [(language.spelled(bare), label) for bare, label in map(stripped, texts)]
+    between = [_place(*one, *other, language) for one, other in pairwise(known)]
+    return [*between, Place.SENTENCE] if known else []
+
+
+def _place(bare: str, label: Label, after: str, following: Label, language: Language) -> Place:
+    if bare in language.titles:
+        return Place.BOUND
+    if label.mark and not (label.mark == "." and language.abbreviates(bare)):
+        return Place.SENTENCE if label.mark in TERMINAL else Place.CLAUSE
+    if bare in language.begin_lines or after in language.never_first:
+        return Place.BOUND
+    if bare in language.never_last:
+        # `tell you | that`, `it is | in`: the pronoun is no subject here, the verb no auxiliary.
+        return Place.WORD if after in language.begin_lines else Place.BOUND
+    closes = label.after and not label.mark
+    if closes or following.before or after in language.begin_lines:
+        return Place.PHRASE
+    names = label.case in _NAMES and following.case in _NAMES and after not in language.always_capital
+    numbers = any(map(str.isdigit, bare)) and following.case is Case.LOWER
+    return Place.BOUND if names or numbers else Place.WORD
+
+
+class Lines:
+    """The ways to break stretches of a text into lines of a width; a word is never broken."""
+
+    def __init__(self, texts: Sequence[str], language: Language, width: int) -> None:
+        self.texts, self.width = texts, width
+        self.places = places(texts, language)
+        self._sums = [0, *accumulate(len(text) + 1 for text in texts)]
+
+    def length(self, start: int, stop: int) -> int:
+        """Characters of words[start:stop] in one line."""
+        return self._sums[stop] - self._sums[start] - 1
+
+    def best(self, start: int, stop: int) -> tuple[float, tuple[int, ...]]:
+        """The least cost of words[start:stop], and the words that begin a line, the first one included.
+
+        As few lines as can hold the text; only a word that is wider than the width exceeds it.
+        """
+        count = len(self.filled(start, stop))
+        ideal = self.length(start, stop) / count
+        # The cheapest way to break the words from each one on into one line, then into one more, and so on.
+        ways: dict[int, tuple[float, tuple[int, ...]]] = {
+            at: (self._line(at, stop, ideal), (at,)) for at in range(start + count - 1, stop)
+        }
+        for above in range(count - 2, -1, -1):
+            below, ways = ways, {}
+            for at in range(start + above, stop) if above else (start,):
+                found = [(self._head(at, to, ideal) + cost, begins) for to, (cost, begins) in below.items() if to > at]
+                if found:
+                    cost, begins = min(found)
+                    ways[at] = cost, (at, *begins)
+        return ways[start]
+
+    def fit(self, start: int, stop: int, count: int) -> bool:
+        """Whether so many lines can hold words[start:stop]."""
+        if self.length(start, stop) > count * (self.width + 1) - 1:
+            return False
+        begins = [*self.filled(start, stop), stop]
+        return len(begins) <= count + 1 and all(self.length(a, b) <= self.width for a, b in pairwise(begins))
+
+    def filled(self, start: int, stop: int) -> list[int]:
+        """The words that begin a line if each line takes all that fits: so many lines are needed at least."""
+        begins = [start]
+        for at in range(start + 1, stop):
+            if self._sums[at + 1] - self._sums[begins[-1]] > self.width + 1:
+                begins.append(at)
+        return begins
+
+    def cost(self, begins: Sequence[int], stop: int) -> float:
+        """What it costs to break the words up to `stop` before those of `begins`, the first of them."""
+        ideal = self.length(begins[0], stop) / len(begins)
+        inner = sum(self._head(a, b, ideal) for a, b in pairwise(begins))
+        return inner + self._line(begins[-1], stop, ideal)
+
+    def shown(self, begins: Sequence[int], stop: int) -> Iterator[str]:
+        """The lines."""
+        for a, b in pairwise((*begins, stop)):
+            yield " ".join(self.texts[a:b])
+
+    def _head(self, start: int, stop: int, ideal: float) -> float:
+        """The cost of a line that is not the last one."""
+        heavy = _TOP_HEAVY if self.length(start, stop) > ideal else 1.0
+        return self._line(start, stop, ideal, heavy) + _BREAK[self.places[stop - 1]]
+
+    def _line(self, start: int, stop: int, ideal: float, heavy: float = 1.0) -> float:
+        length = self.length(start, stop)
+        uneven: float = ((length - ideal) / self.width) ** 2
+        return heavy * _UNEVEN * uneven + _OVERFULL * max(length - self.width, 0)

@@ -1,0 +1,110 @@
+"""What `cappunc captions` makes of words that people have punctuated: where captions and lines end.
+
+    python tests/benchmarks/layout.py --data ../shared/data > tests/benchmarks/results/layout.json
+
+The last calls of Earnings-21, the human reference with the times of Rev's recogniser, cut by the layout, and greedily:
+each line and each caption takes what still fits. Reported: captions; of their ends, those where somebody else speaks,
+a long pause begins, a sentence or a clause ends; ends of captions and of lines that part what belongs together (an
+article from its noun, an auxiliary from its verb, a name); captions that are shown for less than the shortest time, or
+go faster than they can be read. The word classes that tell what belongs together are those
+that the layout itself avoids; the marks are human, and the times real. The costs were chosen on two other calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections import Counter
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+from cappunc_cli.benchmark.hardware import hardware, versions
+from cappunc_cli.languages import language
+from cappunc_cli.layout import Caption, Limits
+from cappunc_cli.layout.cues import Cutter
+from cappunc_cli.layout.lines import Place
+from cappunc_cli.words import Word
+
+SOURCE = "timed/earnings21_revkaldi.jsonl.xz"
+WORDS = 20_000
+
+
+def greedy(cutter: Cutter) -> list[tuple[int, int]]:
+    """Captions that each take all that fits, and end otherwise only where they must."""
+    cuts: list[tuple[int, int]] = []
+    start = 0
+    for stop in range(1, len(cutter.texts) + 1):
+        last = stop == len(cutter.texts)
+        if last or cutter.parted(stop - 1) or not cutter.holds(start, stop + 1):
+            cuts.append((start, stop))
+            start = stop
+    return cuts
+
+
+def ms(seconds: float | None) -> int | None:
+    return None if seconds is None else round(1000 * seconds)
+
+
+def tally(cutter: Cutter, captions: list[Caption], begins: list[list[int]]) -> dict[str, int]:
+    """What becomes of captions whose lines begin with these words."""
+    found: Counter[str] = Counter(captions=len(captions))
+    limits, places = cutter.limits, cutter.lines.places
+    for caption, starts in zip(captions, begins, strict=True):
+        place = places[caption.stop - 1]
+        parted = cutter.parted(caption.stop - 1)
+        found["end with a turn or at a long pause"] += parted
+        found["end with a sentence"] += not parted and place is Place.SENTENCE
+        found["end with a clause"] += not parted and place is Place.CLAUSE
+        found["end amid what belongs together"] += not parted and place is Place.BOUND
+        found["line breaks"] += len(starts) - 1
+        found["line breaks amid what belongs together"] += sum(
+            places[b - 1] is Place.BOUND for _, b in pairwise(starts)
+        )
+        shown = caption.end - caption.start
+        found["shorter than 5/6 s"] += shown < limits.shortest
+        found["faster than 20 characters a second"] += 1000 * sum(map(len, caption.lines)) > limits.speed * shown
+    return dict(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    arguments = parser.parse_args()
+    totals: dict[str, Counter[str]] = {"greedy": Counter(), "layout": Counter()}
+    count = 0
+    with lzma.open(arguments.data / SOURCE, "rt", encoding="utf-8") as calls:
+        for call in map(json.loads, reversed(calls.readlines())):
+            speakers = {name: i for i, name in enumerate(dict.fromkeys(call["spk"]))}
+            words = [
+                Word(text, ms(start), ms(end), turn=speakers[speaker])
+                for (text, start, end), speaker in zip(call["words"], call["spk"], strict=True)
+            ]
+            cutter = Cutter(words, [word.text for word in words], language("en"), Limits())
+            cuts = cutter.cuts()
+            ours = [list(cutter.lines.best(a, b)[1]) for a, b in cuts]
+            totals["layout"].update(tally(cutter, list(cutter.timed(cuts)), ours))
+            cuts = greedy(cutter)
+            totals["greedy"].update(
+                tally(cutter, list(cutter.timed(cuts)), [cutter.lines.filled(a, b) for a, b in cuts])
+            )
+            count += len(words)
+            print(count, file=sys.stderr)
+            if count >= WORDS:
+                break
+    report = {
+        "command": "python tests/benchmarks/layout.py --data $DATA",
+        "date": date.today().isoformat(),
+        "versions": versions(),
+        "hardware": hardware(),
+        "source": SOURCE,
+        "words": count,
+        "rows": {name: dict(found) for name, found in totals.items()},
+    }
+    print(json.dumps(report, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
