@@ -351,10 +351,10 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     assert b"exists already; --force overwrites it" in run.stderr
     run = cappunc("captions", "--no-restore", folder / "talk.srt", "-o", "-")
     assert (run.returncode, run.stdout) == (1, b"")
-    assert b"talk.srt: 1 of its 4 words have times of their own; --rewrap" in run.stderr
+    assert b"talk.srt: 1 of its 4 words have times of their own, too few for captions; --rewrap" in run.stderr
     run = cappunc("captions", "--rewrap", "--width", 14, folder, "-o", tmp_path / "wrapped/")
     assert run.returncode == 0
-    assert (tmp_path / "wrapped/talk.srt").read_text().endswith("Well,\nhello there,\nagain.\n")
+    assert (tmp_path / "wrapped/talk.srt").read_text().endswith("Well, hello\nthere, again.\n")
 
 
 def test_text_is_restored_first(tiny_model: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, marked, plan
+from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
 from cappunc_cli.languages import Language, language
@@ -99,7 +99,8 @@ def captions(
         for source, path in inputs(names, format_name, output)
         if source in names or (path.suffix.lower() in _CAPTIONS if rewrap else path.suffix.lower() not in _NO_WORDS)
     ]
-    jobs = marked(_jobs(found, output, None if rewrap else kind), names)
+    tree = resumable(names, output) is not None
+    jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.layout import Limits
     from cappunc_cli.restoration.options import Options
@@ -121,12 +122,12 @@ def captions(
         raise typer.Exit(1)
 
 
-def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | None) -> list[Job]:
-    """One job per input; the target is named after the kind (None: as the input is)."""
+def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | None, tree: bool) -> list[Job]:
+    """One job per input; targets are named after the kind (None: as the input is), `output` of a `tree` is a directory."""
     named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
-    return plan(named, output, False, False, tree=False)
+    return plan(named, output, False, False, tree)
 
 
 def _beside(source: str, path: Path) -> Path:
@@ -198,7 +199,9 @@ class _Maker:
         timed = sum(start is not None for start in words.starts)
         if timed < _TIMED * len(words):
             hint = "; --rewrap breaks the lines of its captions anew" if document.format in FORMATS else ""
-            raise UnknownFormat(f"{timed} of its {len(words)} words have times of their own{hint}")
+            raise UnknownFormat(
+                f"{timed} of its {len(words)} words have times of their own, too few for captions{hint}"
+            )
         texts = next(self.fixer.restore([document])) if self.restore and words else words.texts
         made = cut(words, texts, self._language, self.limits)
         speed = self.limits.speed
