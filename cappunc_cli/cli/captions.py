@@ -123,7 +123,10 @@ def captions(
 
 
 def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | None, tree: bool) -> list[Job]:
-    """One job per input; targets are named after the kind (None: as the input is), `output` of a `tree` is a directory."""
+    """One job per input; targets are named after the kind (None: as the input is).
+
+    The `output` of a `tree` is a directory.
+    """
     named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
