@@ -18,11 +18,12 @@ from cappunc_cli.restoration.options import QUOTES, Options
 from cappunc_cli.restoration.pipeline import Model, probabilities, rewrite
 from cappunc_cli.words import Word
 
-#: Words that a word waits for unless told otherwise. On 2,100 words of talks, podcasts and calls (a third each) 4 and 8
-#: give 73.2 and 75.0 on the marks, the whole file 74.8 (tests/benchmarks/stream.py).
+#: Words that a word waits for unless told otherwise. On 700 words each of talks, podcasts and calls 0, 4 and 8 give
+#: 40, 75 and 76 on the marks, the whole file 75 (tests/benchmarks/stream.py).
 LOOK_AHEAD = 8
-#: Words given out that are read again with those to come.
-_CONTEXT = 64
+#: Words given out that are read again with those to come. On 2,500 words of each, 32, 48 and 64 give 75.0, 76.4 and
+#: 75.2, the whole file 74.9; 16 loses 5 points to 32.
+_CONTEXT = 48
 
 
 class Stream:
