@@ -209,7 +209,7 @@ class _Maker:
         made = cut(words, texts, self._language, self.limits)
         speed = self.limits.speed
         fast = sum(1000 * sum(map(len, c.lines)) > speed * (c.end - c.start) for c in made)
-        told = f"{len(words):,} words, {len(made):,} captions" + (
+        told = f"{len(words):,} words, {len(made):,} caption{'' if len(made) == 1 else 's'}" + (
             f", {fast:,} faster than {speed:g} characters a second" if fast else ""
         )
         return render(made, texts, self.kind.value), told

@@ -203,7 +203,8 @@ def stream(report: dict[str, Any]) -> str:
     head = ["look-ahead", *(column for title in sets for column in (f"{title}: marks , . ?", "sentence ends"))]
     words = ", ".join(f"{count:,} of {title}" for title, count in report["words"].items())
     return (
-        f"Words: {words}. F1 in per cent, and the processor time of a word where that of `fix` is 1:\n\n"
+        f"Words: {words}. F1 in per cent, the processor time of a word where that of `fix` is 1; "
+        "rows within three points of each other are alike:\n\n"
         + table([*head, "time"], lines)
         + note(report, "stream.json")
     )
