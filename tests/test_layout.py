@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import lzma
 import re
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -242,6 +244,25 @@ def test_a_caption_lingers_into_silence_and_keeps_its_gap() -> None:
     assert (one.start, one.end, other.start, other.end) == (0, 833, 2400, 3233)
     [one, other] = cut(words := [Word("yes", 0, 300), Word("no", 500, 900, turn=1)], ["yes", "no"], ENGLISH, Limits())
     assert (one.end, other.start) == (417, 500)
+
+
+def test_captions_of_words_that_have_starts_alone_end_with_the_last_word(shared: Path) -> None:
+    """On a call of Earnings-21, of which the ends are known and hidden."""
+    with lzma.open(shared / "data/timed/earnings21_revkaldi.jsonl.xz", "rt", encoding="utf-8") as calls:
+        rows = json.loads(next(calls))["words"][:4000]
+    words = [Word(text, benchmark.ms(start), benchmark.ms(end)) for text, start, end in rows]
+    captions = cut([replace(w, end=None) for w in words], [w.text for w in words], ENGLISH, Limits())
+    late = [c.end - end for c in captions if (end := words[c.stop - 1].end) is not None]
+    assert len(late) > 300
+    assert sum(gap < -100 for gap in late) < 0.05 * len(late)
+    assert sum(gap > 500 for gap in late) < 0.06 * len(late)
+
+
+def test_a_number_is_read_out() -> None:
+    ends = [
+        cut([Word(text, 0)], [text], ENGLISH, Limits(shortest=0, speed=1000))[0].end for text in ("year", "1984", "a")
+    ]
+    assert ends[2] < ends[0] < 700 < ends[1]
 
 
 def test_a_word_without_time_stays_with_its_neighbours() -> None:

@@ -13,7 +13,7 @@ from itertools import accumulate
 from cappunc_cli.errors import BadInput
 from cappunc_cli.labels import stripped
 from cappunc_cli.languages import Language
-from cappunc_cli.silence import pauses
+from cappunc_cli.silence import pauses, spoken
 from cappunc_cli.words import Word, turn_ends
 
 from .limits import Limits
@@ -23,8 +23,10 @@ from .lines import Lines, Place
 _LONG_PAUSE = 2_000
 #: No word takes longer than this (ms) and so much for each character: the rest of its time is silence.
 _WORD, _CHARACTER = 1_000, 150
-#: As long does a word take that has a start and no end.
-_SPOKEN, _LETTER = 250, 90
+#: A word that has a start and no end may take so much (ms) longer than others of its length, as the last one of a
+#: clause does. On two calls of Earnings-21 4 % of the captions end more than 100 ms before their last word and 3 % more
+#: than 500 ms after it; without it, 30 % and 3 %.
+_DRAWN_OUT = 250
 #: What it costs to end a caption by its place, half of it after a pause of so many ms; every caption; a sentence end
 #: within one, also if another sentence is torn by its end; a second of silence within one; its line breaks; to be too
 #: short, or too fast by so many times; a lone word.
@@ -93,7 +95,7 @@ class Cutter:
                 start = latest = start if latest is None else max(start, latest)
                 letters = len(stripped(word.text)[0])
                 if end is None:
-                    end = start + _SPOKEN + _LETTER * letters
+                    end = start + spoken(word.text) + _DRAWN_OUT
                 end = max(start, min(end, start + _WORD + _CHARACTER * letters))
             starts.append(start)
             ends.append(end)
