@@ -20,7 +20,7 @@ _ROWS = """
 def written(folder: Path, toml: str, rows: dict[str, Any]) -> Path:
     (folder / "study.toml").write_text(toml, "utf-8")
     results.write(folder / "study.json", {"command": "python -m it", "rows": rows})
-    return folder
+    return folder / "study.toml"
 
 
 def test_rows_show_their_difference_to_the_first(tmp_path: Path) -> None:
@@ -56,4 +56,19 @@ def test_many_sets_stand_one_below_the_other(tmp_path: Path) -> None:
         "| a | 80.0 | 50.0 (60/43) | 40.0 | 20.0 |",
         "| b | 70.0 | – | 30.0 | – |",
         "| c | 60.0 | – | 20.0 | – |",
+    ]
+
+
+def test_every_study_that_was_run_has_its_page(tmp_path: Path) -> None:
+    written(tmp_path, _ROWS, {"as shipped": {"talks": {"micro": 0.7}}})
+    (tmp_path / "case-study.toml").write_text('title = "Of case"\nabout = "Why. "\nfigures = ["case"]', "utf-8")
+    assert "Of case" not in study.pages(tmp_path)
+    rows = {"as shipped": {"talks": {"case": 0.8}, "calls": {"case": 0.9}}}
+    results.write(tmp_path / "case-study.json", {"command": "python -m it", "rows": rows})
+    assert [line for line in study.pages(tmp_path).splitlines() if line.startswith(("## ", "| calls", "Why."))] == [
+        "## Of case",
+        "Why. F1 in per cent (precision/recall); micro over `, . ?`, case over all capitals; "
+        "case-study.json has the commands. `python -m it`",
+        "| calls | 90.0 |",
+        "## What each part is worth",
     ]

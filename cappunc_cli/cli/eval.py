@@ -68,6 +68,9 @@ def eval_(
     apart: Annotated[
         bool, typer.Option("--apart", help="Decide marks and case apart: what is consistency worth?")
     ] = False,
+    marks_given: Annotated[
+        bool, typer.Option("--marks-given", help="Leave the reference's marks in place: how good is case alone?")
+    ] = False,
     gold_windows: Annotated[
         int | None,
         typer.Option("--gold-windows", min=1, metavar="N", help="Cut at gold sentence ends, as JointCapPunc does."),
@@ -130,6 +133,7 @@ def eval_(
         shuffle_pauses=shuffle_pauses,
         starts_alone=starts_alone,
         apart=apart,
+        marks_given=marks_given,
         gold_windows=gold_windows,
         marks=marks,
         sensitivity=sensitivity,

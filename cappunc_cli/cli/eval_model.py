@@ -43,7 +43,7 @@ class Restorer:
         window, overlap, cut = self.options.windows(self.model.config)
         return {
             "pauses": self.times.name if self.options.pauses else "no",
-            "marks": self.options.marks or "all",
+            "marks": "given" if self.options.existing == "keep" else self.options.marks or "all",
             "sensitivity": f"{self.options.sensitivity:g}",
             "window": f"{window}/{overlap}/{cut}",
             **({"decided": "apart"} if self.options.apart else {}),

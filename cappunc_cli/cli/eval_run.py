@@ -56,6 +56,7 @@ class Request:
     pauses: bool
     shuffle_pauses: bool
     starts_alone: bool
+    marks_given: bool
     apart: bool
     gold_windows: int | None
     marks: str | None
@@ -143,8 +144,10 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
     options = Options(
         language=None if code == AUTO else code,
         marks=request.marks,
-        sensitivity=request.sensitivity,
-        existing="replace",  # the reference is stripped, there is nothing to keep
+        # Where the marks are given, hardly any is to come.
+        sensitivity=0.0 if request.marks_given else request.sensitivity,
+        # A stripped reference has nothing to keep.
+        existing="keep" if request.marks_given else "replace",
         window=request.window,
         overlap=request.overlap,
         min_words_cut=request.min_words_cut,
@@ -164,7 +167,7 @@ def _samples(request: Request, hypotheses: Sequence[Path], restorer: Restorer | 
     if restorer is None:
         return eval_samples.read(request.references, hypotheses, request.format_name, request.only)
     documents = eval_samples.sources(request.references, request.format_name, request.only, request.gold_windows)
-    return list(eval_samples.restored(documents, restorer))
+    return list(eval_samples.restored(documents, restorer, request.marks_given))
 
 
 def _sweep(request: Request, restorer: Restorer) -> tuple[str, list[Point]]:

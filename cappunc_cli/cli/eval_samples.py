@@ -35,12 +35,12 @@ def sources(
         raise BadInput("no words to score")
 
 
-def restored(documents: Iterable[Source], restorer: Restorer) -> Iterator[Sample]:
-    """Strip every document, restore it, and put both beside each other."""
+def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
+    """Strip every document (of its case alone where marks are given), restore it, and put both beside each other."""
     from cappunc_cli.evaluation import Sample
 
     for source in documents:
-        words = source.stripped()
+        words = source.lowered() if marks_given else source.stripped()
         texts, probabilities = restorer.restore(words) if words else ([], None)
         yield Sample(source.name, [word.text for word in source.words], texts, starts(words), probabilities)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import TERMINAL, strip
+from cappunc_cli.labels import TERMINAL, Case, dress, strip
 from cappunc_cli.words import Word
 
 
@@ -27,6 +27,17 @@ class Source:
     def stripped(self) -> list[Word]:
         """What a recogniser gives: lower case, no marks; times and turns stay."""
         return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
+
+    def lowered(self) -> list[Word]:
+        """The words in lower case with the marks that the person wrote. Raises BadInput where others were heard."""
+        if self.heard is not None:
+            raise BadInput(f"{self.name}: what a recogniser heard has no marks to leave")
+        return [replace(word, text=_lower(word.text)) for word in self.words]
+
+
+def _lower(text: str) -> str:
+    bare, label = strip(text)
+    return dress(bare, replace(label, case=Case.LOWER, form=""))
 
 
 def gold_windows(source: Source, most: int) -> Iterator[Source]:

@@ -116,11 +116,11 @@ def twins(directory: Path) -> str:
 
 
 def studies(directory: Path) -> str:
-    """What each part is worth: study.json, whether a chain over the marks helps (chain.json), and ablation.json."""
+    """What each part is worth: the studies, whether a chain over the marks helps (chain.json), and ablation.json."""
     return "\n".join(
         page(directory)
-        for name, page in (("study", study.page), ("chain", _chain), ("ablation", ablation.page))
-        if (directory / f"{name}.json").exists()
+        for name, page in (("*study", study.pages), ("chain", _chain), ("ablation", ablation.page))
+        if any(directory.glob(f"{name}.json"))
     )
 
 

@@ -3,8 +3,8 @@
     python -m cappunc_cli.training.study models/en/study.toml            every row
     python -m cappunc_cli.training.study models/en/study.toml "no overlap"   one of them
 
-Rows are options of `cappunc eval`; figures with their commands go to study.json beside the table, rows of the
-same model that stand there already are kept. The card shows them.
+Rows are options of `cappunc eval`; figures with their commands go to a .json of the same name beside the table, rows of
+the same model that stand there already are kept. The card shows those of every `*study.toml`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIGURE = "micro"
 
 
 def study(path: Path, only: list[str]) -> None:
-    """Run the rows of a study.toml (all, or those named) and write study.json after each."""
+    """Run the rows of a study.toml (all, or those named) and write its .json after each."""
     directory = path.parent
     table = tomllib.loads(path.read_text("utf-8"))
     recipe = Recipe.load(directory / "train.toml")
@@ -51,10 +51,16 @@ def study(path: Path, only: list[str]) -> None:
         results.write(written, report)
 
 
-def page(directory: Path) -> str:
-    """The study of a model under its `title`: a line a row with its difference to the first, or a line a set."""
-    table = tomllib.loads((directory / "study.toml").read_text("utf-8"))
-    report = json.loads((directory / "study.json").read_text("utf-8"))
+def pages(directory: Path) -> str:
+    """The page of every study of a model (each `*study.toml` that was run)."""
+    return "\n".join(page(toml) for toml in sorted(directory.glob("*study.toml")) if toml.with_suffix(".json").exists())
+
+
+def page(toml: Path) -> str:
+    """A study under its `title`: a line a row with its difference to the first, or a line a set."""
+    table = tomllib.loads(toml.read_text("utf-8"))
+    written = toml.with_suffix(".json")
+    report = json.loads(written.read_text("utf-8"))
     rows, figures = report["rows"], table.get("figures", [_FIGURE])
     first = next(iter(rows.values()))
     lines, shown = (
@@ -63,7 +69,8 @@ def page(directory: Path) -> str:
         else (by_row(rows, _FIGURE), "Micro-F1 over `, . ?` in per cent with one thing changed a row")
     )
     title = table.get("title", "What each part is worth")
-    return f"\n## {title}\n\n{shown}; study.json has the commands. `{report['command']}`\n\n{drawn(lines)}\n"
+    about = table.get("about", "")
+    return f"\n## {title}\n\n{about}{shown}; {written.name} has the commands. `{report['command']}`\n\n{drawn(lines)}\n"
 
 
 def by_row(rows: dict[str, Any], figure: str) -> list[list[str]]:
