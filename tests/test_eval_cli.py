@@ -22,6 +22,8 @@ from cappunc_cli.evaluation import datasets, labelfiles, sweep
 from cappunc_cli.evaluation.errors import clock, errors
 from cappunc_cli.evaluation.html import page
 from cappunc_cli.evaluation.signature import Signature, describe_fold, hash_words
+from cappunc_cli.formats import txt
+from cappunc_cli.words import Document
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "eval"
 GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
@@ -297,6 +299,20 @@ def test_paragraphs_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -
     assert len(found[0]) == 110
 
 
+def test_a_plain_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def read(text: str) -> Document:
+        seen.append(text)
+        return plain(text)
+
+    plain = txt.read
+    monkeypatch.setattr(txt, "read", read)
+    (source,) = load(GOLD)
+    assert len(source.words) == 17
+    assert len(seen) == 1
+
+
 def test_pauses_reach_the_model_unless_hidden(tiny_model: Path) -> None:
     timed = FIXTURES / "timed.jsonl"
     with_pauses = report("--ref", timed, "--model", tiny_model, "--only", "talk/1")
@@ -510,6 +526,18 @@ def test_starts_alone_are_what_is_left_without_ends() -> None:
     assert pauses(words)[:30] == [100] * 30
     assert pauses(STARTS.of(words))[:30] == [0] * 30
     assert pauses(STARTS.of(words))[30] == 1_800
+
+
+def test_where_the_marks_are_given_only_case_is_to_be_found(tiny_model: Path, tmp_path: Path) -> None:
+    own = report("--ref", GOLD, "--model", tiny_model)
+    given = report("--ref", GOLD, "--model", tiny_model, "--marks-given")
+    assert own["scores"]["all.micro"]["f1"] < given["scores"]["all.micro"]["f1"] == 1  # type: ignore[index]
+    assert own["scores"]["case.initial"]["f1"] < given["scores"]["case.initial"]["f1"]  # type: ignore[index]
+    assert "marks:given" in str(given["signature"])
+    heard = tmp_path / "heard.jsonl"
+    heard.write_text('{"id": "a", "ref": ["One."], "hyp": {"x": [["one", 0, 1]]}}\n', "utf-8")
+    result = call("--ref", str(heard), "--model", str(tiny_model), "--marks-given")
+    assert (result.exit_code, "has no marks to leave" in result.stderr) == (1, True)
 
 
 def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:

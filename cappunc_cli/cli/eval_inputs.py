@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,11 +52,11 @@ def _load(path: Path, format_name: str | None) -> Iterator[Source]:
         if datasets.sniff(text):
             yield from datasets.read(text)
             return
-    document = formats.read(text, name, format_name)
-    if document.format == "txt":
+    found = formats.recognise(text, name, format_name)
+    if found.format == "txt":
         # Whoever scores what is made of speech must not tell it where paragraphs, or documents, end.
-        document = formats.read(_BLANK_LINES.sub("", text), name, "txt")
-    yield Source(name, document.words)
+        found = replace(found, text=_BLANK_LINES.sub("", text))
+    yield Source(name, found.read().words)
 
 
 def _nemo_text(path: Path) -> Path:

@@ -22,6 +22,7 @@ A new engine's JSON has its own, shorter recipe in asr_json/__init__.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -33,7 +34,7 @@ from .asr_json import ASR_ENGINES
 from .rewrapping import rewrap
 from .spans import respelling, same_word
 
-__all__ = ["FORMATS", "Format", "detect", "read", "respelling", "rewrap", "verify", "write"]
+__all__ = ["FORMATS", "Format", "Recognised", "detect", "read", "recognise", "respelling", "rewrap", "verify", "write"]
 
 
 class Format(Protocol):
@@ -53,7 +54,7 @@ _MARKUP: dict[str, Format] = {"ttml": ttml, "srv3": srv3, "sami": sami, "ass": a
 _LINES: dict[str, Format] = {"sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv, "stm": stm}
 TEXT_FORMATS: dict[str, Format] = {**_MARKUP, **_LINES, "vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
 
-#: Every format by name, in the order in which `detect` asks them; anything is plain text.
+#: Every format by name, in the order in which `recognise` asks them; anything is plain text.
 FORMATS: dict[str, Format] = {
     **_MARKUP,
     **_LINES,
@@ -66,32 +67,51 @@ FORMATS: dict[str, Format] = {
 _BEFORE_JSON, _AFTER_JSON = (*_MARKUP, *_LINES, "vtt", "srt"), ("ctm", "txt")
 
 
-def detect(text: str, name: str = "") -> str:
-    """The format of a text, by its content; the ending of `name` decides where that could be anything.
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A text whose format is known; `parsed` has the value of JSON that was parsed to know it, until it is read."""
 
-    Raises UnknownFormat for kinds of file that cappunc cannot read.
+    text: str
+    format: str
+    parsed: list[Any] = field(default_factory=list)
+
+    def read(self) -> Document:
+        """The words; raises BadInput where the text is broken beyond reading."""
+        if self.parsed:
+            return ASR_ENGINES[self.format].read_parsed(self.text, self.parsed)
+        return FORMATS[self.format].read(self.text)
+
+
+def recognise(text: str, name: str = "", format: str | None = None) -> Recognised:
+    """A text in `format`, or else in that of its content; the ending of `name` decides where that could be anything.
+
+    Raises UnknownFormat for kinds of file that cappunc cannot read, and BadInput for broken JSON.
     """
-    return _detect(text, name, [])
-
-
-def _detect(text: str, name: str, parsed: list[Any]) -> str:
-    """`detect`; the value of JSON is put into `parsed`."""
+    if format is not None:
+        if format not in FORMATS:
+            raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
+        return Recognised(text, format)
     if not text.strip():
-        return "txt"  # an empty file of any kind stays as it is
+        return Recognised(text, "txt")  # an empty file of any kind stays as it is
     if kind := unsupported.by_content(text):
         raise UnknownFormat(f"{kind}: not supported")
     found = next((known for known in _BEFORE_JSON if FORMATS[known].sniff(text)), None)
     if found is None and asr_json.sniff(text):
-        parsed.append(asr_json.load(text))
-        found = asr_json.engine_of(parsed[0])
+        parsed = asr_json.load(text)
+        return Recognised(text, asr_json.engine_of(parsed), [parsed])
     if found is None:
         found = next((known for known in _AFTER_JSON if FORMATS[known].sniff(text)), None)
+    return Recognised(text, _by_name(found, name))
+
+
+def _by_name(found: str | None, name: str) -> str:
+    """The format that the content shows, if any, or the one that the name claims."""
     suffix = PurePath(name).suffix.lower()
     claimed = next((known for known, module in FORMATS.items() if suffix and suffix in module.SUFFIXES), None)
     if found == "srt" and claimed == "vtt":
         return "vtt"  # cues without the WEBVTT line
     if found not in (None, "txt"):
-        return str(found)
+        return found
     if kind := unsupported.by_suffix(name):
         raise UnknownFormat(f"{kind}: not supported")
     if claimed in TEXT_FORMATS and claimed != "txt":
@@ -103,17 +123,17 @@ def _detect(text: str, name: str, parsed: list[Any]) -> str:
     return found
 
 
+def detect(text: str, name: str = "") -> str:
+    """The format that `recognise` finds; raises what that does."""
+    return recognise(text, name).format
+
+
 def read(text: str, name: str = "", format: str | None = None) -> Document:
-    """The words of a text with its original line ends, in `format` or what `detect` finds.
+    """The words of a text with its original line ends, in `format` or what `recognise` finds.
 
     Raises UnknownFormat, and BadInput where the text is broken beyond reading.
     """
-    parsed: list[Any] = []
-    if format is None:
-        format = _detect(text, name, parsed)
-    elif format not in FORMATS:
-        raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
-    return ASR_ENGINES[format].read_parsed(text, parsed) if parsed else FORMATS[format].read(text)
+    return recognise(text, name, format).read()
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
