@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import cappunc_cli
+from cappunc_cli.cli import app
 from cappunc_cli.cli.options import code_of
 
 WORDS = "hello anna then we went to london"
@@ -404,6 +406,15 @@ def test_help(command: tuple[str, ...]) -> None:
     assert run.stderr == b""
 
 
+@pytest.mark.parametrize("name", ["--output", "--force", "--format", "--lang", "--model", "--device", "--quiet"])
+def test_commands_that_write_files_say_the_same_of_an_option(name: str) -> None:
+    def told(command: str) -> str | None:
+        parameters = {p.opts[0]: p for p in get_command(app).commands[command].params}  # type: ignore[attr-defined]
+        return str(parameters[name].help)
+
+    assert told("fix") == told("captions")
+
+
 def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
     listed = json.loads(cappunc("models", "--json").stdout)
@@ -437,6 +448,7 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
         ["fix", "talk.srt", ""],
         ["fix", "talk.srt", "-o", ""],
         ["fix", "talk.srt", "--glossary", ""],
+        ["captions", "talk.srt", "-o", ""],
         ["check", ""],
         ["glossary", ""],
         ["models", "check", ""],

@@ -15,9 +15,11 @@ from cappunc_cli.cli.files import about, is_pipe, read_text, write_atomic, write
 from cappunc_cli.cli.options import (
     Device,
     Files,
+    Force,
     FormatName,
     Lang,
     ModelByLanguage,
+    Output,
     Quiet,
     Verbose,
     or_standard_input,
@@ -50,9 +52,7 @@ class Kind(StrEnum):
 def captions(
     context: typer.Context,
     files: Files = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to write; - is standard output.")
-    ] = None,
+    output: Output = None,
     to: Annotated[Kind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")] = None,
     width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
     lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
@@ -68,7 +68,7 @@ def captions(
     restore: Annotated[
         bool, typer.Option("--restore/--no-restore", help="Whether stretches without marks or case are restored first.")
     ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")] = False,
+    force: Force = False,
     format_name: FormatName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
@@ -88,8 +88,6 @@ def captions(
     cappunc captions --no-restore --cps 17 talk.ctm the text as it is, for slower readers
     cappunc captions --rewrap talk.srt              the same captions, other line breaks
     """
-    if output == "":
-        raise typer.BadParameter("the name is empty", param_hint="-o")
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
     names = or_standard_input(files, context)

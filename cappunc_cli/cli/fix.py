@@ -13,10 +13,12 @@ from cappunc_cli.cli.options import (
     Device,
     Engine,
     Files,
+    Force,
     FormatName,
     Lang,
     Marks,
     ModelByLanguage,
+    Output,
     Pauses,
     Quiet,
     Sensitivity,
@@ -49,11 +51,9 @@ class Diacritics(StrEnum):
 def fix(
     context: typer.Context,
     files: Files = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to write; - is standard output.")
-    ] = None,
+    output: Output = None,
     in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the files themselves.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")] = False,
+    force: Force = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what would change; write nothing.")] = False,
     format_name: FormatName = None,
     lang: Lang = "auto",
@@ -159,8 +159,6 @@ def fix(
 
 
 def _check(diff: bool, output: str | None, in_place: bool) -> None:
-    if output == "":
-        raise typer.BadParameter("the name is empty", param_hint="-o")
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
 

@@ -36,6 +36,21 @@ Files = Annotated[
 FormatName = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
 ]
+
+
+def _not_empty(name: str | None) -> str | None:
+    if name == "":
+        raise typer.BadParameter("the name is empty")
+    return name
+
+
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE|DIR", callback=_not_empty, help="Where to write; - is standard output."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")]
 Lang = Annotated[str, typer.Option(metavar="CODE", parser=code_of, help="Language of the files; auto looks at each.")]
 ModelByLanguage = Annotated[
     str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
