@@ -40,21 +40,7 @@ def test_whatever_is_read_is_written_back(data: bytes) -> None:
 #: A file of each text format and of JSON.
 TRANSCRIPTS = [
     path
-    for folder in (
-        "ass",
-        "ctm",
-        "lrc",
-        "sami",
-        "sbv",
-        "srt",
-        "stm",
-        "textgrid",
-        "tsv",
-        "ttml",
-        "txt",
-        "vtt",
-        "json/vosk",
-    )
+    for folder in (*formats.TEXT_FORMATS, "json/vosk")
     for path in sorted((Path(__file__).resolve().parents[1] / "fixtures" / folder).iterdir())[-1:]
 ]
 

@@ -12,12 +12,14 @@ import pytest
 import webvtt
 from hypothesis import given
 from hypothesis import strategies as st
+from rules import rules
 
 from cappunc_cli import formats
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats.lines import split
 from cappunc_cli.labels import Case, dress, strip
+from cappunc_cli.restoration.pipeline import Model, restore
 from cappunc_cli.silence import pauses
 from cappunc_cli.words import Document
 
@@ -29,6 +31,7 @@ GOOD = sorted(
     if path.is_file() and not path.stem.endswith((".fixed", ".expected"))
 )
 TEXT = [path for path in GOOD if path.parent.name in formats.TEXT_FORMATS]
+FIXED = {path: fixed for path in TEXT if (fixed := path.with_stem(path.stem + ".fixed")).exists()}
 BAD = sorted(path for path in (FIXTURES / "bad").glob("*.expected") if path.with_suffix("").suffix == "")
 
 
@@ -64,6 +67,19 @@ def ids(path: Path) -> str:
 
 def test_every_text_format_has_fixtures() -> None:
     assert {path.parent.name for path in TEXT} == set(formats.TEXT_FORMATS)
+    assert {path.parent.name for path in FIXED} == set(formats.TEXT_FORMATS)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return rules()
+
+
+@pytest.mark.parametrize("path", FIXED, ids=ids)
+def test_what_comes_out(path: Path, model: Model) -> None:
+    for source in (path, FIXED[path]):
+        document = formats.read(load(source), path.name)
+        assert formats.write(document, restore(document.words, model)) == load(FIXED[path])
 
 
 @pytest.mark.parametrize("path", GOOD, ids=ids)

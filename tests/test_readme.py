@@ -65,8 +65,9 @@ def test_every_option_in_the_table_exists() -> None:
 
 def test_the_formats_of_the_table_exist() -> None:
     table = README[README.index("## Formats") : README.index("## Score")]
-    suffixes = {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
-    assert set(re.findall(r"`(\.[a-z]+)`", table)) <= suffixes
+    named = {name.lower() for name in re.findall(r"`(\.\w+)`", table)}
+    assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
+    assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
 
 
 def test_the_files_it_names_are_there() -> None:

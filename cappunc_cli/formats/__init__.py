@@ -12,16 +12,17 @@ To add a format:
    `attach(document, texts)` where marks can be entries of their own: `write`, with the marks
    on the words instead.
    spans.py changes words in place; speech.py knows what is spoken in a line of captions.
-2. Add its line to TEXT_FORMATS, above every format whose files it would claim as well,
-   and take its line out of unsupported.py.
-3. Put small files of your own into fixtures/<format>/; tests/test_formats.py walks them.
+2. Name it in _BEFORE_JSON, before every format whose files it would claim as well, and take its
+   line out of unsupported.py.
+3. Put small files of your own into fixtures/<format>/, at least one of them with what comes out,
+   `<case>.fixed.<ext>`; tests/test_formats.py walks them. Give it a line in the README's table.
 
 A new engine's JSON has its own, shorter recipe in asr_json/__init__.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -50,21 +51,16 @@ class Format(Protocol):
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
-_MARKUP: dict[str, Format] = {"ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass}
-_LINES: dict[str, Format] = {"sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv, "stm": stm}
-TEXT_FORMATS: dict[str, Format] = {**_MARKUP, **_LINES, "vtt": vtt, "srt": srt, "ctm": ctm, "txt": txt}
+#: In the order in which `recognise` asks them: before it parses JSON, and after that; anything is plain text.
+_BEFORE_JSON: dict[str, Format] = {
+    "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv,
+    "stm": stm, "vtt": vtt, "srt": srt,
+}  # fmt: skip
+_AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
+TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
-#: Every format by name, in the order in which `recognise` asks them; anything is plain text.
-FORMATS: dict[str, Format] = {
-    **_MARKUP,
-    **_LINES,
-    "vtt": vtt,
-    "srt": srt,
-    **ASR_ENGINES,
-    "ctm": ctm,
-    "txt": txt,
-}
-_BEFORE_JSON, _AFTER_JSON = (*_MARKUP, *_LINES, "vtt", "srt"), ("ctm", "txt")
+#: Every format by name.
+FORMATS: dict[str, Format] = {**_BEFORE_JSON, **ASR_ENGINES, **_AFTER_JSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +91,16 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
         return Recognised(text, "txt")  # an empty file of any kind stays as it is
     if kind := unsupported.by_content(text):
         raise UnknownFormat(f"{kind}: not supported")
-    found = next((known for known in _BEFORE_JSON if FORMATS[known].sniff(text)), None)
+    found = _asked(_BEFORE_JSON, text)
     if found is None and asr_json.sniff(text):
         parsed = asr_json.load(text)
         return Recognised(text, asr_json.engine_of(parsed), [parsed])
-    if found is None:
-        found = next((known for known in _AFTER_JSON if FORMATS[known].sniff(text)), None)
-    return Recognised(text, _by_name(found, name))
+    return Recognised(text, _by_name(found or _asked(_AFTER_JSON, text), name))
+
+
+def _asked(some: Mapping[str, Format], text: str) -> str | None:
+    """The first of some formats that the content shows."""
+    return next((name for name, module in some.items() if module.sniff(text)), None)
 
 
 def _by_name(found: str | None, name: str) -> str:
@@ -116,7 +115,7 @@ def _by_name(found: str | None, name: str) -> str:
         raise UnknownFormat(f"{kind}: not supported")
     if claimed in TEXT_FORMATS and claimed != "txt":
         return claimed  # its reader says what is wrong
-    if suffix == ".json":
+    if claimed in ASR_ENGINES:
         raise UnknownFormat("the name says JSON, the content does not")
     if found is None:
         raise UnknownFormat("this is no text")
