@@ -7,14 +7,18 @@ One definition for training, decoding and evaluation: `strip` takes a written wo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from types import MappingProxyType
 
 #: The marks that a label can carry, one character each, however a file spells them.
 MARKS = ",.?!:;—…"
 #: Marks that end a sentence. `…` may or may not; decoding asks the case of the next word.
 TERMINAL = ".?!"
+#: The convention where three marks count: what ends a thought is a period, what holds it a comma.
+FOLD: Mapping[str, str] = MappingProxyType({"!": ".", ";": ".", "…": ".", ":": ",", "—": ","})
 
 _SPELLINGS = {
     **dict.fromkeys("–‒―-", "—"),

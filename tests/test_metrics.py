@@ -17,8 +17,8 @@ from cappunc_cli.evaluation.bootstrap import blocks, compare, intervals
 from cappunc_cli.evaluation.calibration import bins, curve, expected_error, fold_columns, truth
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.evaluation.table import FOLD, NO_FOLD, confusion
-from cappunc_cli.labels import strip
+from cappunc_cli.evaluation.table import NO_FOLD, confusion
+from cappunc_cli.labels import FOLD, strip
 
 
 def scored(reference: str, hypothesis: str, fold: bool = True) -> Evaluation:

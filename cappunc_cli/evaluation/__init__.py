@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from cappunc_cli.evaluation.align import Alignment, align, tokens
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
-from cappunc_cli.evaluation.table import FOLD, Table, tabulate
-from cappunc_cli.labels import Case
+from cappunc_cli.evaluation.table import Table, tabulate
+from cappunc_cli.labels import FOLD, Case
 
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.evaluation.table import FOLD
+from cappunc_cli.labels import FOLD
 
 Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.

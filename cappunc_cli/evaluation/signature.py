@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cappunc_cli.evaluation.table import FOLD
+from cappunc_cli.labels import FOLD
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.evaluation.align import Alignment, Token
-from cappunc_cli.labels import MARKS, TERMINAL, Case
+from cappunc_cli.labels import FOLD, MARKS, TERMINAL, Case
 
 #: Counts, with any leading dimensions (bootstrap draws, blocks).
 Counts = NDArray[np.int64]
 
-#: The convention for scores over three marks: what ends a thought is a period, what holds it a comma.
-FOLD: Mapping[str, str] = MappingProxyType({"!": ".", ";": ".", "…": ".", ":": ",", "—": ","})
 #: Marks stay what they are; those outside , . ? are then false alarms, or not asked for.
 NO_FOLD: Mapping[str, str] = MappingProxyType({})
 

@@ -114,7 +114,7 @@ def decide(
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
-    own = _own_capital(text, ends, capital)
+    own = own_capital(text, ends, capital)
     if 0 < given < len(words):
         # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
         own[given] -= _LATE_COST * ends[given]
@@ -142,7 +142,7 @@ def _weighed(chance: Chances, nats: Chances) -> Chances:
     return weighed
 
 
-def _own_capital(text: Text, ends: Chances, capital: Chances) -> Chances:
+def own_capital(text: Text, ends: Chances, capital: Chances) -> Chances:
     """P(not lower | no sentence start): names are capital in themselves, other words only at a start.
 
     `ends` is P(sentence start) and `capital` P(not lower), which mixes both reasons. Upper
@@ -213,7 +213,7 @@ def _tell_tale(text: Text, known: Evidence, ends: Chances) -> Chances:
 
     Whisper loses periods but keeps the capitals after them.
     """
-    own = np.maximum(_own_capital(text, ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
+    own = np.maximum(own_capital(text, ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
     nats = np.maximum(-np.log(own) - np.log(2), 0).astype(np.float32)
     told: Chances = np.where(known.capitals, nats, np.float32(0))
     return told
@@ -241,16 +241,27 @@ def _best_cases(
     own: Chances,
     quoted: Flags,
 ) -> Indices:
+    high = chance_after(text, marks, known, capital, own, quoted) > 0.5
+    cases: Indices = np.where(high, capital_form(text), LOWER)
+    return np.where(known.cases >= 0, known.cases, cases)
+
+
+def chance_after(text: Text, marks: Indices, known: Evidence, capital: Chances, own: Chances, quoted: Flags) -> Chances:
+    """P(not lower) [n] after these marks; `quoted` are words that end a quotation, the rest as for `own_capital`."""
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence goes on, or another begins.
     open_end = _IS_OPEN[marks] | (quoted & ended & (marks != PERIOD))
     starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
     after_open = np.append(False, open_end[:-1])
-    named = np.where(after_open, capital, own) > 0.5
-    big = 1 + text.cases[:, 1:].argmax(1)
+    chance: Chances = np.where(starts, np.float32(1), np.where(after_open, capital, own))
+    return chance
+
+
+def capital_form(text: Text) -> Indices:
+    """The case of each word [n] where it is not lower."""
+    big: Indices = 1 + text.cases[:, 1:].argmax(1)
     big[(big == CAPITAL) & text.has(Fact.INITIALISM)] = UPPER  # `U.s.` is right nowhere
-    cases: Indices = np.where(starts | named, big, LOWER)
-    return np.where(known.cases >= 0, known.cases, cases)
+    return big
 
 
 def _labels(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.evaluation.table import FOLD
+from cappunc_cli.labels import FOLD
 from cappunc_cli.training.dataset import MARK_LABELS
 
 #: By number, each of MARK_LABELS as one of the three marks of the benchmarks (or none).
