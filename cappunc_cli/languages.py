@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from unicodedata import is_normalized, normalize
 
+#: Languages whose words no spaces part: what has no word marks in a file can be given none back.
+UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
+
 _ROMAN = re.compile(r"[ivxlcdm]+")
 
 
@@ -28,6 +31,7 @@ class Language:
     ends none either. `clitics` stay lower-case beside the hyphen of a capital word
     (`Într-o`, not `Într-O`), `linking` words between two of them (`Mar-a-Lago`). `letters` are
     other codes of the language's letters. `diacritics` are those that text typed without them lacks.
+    `latin` says that it is written in Latin letters.
 
     Where a line may break (Netflix Timed Text Style Guide): best before the conjunctions, prepositions and
     relative pronouns of `begin_lines`, which end none; `never_last` are the other words that are bound to the next
@@ -50,6 +54,7 @@ class Language:
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""
+    latin: bool = True
     begin_lines: frozenset[str] = frozenset()
     never_last: frozenset[str] = frozenset()
     never_first: frozenset[str] = frozenset()

@@ -54,7 +54,7 @@ def test_a_word_is_spelled_one_way(word: str) -> None:
 def test_cedillas_are_romanian_commas_in_romanian_alone() -> None:
     assert language("ro").spelled("şi") == "și"
     assert language("ro").spelled("s\u0327i") == "și"
-    assert language("tr").spelled("şi") == "şi"
+    assert language("zxx").spelled("şi") == "şi"
 
 
 @pytest.mark.parametrize("entry", LANGUAGES.values(), ids=lambda entry: entry.code)
@@ -69,7 +69,7 @@ def test_an_entry_is_in_the_spelling_that_it_is_looked_up_by(entry: Language) ->
 
 
 def test_a_language_without_an_entry_has_plain_conventions() -> None:
-    assert language("fr") == Language("fr", "fr")
+    assert language("zxx") == Language("zxx", "zxx")
 
 
 def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:

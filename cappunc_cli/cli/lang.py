@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.cli.files import about, read_bytes
 from cappunc_cli.cli.plan import Job
-from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.languages import LANGUAGES, language
+from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
+from cappunc_cli.languages import LANGUAGES, UNSPACED, language
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ _ENGLISH = frozenset(
     ["the", "and", "of", "to", "you", "that", "is", "it", "was", "for", "this", "with", "are", "have", "they", "we"]
 )
 _ENGLISH_SHARE = 0.15
+_LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -56,7 +57,7 @@ def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
     code, certainty = identifier.classify(text)
     if len(words) < _FEWEST or certainty < _SURE:
         known = tuple(sorted(set(candidates) & set(identifier.labels)))
-        if _is_foreign(text) and LANGUAGES.keys() >= set(known):
+        if _is_foreign(text) and _LATIN.issuperset(known):
             return str(code)
         if not known:
             return DEFAULT
@@ -65,7 +66,7 @@ def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
 
 
 def _is_foreign(text: str) -> bool:
-    """Whether most letters are not Latin, as those of all languages of our table are."""
+    """Whether most letters are not Latin."""
     letters = [c for c in text if c.isalpha()]
     return 2 * sum(c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in letters) < len(letters)
 
@@ -83,7 +84,7 @@ def _identifier(among: tuple[str, ...] = ()) -> LanguageIdentifier:
 
 
 def model_for(code: str, engine: str) -> str:
-    """The directory of the model for a language; raises BadModel, naming the other engine where that has one."""
+    """The directory of the model for a language; raises UnknownModel, which tells how to come by one."""
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import find_for
 
@@ -95,8 +96,9 @@ def model_for(code: str, engine: str) -> str:
                 find_for(code, config)
             except BadModel:
                 continue
-            raise BadModel(f"{error.message}, or --engine {other}, which has one") from error
-        raise
+            raise UnknownModel(f"{error.message}, or --engine {other}, which has one") from error
+        way = "" if code in UNSPACED else f"; cappunc train --lang {code} TEXT -o DIR makes one"
+        raise UnknownModel(error.message + way) from error
 
 
 def by_model(
@@ -132,7 +134,9 @@ def model_seen(code: str, engine: str) -> str:
     try:
         return model_for(code, engine)
     except BadModel as error:
-        raise BadModel(f"looks like {language(code).name}: {error.message}; --lang says what it is") from error
+        raise BadModel(
+            f"looks like {language(code).name}: {error.message}; --lang says what it is if it is not"
+        ) from error
 
 
 def known() -> list[str]:
