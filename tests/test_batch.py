@@ -126,6 +126,13 @@ def test_other_json_in_a_directory_is_no_failure(tree: Path) -> None:
     said = "cappunc: in/talk.info.json: JSON, but no transcript: an object with the keys id, title; skipped"
     assert said in run.stderr.decode().splitlines()
     assert sorted(contents(tree / "out")) == ["2.txt", "deep/1.txt"]
+    (tree / "in/notes.jsonl").write_text('{"id": "x", "title": "talk"}\n{"id": "y"}\n')
+    (tree / "in/live.jsonl").write_text('{"result": [{"word": "hello", "start": 0, "end": 1}], "text": "hello"}\n' * 2)
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert run.returncode == 0
+    assert b"notes.jsonl: JSON, but no transcript" in run.stderr
+    assert b"Hello" in (tree / "out/live.jsonl").read_bytes()
+    assert not (tree / "out/notes.jsonl").exists()
     named = cappunc("in/talk.info.json", "-o", "out2/", cwd=tree)
     assert named.returncode == 1
     assert b"skipped" not in named.stderr

@@ -26,7 +26,7 @@ class Engine:
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]:
-        return (".json",)
+        return (".json", ".jsonl", ".ndjson")
 
     @property
     def module(self) -> ModuleType:
