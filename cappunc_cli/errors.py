@@ -35,3 +35,11 @@ class UnknownFormat(CappuncError):
 
 class BadModel(CappuncError):
     """A model directory is missing, incomplete, or not what its config says."""
+
+
+class WrongUsage(CappuncError):
+    """What was asked for has no meaning: a value of an option, or two that contradict each other."""
+
+
+class UnknownModel(BadModel, WrongUsage):
+    """No model has this name, or is for this language."""

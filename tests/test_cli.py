@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 import cappunc_cli
-from cappunc_cli.cli import app
+from cappunc_cli.cli import app, main
 from cappunc_cli.cli.options import code_of
 
 WORDS = "hello anna then we went to london"
@@ -312,24 +312,63 @@ def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...
     run = cappunc(*arguments, cwd=tmp_path)
     assert run.returncode == 2
     assert run.stdout == b""
-    assert run.stderr
-    assert b"Traceback" not in run.stderr
+    assert run.stderr.startswith(b"cappunc: ")
+    assert run.stderr.count(b"\n") == 1
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.srt", "talk.srt"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--model", "nowhere"), "cappunc: no model 'nowhere'"),
-        (("--device", "toaster"), "cappunc: unknown device 'toaster'"),
-        (("--window", "5", "--overlap", "9"), "cappunc: <stdin>: "),
+        (("--model", "nowhere"), "no model 'nowhere'"),
+        (("--lang", "klingon", "--model", ""), "no model ''"),
+        (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
+        (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
+        (("--marks", "“"), "the model tiny does not restore '“'"),
+        (("--glossary", "none.txt"), "--glossary: none.txt: No such file"),
+        (("--diacritics", "restore"), "--diacritics restore: nothing is known"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+def test_options_that_mean_nothing(
+    tiny: tuple[str, str], arguments: tuple[str, ...], message: str
+) -> None:
     run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
-    assert (run.returncode, run.stdout) == (1, b"")
-    assert run.stderr.decode().startswith(message)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert run.stderr.decode().startswith(f"cappunc: {message}")
     assert run.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("captions", "--min-duration", "9"), "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
+        (("captions", "--max-duration", "inf"), "Invalid value for '--max-duration'"),
+        (("captions", "--to", "srt", "-o", "x.vtt"), "Invalid value for --to: srt contradicts the name x.vtt"),
+        (("stream", "--max-delay", "inf"), "Invalid value for '--max-delay'"),
+        (("stream", "--lang", "klingon"), "no model for klingon"),
+        (("check", "--lang", "fr"), "no model for fr"),
+        (("train", "--lang", "fr", "-o", "m", "--device", "toaster"), "Invalid value for '--device'"),
+    ],
+)
+def test_so_it_is_with_other_commands(
+    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cappunc", *arguments, *([] if arguments[0] == "stream" else ["talk.ctm"])])
+    with pytest.raises(SystemExit) as left:
+        main()
+    shown = capsys.readouterr()
+    assert (left.value.code, shown.out) == (2, "")
+    assert shown.err.startswith(f"cappunc: {message}")
+    assert shown.err.count("\n") == 1
+
+
+def test_a_language_without_a_model_has_a_way_to_one(tmp_path: Path) -> None:
+    path = tmp_path / "fr.txt"
+    path.write_text("merci de votre présence nous allons parler de la situation de la france et des élections " * 2)
+    run = cappunc("fix", path, "-o", "-")
+    assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (1, b"", 1)
+    assert b"fr.txt: looks like fr: no model for fr (languages: en" in run.stderr
+    assert b"; cappunc train --lang fr TEXT -o DIR makes one; --lang says what it is" in run.stderr
 
 
 def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:

@@ -234,10 +234,10 @@ def test_bounds_and_a_comparison() -> None:
         ("micro=0.51", 1, "micro is 0.5000, under 0.51"),
         ("period.recall=0.9", 0, ""),
         ("comma.recall=0.6", 1, "comma.recall is 0.0000, under 0.6"),
-        ("wer=0.1", 1, "error rate"),
-        ("mikro=0.1", 1, "no score 'mikro'"),
-        ("micro=75", 1, "from 0 to 1"),
-        ("micro", 1, "say micro=0.75"),
+        ("wer=0.1", 2, "error rate"),
+        ("mikro=0.1", 2, "no score 'mikro'"),
+        ("micro=75", 2, "from 0 to 1"),
+        ("micro", 2, "say micro=0.75"),
     ],
 )
 def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
@@ -252,11 +252,15 @@ def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
     [
         ((), 2, "name the reference"),
         (("--ref", "nowhere.txt", str(HEARD)), 1, "nowhere.txt: No such file"),
-        (("--ref", str(GOLD), str(HEARD), str(HEARD)), 1, "do not pair"),
+        (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "do not pair"),
         (("--ref", str(GOLD), str(HEARD), "--only", "other*"), 1, "no words to score"),
-        (("--ref", str(GOLD), "--model", "nowhere"), 1, "no model 'nowhere'"),
+        (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
         (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "takes no hypothesis"),
         (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "one of"),
+        (("--ref", str(GOLD), "--marks", "x"), 2, "is none of"),
+        (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
+        (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is none of"),
+        (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),
         (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "not both"),
     ],
 )
@@ -342,7 +346,7 @@ def test_a_sweep_tries_every_value_and_suggests_one(tiny_model: Path) -> None:
 
 def test_a_sweep_that_cannot_be_done_says_so_first(tiny_model: Path) -> None:
     result = call("--ref", GOLD, "--model", tiny_model, "--sweep", "min-words-cut=0:400:5")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "window" in result.stderr
 
 

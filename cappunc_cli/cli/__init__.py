@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -12,20 +12,24 @@ from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
 from cappunc_cli.cli.eval import eval_
+from cappunc_cli.cli.files import about
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
+
+#: Whatever is off with options and arguments; Typer exports one kind of it.
+_USAGE: type[Exception] = typer.BadParameter.__mro__[1]
 
 # Plain help: boxes cost a third of the start-up time and break the examples' lines.
 app = typer.Typer(
     name="cappunc",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    no_args_is_help=True,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(fix)
@@ -47,6 +51,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def cappunc(
+    context: typer.Context,
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
@@ -58,12 +63,23 @@ def cappunc(
     cappunc fix < talk.vtt > out.vtt    in a pipeline
     cappunc COMMAND --help              options and examples of a command
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except typer.Abort:
+        sys.exit(130)
+    except _USAGE as error:
+        asked = cast("typer.BadParameter", error)
+        command = f"; see {asked.ctx.command_path} --help" if asked.ctx else ""
+        Reporter().error(" ".join(asked.format_message().split()).rstrip(".") + command)
+        sys.exit(2)
     except (CappuncError, OSError) as error:
-        Reporter().error(error)
-        sys.exit(1)
+        unread = isinstance(error, OSError) and error.filename is not None
+        Reporter().error(about(error, "") if unread else error)
+        sys.exit(2 if isinstance(error, WrongUsage) else 1)

@@ -22,6 +22,7 @@ from cappunc_cli.cli.options import (
     Output,
     Quiet,
     Verbose,
+    finite,
     or_standard_input,
 )
 from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
@@ -56,11 +57,15 @@ def captions(
     to: Annotated[Kind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")] = None,
     width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
     lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
-    max_duration: Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Longest caption.")] = 7.0,
+    max_duration: Annotated[
+        float, typer.Option(min=0.001, metavar="SECONDS", callback=finite, help="Longest caption.")
+    ] = 7.0,
     min_duration: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Shortest caption, if there is room.")
+        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Shortest caption, if there is room.")
     ] = 0.833,
-    cps: Annotated[float, typer.Option(min=1, metavar="N", help="Characters that can be read in a second.")] = 20.0,
+    cps: Annotated[
+        float, typer.Option(min=1, metavar="N", callback=finite, help="Characters that can be read in a second.")
+    ] = 20.0,
     gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between two captions.")] = 83,
     rewrap: Annotated[
         bool, typer.Option("--rewrap", help="Keep captions and their times; only break their lines anew.")
@@ -88,10 +93,16 @@ def captions(
     cappunc captions --no-restore --cps 17 talk.ctm the text as it is, for slower readers
     cappunc captions --rewrap talk.srt              the same captions, other line breaks
     """
+    from cappunc_cli.layout import Limits
+
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
+    claimed = next((kind for kind in Kind if (output or "").lower().endswith(f".{kind.value}")), None)
+    if to is not None and claimed not in (None, to):
+        raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
+    limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
     names = or_standard_input(files, context)
-    kind = to or (Kind.VTT if (output or "").lower().endswith(".vtt") else Kind.SRT)
+    kind = to or claimed or Kind.SRT
     found = [
         (source, path)
         for source, path in inputs(names, format_name, output)
@@ -100,13 +111,13 @@ def captions(
     tree = resumable(names, output) is not None
     jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
     from cappunc_cli.cli.fixer import Fixer, Settings
-    from cappunc_cli.layout import Limits
     from cappunc_cli.restoration.options import Options
 
-    limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
     reporter = Reporter(quiet, verbose)
     for name, code, some in _parts(jobs, lang, model, restore and not rewrap, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None))
+        if name:
+            settings.check()
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = _Maker(fixer, code, limits, kind, restore, rewrap)
         for job in some:

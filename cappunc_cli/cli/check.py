@@ -64,7 +64,9 @@ def check(
     reports: list[dict[str, object]] = []
     for (name, code), some in by_model(jobs, lang, model, Engine.ONNX.value, reporter.error).items():
         options = Options(pauses=pauses, language=code)
-        fixer = Fixer(Settings(name, device, format_name, options), reporter.info, reporter.detail)
+        settings = Settings(name, device, format_name, options)
+        settings.check()
+        fixer = Fixer(settings, reporter.info, reporter.detail)
         for report in _reports(some, fixer, reporter):
             reports.append(report)
             if not as_json:

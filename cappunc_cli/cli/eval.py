@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
-from cappunc_cli.cli.options import Device, Engine, FormatName, Pauses, code_of, path_of
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.cli.options import Device, Engine, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 
 class Preset(StrEnum):
@@ -45,7 +45,7 @@ def eval_(
     bootstrap: Annotated[
         int, typer.Option(min=0, metavar="N", help="Draws for 95 % intervals and for --vs (there 1000 if not set).")
     ] = 0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the draws.")] = 0,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
@@ -75,8 +75,8 @@ def eval_(
         int | None,
         typer.Option("--gold-windows", min=1, metavar="N", help="Cut at gold sentence ends, as JointCapPunc does."),
     ] = None,
-    marks: Annotated[str | None, typer.Option(metavar="MARKS", help="Marks that the model may write.")] = None,
-    sensitivity: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="As in fix.")] = 0.5,
+    marks: Marks = None,
+    sensitivity: Sensitivity = 0.5,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
     overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
     min_words_cut: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
@@ -148,6 +148,6 @@ def eval_(
         enough = run(request)
     except (CappuncError, OSError) as error:
         typer.echo(f"cappunc: {error}", err=True)
-        raise typer.Exit(1) from error
+        raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
     if not enough:
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.cli.files import about, read_bytes
-from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 
 if TYPE_CHECKING:
     from cappunc_cli.evaluation.datasets import Source
@@ -105,7 +105,7 @@ def pair(references: Sequence[Path], hypotheses: Sequence[Path]) -> list[tuple[P
     """
     if not any(path.is_dir() for path in (*references, *hypotheses)):
         if len(references) != len(hypotheses):
-            raise BadInput(f"{len(references)} reference files and {len(hypotheses)} hypotheses do not pair")
+            raise WrongUsage(f"{len(references)} reference files and {len(hypotheses)} hypotheses do not pair")
         return list(zip(references, hypotheses, strict=True))
     partners = {_stem(path): path for path in listing(hypotheses)}
     pairs = []

@@ -131,7 +131,7 @@ def _outcome(request: Request) -> Outcome:
 def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.cli.eval_inputs import listing, read_text
     from cappunc_cli.cli.eval_model import AS_GIVEN, STARTS, load, shuffled
-    from cappunc_cli.cli.lang import AUTO, DEFAULT, detect, model_for, words_of
+    from cappunc_cli.cli.lang import AUTO, DEFAULT, detect, model_for, model_seen, words_of
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import languages
     from cappunc_cli.restoration.pipeline import Options
@@ -140,7 +140,7 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
     if code == AUTO and request.model is None:
         first = next(iter(listing(request.references)), None)
         code = detect(words_of(read_text(first)), languages(ENGINES[request.engine])) if first else DEFAULT
-    name = request.model or model_for(code, request.engine)
+    name = request.model or (model_seen if request.lang == AUTO else model_for)(code, request.engine)
     options = Options(
         language=None if code == AUTO else code,
         marks=request.marks,

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from cappunc_cli.cli.encoding import Encoding, decode
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 #: What the user writes for standard input or output.
 PIPE = "-"
@@ -20,12 +20,12 @@ _piped: dict[str, tuple[object, bytes]] = {}
 
 
 def named(source: str) -> str:
-    """The name of a file; raises CappuncError where it is empty: a variable that the shell does not know.
+    """The name of a file; raises WrongUsage where it is empty: a variable that the shell does not know.
 
     `Path` would take it for the current directory.
     """
     if not source:
-        raise CappuncError("no such file: the name is empty", "")
+        raise WrongUsage("no such file: the name is empty", "")
     return source
 
 

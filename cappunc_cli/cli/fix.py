@@ -140,16 +140,13 @@ def fix(
     parts = by_model(marked(jobs, names), lang, model, engine.value, reporter.error)
     tally = Tally(asked=reporter.errors, failed=reporter.errors)
     # Each language has its model, and each model its run over the files.
+    runs = []
     for (name, code), some in parts.items():
-        settings = Settings(
-            name,
-            device,
-            format_name,
-            replace(options, language=code),
-            engine.value,
-            attach,
-            diacritics=diacritics.value,
-        )
+        own = replace(options, language=code)
+        settings = Settings(name, device, format_name, own, engine.value, attach, diacritics.value)
+        settings.check()
+        runs.append((settings, some))
+    for settings, some in runs:
         fixer = Fixer(settings, reporter.info, reporter.detail)
         manifest = Manifest(root, signature(settings)) if root is not None else None
         run(some, fixer, mode, reporter, tally, manifest, workers)

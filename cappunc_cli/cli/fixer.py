@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.labels import stripped
 from cappunc_cli.languages import Language, language
 
@@ -39,6 +39,19 @@ class Settings:
     engine: str = "onnx"
     attach: bool = False
     diacritics: str = "keep"
+
+    def check(self) -> None:
+        """Raises BadModel where there is no such model, and WrongUsage where it cannot do what is asked for."""
+        from cappunc_cli.restoration.engines import ENGINES
+        from cappunc_cli.restoration.models import ModelConfig, find
+
+        name = ENGINES[self.engine]
+        config = ModelConfig.load(find(self.model, name), name)
+        self.options.windows(config)
+        self.options.around(config)
+        own = language(self.options.language or config.languages[0])
+        if self.diacritics == "restore" and not own.diacritics:
+            raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
 
 
 class Fixer:
@@ -101,7 +114,7 @@ class Fixer:
 
     @cached_property
     def _speller(self) -> Speller | None:
-        """What restores diacritics, if that is asked for; raises BadModel for a language that has none of it."""
+        """What restores diacritics, if that is asked for; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
         from cappunc_cli.restoration.config import NGRAM_CONFIG
@@ -109,8 +122,6 @@ class Fixer:
         from cappunc_cli.restoration.engine_ngram import NgramEngine
         from cappunc_cli.restoration.models import find_for
 
-        if not self._language.diacritics:
-            raise BadModel(f"--diacritics restore: nothing is known of the diacritics of {self._language.name}")
         return Speller(NgramEngine(find_for(self._language.code, NGRAM_CONFIG)), self._language)
 
     def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:

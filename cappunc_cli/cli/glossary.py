@@ -12,7 +12,7 @@ from cappunc_cli.cli.files import about, named, read_text, write_stdout
 from cappunc_cli.cli.options import Device, Engine, Files, Lang, Quiet, or_standard_input
 from cappunc_cli.cli.plan import Job, inputs, marked
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,8 @@ def glossary(
     reporter = Reporter(quiet)
     names = or_standard_input(files, context)
     jobs = marked([Job(source, None) for source, _ in inputs(names, None)], names)
-    code = lang if lang != AUTO else None if model is None else ModelConfig.load(find(model)).languages[0]
+    own = None if model is None else ModelConfig.load(find(model)).languages[0]
+    code = own if lang == AUTO else lang
     found = [c for c in propose(_texts(jobs, code, model, device, reporter)) if c.count >= least]
     if as_json:
         output = json.dumps([asdict(candidate) for candidate in found], ensure_ascii=False, indent=2) + "\n"
@@ -93,11 +94,13 @@ def _texts(
 
 
 def load(path: str) -> Glossary:
-    """The glossary in a file; raises CappuncError."""
+    """The glossary in a file; raises CappuncError, and WrongUsage where there is no such file."""
     from cappunc_cli.restoration.glossary import Glossary, parse
 
     try:
         text, _ = read_text(named(path))
-    except (CappuncError, OSError) as error:
+    except OSError as error:
+        raise WrongUsage(f"--glossary: {about(error, path)}") from error
+    except CappuncError as error:
         raise about(error, path) from error
     return Glossary.of(parse(text, path))

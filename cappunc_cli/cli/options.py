@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cappunc_cli.cli.files import PIPE, named
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.languages import LANGUAGES
 
@@ -33,8 +35,20 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
 ]
+
+
+def _format(name: str | None) -> str | None:
+    if name is not None:
+        from cappunc_cli.formats import FORMATS
+
+        if name not in FORMATS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(sorted(FORMATS))}")
+    return name
+
+
 FormatName = Annotated[
-    str | None, typer.Option("--format", metavar="NAME", help="Format of the files, if it is not found.")
+    str | None,
+    typer.Option("--format", metavar="NAME", callback=_format, help="Format of the files, if it is not found."),
 ]
 
 
@@ -55,7 +69,26 @@ Lang = Annotated[str, typer.Option(metavar="CODE", parser=code_of, help="Languag
 ModelByLanguage = Annotated[
     str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
 ]
-Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda[:N] or tensorrt[:N].")]
+
+
+def _device(name: str) -> str:
+    from cappunc_cli.restoration.providers import named
+
+    try:
+        named(name)
+    except WrongUsage as error:
+        raise typer.BadParameter(error.message) from error
+    return name
+
+
+def finite(value: float | None) -> float | None:
+    """A number that is one: neither inf nor nan, which pass every range."""
+    if value is not None and not isfinite(value):
+        raise typer.BadParameter(f"{value} is no number to reckon with")
+    return value
+
+
+Device = Annotated[str, typer.Option(metavar="NAME", callback=_device, help="auto, cpu, cuda[:N] or tensorrt[:N].")]
 Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
 
 
@@ -73,7 +106,9 @@ Marks = Annotated[
         help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named.",
     ),
 ]
-Sensitivity = Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="0: few marks, 1: many.")]
+Sensitivity = Annotated[
+    float, typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="0: few marks, 1: many.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 
@@ -88,7 +123,7 @@ def path_of(name: str) -> Path:
 def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:
     """What a command reads; where nothing is named and nobody pipes anything in, its help, and exit code 2.
 
-    Raises CappuncError for an empty name.
+    Raises WrongUsage for an empty name.
     """
     if not files and sys.stdin.isatty():
         typer.echo(context.get_help(), err=True)

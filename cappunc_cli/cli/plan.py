@@ -50,7 +50,7 @@ def inputs(names: Sequence[str], format_name: str | None, output: str | None = N
 
     Directories are searched for files of a format (None: of any); what a former run left
     beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
-    Raises typer.BadParameter for a format that there is not, and CappuncError where no file is found.
+    Raises CappuncError where no file is found.
     """
     suffixes = _suffixes(format_name)
     own = None if output in (None, PIPE) else Path(output or "").resolve()
@@ -100,8 +100,6 @@ def _suffixes(format_name: str | None) -> frozenset[str]:
 
     if format_name is None:
         return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
-    if format_name not in FORMATS:
-        raise typer.BadParameter(f"{format_name!r} is none of {', '.join(sorted(FORMATS))}", param_hint="--format")
     return frozenset(FORMATS[format_name].SUFFIXES)
 
 

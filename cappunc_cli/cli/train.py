@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,10 +11,18 @@ import typer
 
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.cli.options import code_of, path_of
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 if TYPE_CHECKING:
     from cappunc_cli.training.train import Progress
+
+
+class Processor(StrEnum):
+    """What trains a model."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
 
 
 def train(
@@ -43,7 +52,7 @@ def train(
         int | None, typer.Option("--pieces", min=1, help="Length of the run in sub-word pieces. Default: by the text.")
     ] = None,
     licence: Annotated[str, typer.Option("--licence", help="Licence of the text, for the model's config.")] = "",
-    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[Processor, typer.Option("--device", help="What trains.")] = Processor.AUTO,
 ) -> None:
     """Train a model on punctuated text, or adapt one to a domain.
 
@@ -61,12 +70,12 @@ def train(
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
     if output.exists() and not output.is_dir():
-        raise CappuncError(f"{output} is no directory")
+        raise WrongUsage(f"{output} is no directory")
     if (output / "config.json").exists() and not (output / "training").exists():
         raise CappuncError(f"{output} holds a model already")
     for path in [*(texts or []), *(timed or [])]:
         if not path.is_file():
-            raise CappuncError(f"{path}: no such file")
+            raise WrongUsage(f"{path}: no such file")
 
     import torch
     from rich.console import Console
@@ -75,10 +84,10 @@ def train(
 
     from cappunc_cli.training.own import Order, build
 
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    elif device.startswith("cuda") and not torch.cuda.is_available():
+    if device is Processor.CUDA and not torch.cuda.is_available():
         raise CappuncError("CUDA cannot be used here")
+    if device is Processor.AUTO:
+        device = Processor.CUDA if torch.cuda.is_available() else Processor.CPU
     order = Order(
         lang,
         tuple(texts or ()),
@@ -88,7 +97,7 @@ def train(
         lambda data: decode(data)[0],
         pieces,
         licence,
-        device,
+        device.value,
     )
     console = Console(stderr=True)
     columns = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.metrics import ERRORS, METRICS, Score
 
@@ -12,19 +12,19 @@ _PARTS = ("precision", "recall", "f1")
 
 
 def parse(text: str) -> tuple[str, float]:
-    """`micro=0.75` or `comma.recall=0.6`; raises CappuncError for what has no meaning."""
+    """`micro=0.75` or `comma.recall=0.6`; raises WrongUsage for what has no meaning."""
     name, _, number = text.partition("=")
     metric = name.rpartition(".")[0] if name.endswith(tuple(f".{part}" for part in _PARTS)) else name
     if metric not in METRICS:
-        raise CappuncError(f"--fail-under {text!r}: no score {name!r}; there are {', '.join(METRICS)}")
+        raise WrongUsage(f"--fail-under {text!r}: no score {name!r}; there are {', '.join(METRICS)}")
     if metric in ERRORS:
-        raise CappuncError(f"--fail-under {text!r}: {name} is an error rate, the lower the better")
+        raise WrongUsage(f"--fail-under {text!r}: {name} is an error rate, the lower the better")
     try:
         limit = float(number)
     except ValueError:
-        raise CappuncError(f"--fail-under {text!r}: say {name}=0.75") from None
+        raise WrongUsage(f"--fail-under {text!r}: say {name}=0.75") from None
     if not 0 <= limit <= 1:
-        raise CappuncError(f"--fail-under {text!r}: scores go from 0 to 1")
+        raise WrongUsage(f"--fail-under {text!r}: scores go from 0 to 1")
     return name, limit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import WrongUsage
 
 #: Options that can be swept, as the command line spells them.
 SWEPT = ("min-words-cut", "window", "overlap", "sensitivity")
@@ -25,16 +25,16 @@ class Point:
 
 
 def parse(text: str) -> tuple[str, list[float]]:
-    """`min-words-cut=0:40:5` as the option and 0, 5, … 40; raises CappuncError."""
+    """`min-words-cut=0:40:5` as the option and 0, 5, … 40; raises WrongUsage."""
     name, _, span = text.partition("=")
     if name not in SWEPT:
-        raise CappuncError(f"--sweep {text!r}: one of {', '.join(SWEPT)} can be swept")
+        raise WrongUsage(f"--sweep {text!r}: one of {', '.join(SWEPT)} can be swept")
     try:
         start, stop, step = (float(part) for part in span.split(":"))
     except ValueError:
-        raise CappuncError(f"--sweep {text!r}: say {name}=FROM:TO:STEP") from None
+        raise WrongUsage(f"--sweep {text!r}: say {name}=FROM:TO:STEP") from None
     if step <= 0 or not start <= stop or (stop - start) / step > _MOST:
-        raise CappuncError(f"--sweep {text!r}: up to {_MOST} steps from a value to a larger one")
+        raise WrongUsage(f"--sweep {text!r}: up to {_MOST} steps from a value to a larger one")
     # Multiples of the step, not sums: ten times 0.1 must be 1.
     count = int((stop - start) / step + 1e-9) + 1
     return name, [round(start + i * step, 9) for i in range(count)]

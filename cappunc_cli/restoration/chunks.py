@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,13 +34,13 @@ class Chunk:
 
 
 def check(window: int, overlap: int, min_words_cut: int) -> None:
-    """Raise CappuncError unless such windows, cut so, cover every word."""
+    """Raise WrongUsage unless such windows, cut so, cover every word."""
     if window < 1:
-        raise CappuncError(f"the window must be at least 1 word, not {window}")
+        raise WrongUsage(f"the window must be at least 1 word, not {window}")
     if not 0 <= overlap < window:
-        raise CappuncError(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
+        raise WrongUsage(f"the overlap must be from 0 to {window - 1} words (less than the window), not {overlap}")
     if min_words_cut < 0 or 2 * min_words_cut > overlap:
-        raise CappuncError(
+        raise WrongUsage(
             f"{min_words_cut} words cut at each inner edge: twice that must be at most the overlap ({overlap} words)"
         )
 

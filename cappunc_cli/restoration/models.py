@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from cappunc_cli.errors import BadModel
+from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.labels import Case, strip
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig, Transitions
@@ -41,7 +41,7 @@ def installed(config: str = CONFIG) -> list[Path]:
 
 
 def find(name_or_dir: str, config: str = CONFIG) -> Path:
-    """The directory of a model, by its name or by its path; raises BadModel."""
+    """The directory of a model, by its name or by its path; raises UnknownModel."""
     for path in installed(config):
         if path.name == name_or_dir:
             return path
@@ -49,7 +49,7 @@ def find(name_or_dir: str, config: str = CONFIG) -> Path:
     if name_or_dir and (path / config).is_file():
         return path
     names = ", ".join(path.name for path in installed(config)) or "none"
-    raise BadModel(f"no model {name_or_dir!r} (installed: {names})")
+    raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
 
 
 def languages(config: str = CONFIG) -> list[str]:
@@ -58,12 +58,12 @@ def languages(config: str = CONFIG) -> list[str]:
 
 
 def find_for(code: str, config: str = CONFIG) -> Path:
-    """The directory of the model for a language: its own, else a shared one; raises BadModel."""
+    """The directory of the model for a language: its own, else a shared one; raises UnknownModel."""
     found = _languages_of(config)
     fitting = [path for path, codes in found.items() if code in codes]
     if not fitting:
         known = ", ".join(languages(config)) or "none"
-        raise BadModel(f"no model for {language(code).name} (languages: {known})")
+        raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
     return min(fitting, key=lambda path: (len(found[path]), path.name != code))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 
 _DEVICE = re.compile(r"auto|cpu|(cuda|tensorrt)(?::(\d+))?")
 _CUDA = "CUDAExecutionProvider"
@@ -26,15 +26,21 @@ class Device:
     required: bool = True
 
 
+def named(device: str) -> re.Match[str]:
+    """What a device is called: (cuda or tensorrt, its number); raises WrongUsage for no such name."""
+    match = _DEVICE.fullmatch(device)
+    if not match:
+        raise WrongUsage(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
+    return match
+
+
 def choose(device: str, available: Sequence[str]) -> Device:
     """The device to try first for `auto`, `cpu`, `cuda`, `cuda:1`, `tensorrt` or `tensorrt:1`.
 
     `available` are the providers that the run-time was built with; that says nothing about
     this machine, so `auto` also asks whether there is a driver. Raises CappuncError.
     """
-    match = _DEVICE.fullmatch(device)
-    if not match:
-        raise CappuncError(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
+    match = named(device)
     if device == "cpu":
         return Device("cpu")
     if device == "auto":
