@@ -80,13 +80,14 @@ def heard(
     changes; `lexicon` gives mixed-case forms; `cue_ends` says where a caption ends.
     """
     conventions = language(options.language or config.languages[0])
-    text = columns(probabilities, facts(words, conventions, lexicon), config, _allowed(conventions, options))
+    text = columns(probabilities, facts(words, conventions, lexicon), config, allowed_marks(conventions, options))
     if cue_ends is not None and not options.apart:
         weigh(text.marks, cue_ends, turn_ends)
     return text
 
 
-def _allowed(conventions: Language, options: Options) -> str:
+def allowed_marks(conventions: Language, options: Options) -> str:
+    """The marks that may be set."""
     return conventions.marks if options.marks is None else options.marks
 
 
@@ -124,7 +125,7 @@ def decide(
         scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
     if options.existing == "replace" and conventions.opening:
         written = [*written[:given], *forget(written[given:], conventions.opening)]
-    allowed = _allowed(conventions, options)
+    allowed = allowed_marks(conventions, options)
     fast = np.asarray(bound, np.bool_)
     scene = Scene(text, written, turn_ends, conventions, config, options, allowed, fast, given, goes_on)
     marks = answer(scene, _best_marks(scores, config, goes_on), scores, known.marks < 0)
