@@ -26,7 +26,8 @@ from cappunc_cli.restoration.engine_ngram import NgramEngine
 from cappunc_cli.restoration.models import find_for, installed, languages, verify
 from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.training.dataset import Stream, Types
-from cappunc_cli.training.ngram import Size, analyse, estimate, running, sequence, vocabulary
+from cappunc_cli.training.ngram import estimate
+from cappunc_cli.training.ngram_text import Size, analyse, running, sequence, vocabulary
 from cappunc_cli.words import Word
 
 #: Two words of each kind, so that every sentence has a twin and trigrams are worth something.
@@ -260,7 +261,7 @@ def test_fix_restores_diacritics_with_the_engine(directory: Path) -> None:
 
 def test_a_language_without_a_model_is_named(directory: Path) -> None:
     run = cappunc(directory.parent, "fix", "--lang", "xx", "--engine", "ngram", "-", text=SRT)
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert run.stderr.startswith("cappunc: no model for xx (languages: ")
     assert run.stderr.count("\n") == 1
 
