@@ -94,7 +94,7 @@ def test_lenient_where_engines_are() -> None:
         ('{"a":\n', 2, "ends too early"),
         ('{"a": "x', 1, "unterminated string"),
         ('["\\x"]', 1, "invalid \\escape"),
-        ("[1 2]", 1, "delimiter"),
+        ("[1 2]", 1, "expected ',' or ']'"),
         ("{'a': 1}", 1, "double quotes"),
         ("[" * 1000, 1, "nested too deep"),
         ("  ", 1, "no value"),

@@ -12,7 +12,6 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
 from typing import Any
 
@@ -26,11 +25,6 @@ _GAP = re.compile(r"[ \t\r\n]*+")
 _KEY = re.compile(r'[ \t\r\n]*+"([^"\\]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
 _NEXT = re.compile(r"[ \t\r\n]*+([,}\]])[ \t\r\n]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?([eE][-+]?\d++)?")
-# Objects with neither objects, lists nor escapes in them, and lists of these: the words of most files.
-_FLAT = re.compile(r'\{[^{}\[\]"\\]*+(?:"[^"\\]*+"[^{}\[\]"\\]*+)*+\}')
-_FLATS = re.compile(rf"\[(?:[ \t\r\n]*+{_FLAT.pattern}[ \t\r\n]*+,?)++\]")
-# Whisper's token ids and Azure's speaker vectors: half of some files, and never of interest.
-_NUMBERS = re.compile(r"\[[-+0-9.eE, \t\r\n]*+\]")
 _CONSTANTS: dict[str, Any] = {
     "true": True,
     "false": False,
@@ -40,35 +34,10 @@ _CONSTANTS: dict[str, Any] = {
     "-Infinity": float("-inf"),
 }
 _CONSTANT = re.compile("|".join(_CONSTANTS))
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _ESCAPED = re.compile(r"\\u(?!00[01])[0-9a-fA-F]{4}")
-_DECODER = json.JSONDecoder(strict=False)
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Keys, and what is known of objects by their keys and the types of their values: each is kept once."""
-
-    keys: dict[str, str] = field(default_factory=dict)
-    shapes: dict[tuple[tuple[str, ...], tuple[type, ...]], _Shape | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Objects of one kind: their keys, how many quotes they have, and the keys of strings, as such and as written."""
-
-    names: tuple[str, ...]
-    quotes: int
-    strings: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, value: dict[str, Any]) -> _Shape | None:
-        """None where an odd key needs a closer look: `":1,"` may be one, or stand between two."""
-        strings = [key for key, text in value.items() if type(text) is str]
-        if not all(map(str.isidentifier, strings)):
-            return None
-        return cls(tuple(value), 2 * (len(value) + len(strings)), tuple((key, f'"{key}"') for key in strings))
 
 
 class Literal(str):
@@ -87,6 +56,10 @@ class Node(dict[str, Any]):
     stop: int
 
 
+#: What has a place.
+_PLACED = frozenset({str, Node, list})
+
+
 def fault(source: str, at: int, what: str) -> BadInput:
     return BadInput(f"broken JSON: {what}", line=source.count("\n", 0, at) + 1)
 
@@ -98,12 +71,81 @@ def parse(source: str, start: int = 0) -> tuple[Any, int]:
     duplicate keys (the last one counts) are read. Raises BadInput with the line otherwise.
     """
     try:
-        return _value(source, start, 0, _Known())
+        value, stop = _DECODER.raw_decode(source, start)
+        return _Finder(source, start).placed(value, start)[0], stop
+    except (ValueError, RecursionError):  # broken, or a key is there twice
+        return _parse_slowly(source, start)
+
+
+def _node(members: list[tuple[str, Any]]) -> Node:
+    node = Node(members)
+    if len(node) < len(members):
+        raise ValueError("a key is there twice")
+    return node
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_node)
+
+
+class _Finder:
+    """Finds the strings and objects of a value that the standard library has read: they come in its order."""
+
+    __slots__ = ("_escape", "_source")
+
+    def __init__(self, source: str, start: int) -> None:
+        self._source = source
+        self._escape = self._next_escape(start)
+
+    def _next_escape(self, at: int) -> int:
+        found = self._source.find("\\", at)
+        return found if found >= 0 else len(self._source)
+
+    def placed(self, value: Any, at: int, depth: int = 0) -> tuple[Any, int]:
+        """A value that begins at `at` or behind, with its places, and where to look for the next one.
+
+        Raises RecursionError where it is nested too deep.
+        """
+        if depth > _DEPTH:
+            raise RecursionError
+        index = self._source.index
+        if type(value) is str:
+            literal = Literal(value)
+            literal.start = at = index('"', at)
+            literal.stop = at = self._end(at, len(value))
+            return literal, at
+        if type(value) is Node:
+            value.start = at = index("{", at)
+            for key, member in value.items():
+                at = self._end(index('"', at), len(key))
+                if type(member) in _PLACED:
+                    value[key], at = self.placed(member, at, depth + 1)
+            value.stop = at = index("}", at) + 1
+        elif type(value) is list:
+            for i, member in enumerate(value):
+                if type(member) in _PLACED:
+                    value[i], at = self.placed(member, at, depth + 1)
+        return value, at
+
+    def _end(self, start: int, length: int) -> int:
+        """Where a literal ends that begins at `start` and says so many characters; they are asked for in order."""
+        stop = start + length + 2
+        if stop > self._escape:
+            found = _STRING.match(self._source, start)
+            assert found is not None  # it has been read
+            stop = found.end()
+            self._escape = self._next_escape(stop)
+        return stop
+
+
+def _parse_slowly(source: str, start: int) -> tuple[Any, int]:
+    """The same, value by value: says where what is wrong."""
+    try:
+        return _value(source, start, 0, {})
     except JSONDecodeError as error:
         raise fault(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
 
 
-def _value(source: str, at: int, depth: int, known: _Known) -> tuple[Any, int]:
+def _value(source: str, at: int, depth: int, known: dict[str, str]) -> tuple[Any, int]:
     c = source[at : at + 1]
     if c == '"':
         text, stop = scanstring(source, at + 1, False)
@@ -111,14 +153,8 @@ def _value(source: str, at: int, depth: int, known: _Known) -> tuple[Any, int]:
         literal.start, literal.stop = at, stop
         return literal, stop
     if c == "{":
-        if (flat := _FLAT.match(source, at)) and (node := _flat(source, flat, known)) is not None:
-            return node, flat.end()
         return _object(source, at, depth + 1, known)
     if c == "[":
-        if numbers := _NUMBERS.match(source, at):
-            return _plain(source, at, numbers), numbers.end()
-        if (flats := _FLATS.match(source, at)) and (nodes := _flat_list(source, flats, known)) is not None:
-            return nodes, flats.end()
         return _array(source, at, depth + 1, known)
     if number := _NUMBER.match(source, at):
         text = number.group()
@@ -132,14 +168,7 @@ def _integer(text: str) -> int | float:
     return int(text) if len(text) < 400 else float(text)
 
 
-def _plain(source: str, at: int, numbers: re.Match[str]) -> Any:
-    try:
-        return json.loads(numbers.group(), parse_int=_integer)
-    except JSONDecodeError as error:
-        raise fault(source, at + error.pos, error.msg[:1].lower() + error.msg[1:]) from None
-
-
-def _object(source: str, start: int, depth: int, known: _Known) -> tuple[Node, int]:
+def _object(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[Node, int]:
     node = Node()
     node.start = start
     for key, value, _, stop in _members(source, start, depth, known):
@@ -149,49 +178,7 @@ def _object(source: str, start: int, depth: int, known: _Known) -> tuple[Node, i
     return node, node.stop
 
 
-def _flat(source: str, found: re.Match[str], known: _Known) -> Node | None:
-    """A flat object by the standard library's own parser; None where a closer look is needed."""
-    try:
-        value, stop = _DECODER.raw_decode(source, found.start())
-    except ValueError:
-        return None
-    return _placed(source, value, found, known) if stop == found.end() else None
-
-
-def _flat_list(source: str, found: re.Match[str], known: _Known) -> list[Node] | None:
-    """A list of flat objects, likewise."""
-    try:
-        values, stop = _DECODER.raw_decode(source, found.start())
-    except ValueError:
-        return None
-    if stop != found.end():
-        return None
-    for i, flat in enumerate(_FLAT.finditer(source, *found.span())):
-        node = _placed(source, values[i], flat, known)
-        if node is None:
-            return None
-        values[i] = node
-    return list(values)
-
-
-def _placed(source: str, value: dict[str, Any], found: re.Match[str], known: _Known) -> Node | None:
-    """What the flat object at `found` says, with places; None where a key is there twice, or an odd one."""
-    at, end = place, _ = found.span()
-    kind = tuple(value), tuple(map(type, value.values()))
-    shape = known.shapes[kind] if kind in known.shapes else known.shapes.setdefault(kind, _Shape.of(value))
-    if shape is None or source.count('"', at, end) != shape.quotes:
-        return None
-    for key, written in shape.strings:
-        place = source.index('"', source.index(written, place) + len(written))
-        value[key] = literal = Literal(value[key])
-        literal.start = place
-        literal.stop = place = place + len(literal) + 2
-    node = Node(zip(shape.names, value.values(), strict=True))
-    node.start, node.stop = at, end
-    return node
-
-
-def _members(source: str, start: int, depth: int, known: _Known) -> Iterator[tuple[str, Any, int, int]]:
+def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iterator[tuple[str, Any, int, int]]:
     """Key, value and the span of the value, for each member of the object at `start`."""
     if depth > _DEPTH:
         raise fault(source, start, "nested too deep")
@@ -204,7 +191,7 @@ def _members(source: str, start: int, depth: int, known: _Known) -> Iterator[tup
         else:
             key, begin = _escaped_key(source, _gap(source, at))
         value, at = _value(source, begin, depth, known)
-        yield known.keys.setdefault(key, key), value, begin, at
+        yield known.setdefault(key, key), value, begin, at
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "]":
             raise fault(source, _gap(source, at), "expected ',' or '}'")
@@ -223,7 +210,7 @@ def _escaped_key(source: str, at: int) -> tuple[str, int]:
     return key, _gap(source, colon + 1)
 
 
-def _array(source: str, start: int, depth: int, known: _Known) -> tuple[list[Any], int]:
+def _array(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[list[Any], int]:
     if depth > _DEPTH:
         raise fault(source, start, "nested too deep")
     values: list[Any] = []
@@ -269,7 +256,7 @@ def load(source: str) -> Any:
 
 def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands in the source."""
-    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, _Known())}
+    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
 
 
 def decoded(source: str, literal: Span) -> str:
