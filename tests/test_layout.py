@@ -24,7 +24,7 @@ from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats.lines import milliseconds
 from cappunc_cli.labels import strip
 from cappunc_cli.languages import LANGUAGES, language
-from cappunc_cli.layout import KINDS, Caption, Limits, Lines, cut, render
+from cappunc_cli.layout import KINDS, Caption, Limits, Lines, as_heard, cut, render
 from cappunc_cli.layout.cues import Cutter
 from cappunc_cli.layout.lines import Place, places
 from cappunc_cli.words import Word
@@ -304,6 +304,54 @@ def test_other_words_are_not_written() -> None:
             render([Caption(0, 2, 0, 1000, lines)], texts, kind)
 
 
+# --- channels
+
+
+@given(st.lists(speech(), min_size=1, max_size=3))
+def test_channels_are_heard_together(spoken: list[list[Word]]) -> None:
+    words = [word for channel in spoken for word in channel]
+    names = [name for name, channel in enumerate(spoken) for _ in channel]
+    order, heard = as_heard(words, names)
+    assert sorted(order) == list(range(len(words)))
+    for name in range(len(spoken)):
+        own = [i for i in order if names[i] == name]
+        assert own == sorted(own)
+    assert [(w.text, w.start, w.end) for w in heard] == [(words[i].text, words[i].start, words[i].end) for i in order]
+    for (i, one), (j, other) in pairwise(zip(order, heard, strict=True)):
+        assert (one.turn == other.turn) == (names[i] == names[j] and words[i].turn == words[j].turn)
+
+
+def test_two_who_speak_at_once_wait_for_each_other() -> None:
+    long, short = timed("so this is all that we have seen in the last two years"), timed("yes I know", 300, 900)
+    order, heard = as_heard([*long, *short], ["A"] * len(long) + ["B"] * len(short))
+    assert " ".join(w.text for w in heard) == "so this is all that we have seen in the yes I know last two years"
+    assert [w.turn for w in heard] == [0] * 10 + [1] * 3 + [2] * 3
+    assert order[10] == len(long)
+    late = timed("yes", 300, 4000)
+    assert [w.text for w in as_heard([*late, *long], "BAAAAAAAAAAAAA")[1]][-1] == "yes"
+
+
+def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:
+    path = tmp_path / "call.ctm"
+    rows = [
+        "1 A 0.0 0.4 hello",
+        "1 A 0.5 0.4 there",
+        "1 A 9.0 0.4 good",
+        "1 B 2.0 0.4 who",
+        "1 B 2.5 0.4 is",
+        "1 B 3.0 0.4 it",
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    run = cappunc("captions", "--no-restore", path, "-o", "-")
+    assert (run.returncode, [c.text for c in pysrt.from_string(run.stdout.decode())]) == (
+        0, ["hello there", "who is it", "good"],
+    )  # fmt: skip
+    path.write_text("\n".join(rows).replace("1 B", "2 A") + "\n")
+    run = cappunc("captions", "--no-restore", path, "-o", "-")
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"each needs a file of its own" in run.stderr
+
+
 # --- fixtures and samples
 
 
@@ -400,7 +448,7 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
     lines = run.stderr.decode().splitlines()
     assert [line for line in lines if "go back" in line] == [
         f"cappunc: {bad}: the times go back by 59.0 s at “hello” (word 2): "
-        "recordings or channels one after the other cannot share captions"
+        "of recordings or channels one after the other each needs a file of its own"
     ]
     assert "Traceback" not in run.stderr.decode()
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["good.srt"]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cappunc_cli.cli.fixer import Fixer
     from cappunc_cli.cli.group import Mode
     from cappunc_cli.layout import Limits
-    from cappunc_cli.words import Document
+    from cappunc_cli.words import Document, Word
 
 #: What recognisers leave beside their words with times, and what has lines to break.
 _CAPTIONS = (".srt", ".vtt", ".sbv")
@@ -83,9 +83,10 @@ def captions(
 ) -> None:
     """Make captions of words that have times of their own: SRT or WebVTT from a recogniser's JSON, CTM, TextGrid.
 
-    Every word comes once and in order; sounds and names of speakers do not come along. Without -o they go to standard
-    output if that is piped or redirected, and else beside the input as talk.captions.srt. Below a directory, files of
-    captions and plain text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
+    Every word comes once and in order, those of a CTM's channels as they are heard; sounds and names of speakers do not
+    come along. Without -o they go to standard output if that is piped or redirected, and else beside the input as
+    talk.captions.srt. Below a directory, files of captions and plain text are passed over; with --rewrap, all but SRT,
+    WebVTT and SBV.
 
     \b
     cappunc captions talk.json                      writes talk.captions.srt
@@ -204,17 +205,22 @@ class _Maker:
         return language(self.code or self.fixer.model.config.languages[0])
 
     def _cut(self, document: Document) -> tuple[str, str]:
+        from cappunc_cli.formats import channels
         from cappunc_cli.formats.rewrapping import FORMATS
-        from cappunc_cli.layout import cut, render
+        from cappunc_cli.layout import as_heard, cut, render
 
-        words = document.words
-        timed = sum(start is not None for start in words.starts)
+        words: Sequence[Word] = document.words
+        timed = sum(start is not None for start in document.words.starts)
         if timed < _TIMED * len(words):
             hint = "; --rewrap breaks the lines of its captions anew" if document.format in FORMATS else ""
             raise UnknownFormat(
                 f"{timed} of its {len(words)} words have times of their own, too few for captions{hint}"
             )
-        texts = next(self.fixer.restore([document])) if self.restore and words else words.texts
+        texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
+        heard = channels(document)
+        if len(set(heard)) > 1 and len({recording for recording, _ in heard}) == 1:
+            order, words = as_heard(words, heard)
+            texts = [texts[i] for i in order]
         made = cut(words, texts, self._language, self.limits)
         speed = self.limits.speed
         fast = sum(1000 * sum(map(len, c.lines)) > speed * (c.end - c.start) for c in made)

@@ -9,6 +9,7 @@ To add a format:
    `write(document, texts) -> str` (a splice of the source: nothing changed, nothing moves),
    `skeleton(document)` (all that is no word, to be compared with ==; where it is missing,
    `verify` compares words and times alone),
+   `channels(document)` where a file has channels one after the other,
    `attach(document, texts)` where marks can be entries of their own: `write`, with the marks
    on the words instead.
    spans.py changes words in place; speech.py knows what is spoken in a line of captions.
@@ -27,15 +28,28 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
+from cappunc_cli.column import Column
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.words import Column, Document
+from cappunc_cli.words import Document
 
 from . import asr_json, ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
 from .asr_json import ASR_ENGINES
 from .rewrapping import rewrap
 from .spans import respelling, same_word
 
-__all__ = ["FORMATS", "Format", "Recognised", "detect", "read", "recognise", "respelling", "rewrap", "verify", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Recognised",
+    "channels",
+    "detect",
+    "read",
+    "recognise",
+    "respelling",
+    "rewrap",
+    "verify",
+    "write",
+]
 
 
 class Format(Protocol):
@@ -133,6 +147,13 @@ def read(text: str, name: str = "", format: str | None = None) -> Document:
     Raises UnknownFormat, and BadInput where the text is broken beyond reading.
     """
     return recognise(text, name, format).read()
+
+
+def channels(document: Document) -> list[tuple[str, str]]:
+    """The recording and the channel of each word, where the format may have several one after the other; else none."""
+    named = getattr(FORMATS[document.format], "channels", None)
+    found: list[tuple[str, str]] = named(document) if named else []
+    return found
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:

@@ -14,7 +14,7 @@ from . import spans
 from .captions import Turns
 from .lines import BREAKS, split
 
-__all__ = ["SUFFIXES", "attach", "read", "skeleton", "sniff", "write"]
+__all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".ctm",)
 
@@ -157,6 +157,17 @@ def read(text: str) -> Document:
         reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
     reader.notices.sort(key=lambda notice: notice.line)
     return Document("ctm", reader.words, text, tuple(reader.notices))
+
+
+def channels(document: Document) -> list[tuple[str, str]]:
+    """The recording and the channel of each word."""
+    source = spans.source_of(document)
+    found = []
+    for i in range(len(document.words)):
+        own = _copy(document, i)[0]
+        recording, channel, *_ = source[_row(source, own)[0] : own[0]].split(None, 2)
+        found.append((recording, channel))
+    return found
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

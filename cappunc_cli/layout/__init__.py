@@ -5,9 +5,10 @@ Nothing here runs unless it is asked for (`cappunc captions`): `fix` leaves ever
 
 from __future__ import annotations
 
+from .channels import as_heard
 from .cues import Caption, cut
 from .limits import Limits
 from .lines import Lines
 from .writing import KINDS, render
 
-__all__ = ["KINDS", "Caption", "Limits", "Lines", "cut", "render"]
+__all__ = ["KINDS", "Caption", "Limits", "Lines", "as_heard", "cut", "render"]

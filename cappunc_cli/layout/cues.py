@@ -90,7 +90,7 @@ class Cutter:
                 if latest is not None and latest - start > self.limits.longest:
                     raise BadInput(
                         f"the times go back by {(latest - start) / 1000:.1f} s at “{word.text}” (word {i + 1}): "
-                        "recordings or channels one after the other cannot share captions"
+                        "of recordings or channels one after the other each needs a file of its own"
                     )
                 start = latest = start if latest is None else max(start, latest)
                 letters = len(stripped(word.text)[0])
