@@ -14,13 +14,14 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cappunc_cli
+from cappunc_cli.cli.stream import _Captions, _Plain
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.labels import TERMINAL, strip
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
@@ -131,6 +132,62 @@ def test_words_whose_time_is_up_are_given_out_and_close_no_sentence() -> None:
     assert stream.feed(Word("the")) == []
     assert stream.end() == ["The."]
     assert [*stream.feed(Word("the")), *stream.end()] == ["The."]
+
+
+def test_the_silence_after_the_last_word_is_heard() -> None:
+    class Listening(Counting):
+        def predict(self, words: Any, pauses: Any, turns: Any, chunks: Any) -> Iterator[Any]:
+            heard.append(list(pauses))
+            return super().predict(words, pauses, turns, chunks)
+
+    heard: list[list[int | None]] = []
+    stream = Stream(replace(MODEL, engine=Listening(MODEL.engine)), None, 5)
+    for word in (Word("hello", 0, 400), Word("anna", 500, 900)):
+        stream.feed(word)
+    stream.settle(1)
+    stream.settle(None, 700)
+    assert heard == [[100, None], [100, 700]]
+
+
+class Silences:
+    """A stream that keeps the silence it is told of, when the time of a word is up."""
+
+    def __init__(self) -> None:
+        self.told: list[int | None] = []
+
+    def feed(self, _: Word) -> list[str]:
+        return []
+
+    def settle(self, _: int, silence: int | None) -> list[str]:
+        self.told.append(silence)
+        return []
+
+
+@pytest.mark.parametrize(
+    ("blocks", "waited", "silence"),
+    [
+        # (second in which it comes, words) for each block
+        ([(10.0, [Word("a", 0, 400)]), (10.5, [Word("b", 500, 900)])], 2.0, 1600),
+        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 2.0, None),  # all of it may be the lag
+        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 3.5, 1100),
+        ([(10.0, [Word("a"), Word("b")])], 9.0, None),
+        ([(10.0, [Word("a", 0, None)])], 9.0, None),
+        ([(10.0, [Word("a", 0, 100)])], 99.0, 10_000),
+    ],
+)
+def test_who_waits_knows_how_long_nobody_speaks(
+    blocks: list[tuple[float, list[Word]]], waited: float, silence: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Silences()
+    captions = _Captions(cast("Stream", told), 1000.0)
+    for second, words in blocks:
+        monkeypatch.setattr(time, "monotonic", lambda second=second: second)
+        for word in words:
+            captions.take(_Plain(" ", word))
+    last = blocks[-1][0] + waited
+    monkeypatch.setattr(time, "monotonic", lambda: last)
+    captions.hurry()
+    assert told.told[-1] == silence
 
 
 def test_a_comma_may_be_last_when_more_is_to_come() -> None:
@@ -307,7 +364,7 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
 
 def test_a_model_is_not_asked_for_a_language_that_it_does_not_know() -> None:
     found = run("the cat", "--lang", "es")
-    assert (found.returncode, found.stdout) == (1, b"")
+    assert (found.returncode, found.stdout) == (2, b"")
     assert found.stderr == b"cappunc: the model tiny is for en, not es\n"
 
 
@@ -362,4 +419,4 @@ def test_nobody_reads_on() -> None:
 
 def test_the_help_tells_the_look_ahead() -> None:
     found = subprocess.run(command("--help"), capture_output=True, text=True, env=environment(), check=True)
-    assert f"default {LOOK_AHEAD})" in " ".join(found.stdout.split())
+    assert f"default {LOOK_AHEAD}); 0, 1: far worse." in " ".join(found.stdout.split())

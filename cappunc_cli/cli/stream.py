@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from cappunc_cli.cli.files import PIPE, about, write_stdout
-from cappunc_cli.cli.lang import AUTO, DEFAULT
-from cappunc_cli.cli.options import Device, Marks, ModelByLanguage, Pauses, Sensitivity, code_of
+from cappunc_cli.cli.lang import AUTO, DEFAULT, model_for
+from cappunc_cli.cli.options import Device, Engine, Marks, ModelByLanguage, Pauses, Sensitivity, code_of, finite
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.silence import LONGEST_PAUSE
 from cappunc_cli.words import Word
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ _TOKEN = re.compile(r"\S+|\n")
 
 def stream(
     look_ahead: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Words that each word waits for (default 8).")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Words that each word waits for (default 8); 0, 1: far worse."),
     ] = None,
     max_delay: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="A word waits no longer, whatever comes.")
+        float | None,
+        typer.Option(min=0, max=86_400, metavar="SECONDS", callback=finite, help="A word waits no longer."),
     ] = None,
     lang: Annotated[
         str | None,
@@ -68,11 +71,11 @@ def stream(
     from cappunc_cli.restoration.stream import LOOK_AHEAD, Stream
 
     reporter = Reporter()
-    opened = load_model(model, device, language=lang or DEFAULT)
+    opened = load_model(model or model_for(lang or DEFAULT, Engine.ONNX.value), device)
     if opened.engine.warning:
         reporter.info(opened.engine.warning)
     if lang is not None and lang not in opened.config.languages:
-        raise CappuncError(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
+        raise WrongUsage(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
     options = Options(marks=marks, sensitivity=sensitivity, pauses=pauses, language=lang)
     captions = _Captions(Stream(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead), max_delay)
     source = _Source(reporter.error)
@@ -112,12 +115,19 @@ class _Captions:
         self._waiting: deque[_Piece] = deque()
         self._texts: list[str] = []
         self._due: deque[float] = deque()
+        #: Until when the last word was said, by its own clock, and how far that lags behind ours at most (ms).
+        self._said: int | None = None
+        self._lag = float("-inf")
 
     def take(self, piece: _Piece) -> None:
         self._waiting.append(piece)
         self._write([])
         for word in piece.words:
-            self._due.append(time.monotonic() + (self._max_delay or 0))
+            now = time.monotonic()
+            self._due.append(now + (self._max_delay or 0))
+            self._said = word.end
+            if word.start is not None:
+                self._lag = max(self._lag, 1000 * now - word.start)
             self._write(self._stream.feed(word))
         self.hurry()
 
@@ -129,7 +139,16 @@ class _Captions:
         """Write the words whose time is up."""
         if self._max_delay is not None:
             now = time.monotonic()
-            self._write(self._stream.settle(sum(due <= now for due in self._due)))
+            self._write(self._stream.settle(sum(due <= now for due in self._due), self._silence(now)))
+
+    def _silence(self, now: float) -> int | None:
+        """For how long (ms) nothing has been said after the last word, at the least; None where nobody can know.
+
+        A recogniser that gives its words in blocks is late with the first of a block. Whatever was said would be here
+        after the longest of these delays, so what counts is only the wait beyond it.
+        """
+        silence = -1.0 if self._said is None else 1000 * now - self._said - self._lag
+        return round(min(silence, LONGEST_PAUSE)) if silence > 0 else None
 
     def end(self, last: str) -> None:
         """Write the words that still wait, and what comes after them."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.certain import certain, unparted
@@ -81,7 +81,7 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     `model.engine.warning` says if `auto` had to do without a GPU that is there.
     """
     if engine not in ENGINES:
-        raise CappuncError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
+        raise WrongUsage(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     config = ENGINES[engine]
     return _OPENED[engine](find_for(language, config) if name is None else find(name, config), device)
 
@@ -105,12 +105,13 @@ def probabilities(
     model: Model,
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
+    after: int | None = None,
 ) -> Rows:
     """What the model says of each word, [n, cases + marks + around]; marks and case of `words` are not looked at.
 
-    `progress` as in `restore`. Raises CappuncError.
+    `progress` as in `restore`; `after` is the pause after the last word (ms), if it is known. Raises CappuncError.
     """
-    return next(each_probabilities([words], model, options or Options(), progress))
+    return next(each_probabilities([words], model, options or Options(), progress, after=after))
 
 
 def each_probabilities(
@@ -119,15 +120,17 @@ def each_probabilities(
     options: Options,
     progress: Callable[[int], None] | None = None,
     settled: Callable[[int, Rows, int], None] | None = None,
+    after: int | None = None,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; their windows share batches, so how words are cut into texts costs nothing.
 
     `progress` hears how many words of all texts the model has read; `settled`, while the model is reading on, the
-    number of a text, its rows and how many of them are final. Raises CappuncError.
+    number of a text, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     bare = [intern(stripped(text)[0]) for words in texts for text in texts_of(words)]
     silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
+    silence[-1:] = [after] if silence else []
     if not options.pauses:
         silence = [None] * len(bare)
     turns = list(chain.from_iterable(map(turn_ends, texts)))
@@ -179,12 +182,14 @@ def rewrite(
         )
         decided = unparted(bound, labels, decided)
         fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        dressed = map(_written, texts, bare, labels, sure.labels, decided, fixed, settled)
-        # Whatever a label says, it is the same word or it stays as it was.
-        new = [
-            intern(b) if b is not a and stripped(b)[0] == word else a
-            for word, a, b in zip(bare, texts, dressed, strict=True)
-        ]
+        new = list(texts)
+        for i, (old, kept, label) in enumerate(zip(labels, sure.labels, decided, strict=True)):
+            if old is kept is label:  # words share labels: as good as always where nothing is new
+                continue
+            text = _written(texts[i], bare[i], old, kept, label, fixed[i], settled[i])
+            # Whatever a label says, it is the same word or it stays as it was.
+            if stripped(text)[0] == bare[i]:
+                new[i] = intern(text)
         new[: len(held)] = given
         if new == texts:
             break

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.options import QUOTES, Options
 from cappunc_cli.restoration.pipeline import Model, probabilities, rewrite
 from cappunc_cli.words import Word
@@ -36,13 +36,13 @@ class Stream:
         """A word is given out when `look_ahead` words after it are there.
 
         What a stretch of text lacks is known only when it is over: `existing` auto is replace here. Raises
-        CappuncError where quotation marks are asked for: one that is opened could stay open.
+        WrongUsage where quotation marks are asked for: one that is opened could stay open.
         """
         options = options or Options()
         if look_ahead < 0:
-            raise CappuncError(f"the look-ahead must be at least 0 words, not {look_ahead}")
+            raise WrongUsage(f"the look-ahead must be at least 0 words, not {look_ahead}")
         if options.around(model.config) & QUOTES:
-            raise CappuncError("quotation marks cannot be restored live: nobody knows yet where a quotation ends")
+            raise WrongUsage("quotation marks cannot be restored live: nobody knows yet where a quotation ends")
         self._model, self._look_ahead = model, look_ahead
         self._options = replace(options, existing="replace") if options.existing == "auto" else options
         #: The last words given out, with their texts, and behind them those that wait.
@@ -59,9 +59,12 @@ class Stream:
         self._words.append(word)
         return self._give(self.pending - self._look_ahead, goes_on=True)
 
-    def settle(self, count: int | None = None) -> list[str]:
-        """The texts of the first `count` words that wait (None: all), whose time is up. Raises CappuncError."""
-        return self._give(self.pending if count is None else min(count, self.pending), goes_on=True)
+    def settle(self, count: int | None = None, silence: int | None = None) -> list[str]:
+        """The texts of the first `count` words that wait (None: all), whose time is up. Raises CappuncError.
+
+        `silence`: for so long nothing has been said after the last word (ms), if that is known.
+        """
+        return self._give(self.pending if count is None else min(count, self.pending), goes_on=True, silence=silence)
 
     def end(self) -> list[str]:
         """The texts of all words that wait: the last one closes the text, and the next begins another.
@@ -72,10 +75,10 @@ class Stream:
         self._words, self._given = [], []
         return texts
 
-    def _give(self, count: int, *, goes_on: bool) -> list[str]:
+    def _give(self, count: int, *, goes_on: bool, silence: int | None = None) -> list[str]:
         if count < 1:
             return []
-        rows = probabilities(self._words, self._model, self._options)
+        rows = probabilities(self._words, self._model, self._options, after=silence)
         new = rewrite(self._words, rows, self._model, self._options, self._given, goes_on)
         known = len(self._given) + count
         texts = new[len(self._given) : known]
