@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, repeat
 from operator import and_
 from sys import intern
 from typing import overload
+
+from cappunc_cli.column import Column
 
 #: Captions have a time of its own inside them for less than one word in so many.
 _STAMPED = 10
@@ -44,111 +45,6 @@ class Word:
     where: tuple[Copy, ...] = ()
     sound: bool = False
     followed: bool = False
-
-
-class Column(Sequence[int | None]):
-    """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
-
-    __slots__ = ("_last", "_length", "_starts", "_values")
-
-    #: Stands for None; of what is farther from zero than _MOST, only that is kept.
-    _NONE, _MOST = -(1 << 63), 1 << 62
-
-    def __init__(self) -> None:
-        # Where each stretch begins, and its number; that of the last one.
-        self._starts, self._values = array("I"), array("q")
-        self._last: int | None = None
-        self._length = 0
-
-    def add(self, value: int | None, count: int = 1) -> None:
-        """Append a number so many times, at least once."""
-        if value != self._last or not self._length:
-            self._starts.append(self._length)
-            self._values.append(self._kept(value))
-            self._last = value
-        self._length += count
-
-    def _kept(self, value: int | None) -> int:
-        return self._NONE if value is None else max(-self._MOST, min(value, self._MOST))
-
-    def extend(self, values: Iterable[int | None]) -> None:
-        """Append numbers."""
-        column = list(values)
-        if column and column.count(column[0]) == len(column):
-            self.add(column[0], len(column))
-        elif column:
-            self.add(column[0])
-            at, none, most = self._length, self._NONE, self._MOST
-            new = [i for i, (a, b) in enumerate(pairwise(column)) if a != b]
-            self._starts.extend([at + i for i in new])
-            fresh = [column[i + 1] for i in new]
-            self._values.extend([none if v is None else v if -most < v < most else self._kept(v) for v in fresh])
-            self._last, self._length = column[-1], at + len(column) - 1
-
-    def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
-        """Append the value at each place."""
-        self.extend(map(values.__getitem__, places))
-
-    def stretches(self) -> Iterator[tuple[int | None, int, int]]:
-        """(number, start, stop) for each stretch of equal numbers."""
-        stops = chain(islice(self._starts, 1, None), (self._length,))
-        return zip(self._stored(), self._starts, stops, strict=False)
-
-    def _stored(self) -> Iterator[int | None]:
-        none = self._NONE
-        return (None if value == none else value for value in self._values)
-
-    def _known(self, value: int) -> int | None:
-        return None if value == self._NONE else value
-
-    def first_difference(self, other: Column) -> int | None:
-        """Where two columns of one length begin to differ; None for equal ones."""
-        if self == other:
-            return None
-        return next((i for i, (a, b) in enumerate(zip(self, other, strict=True)) if a != b), None)
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __iter__(self) -> Iterator[int | None]:
-        if len(self._values) == self._length:
-            return self._stored()
-        return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
-
-    @overload
-    def __getitem__(self, at: int) -> int | None: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Column: ...
-
-    def __getitem__(self, at: int | slice) -> int | Column | None:
-        if isinstance(at, slice):
-            return self._sliced(*at.indices(self._length))
-        if not -self._length <= at < self._length:
-            raise IndexError(at)
-        return self._known(self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1])
-
-    def _sliced(self, start: int, stop: int, step: int) -> Column:
-        if step != 1:
-            raise ValueError("a column has no steps")
-        part = Column()
-        if start < stop:
-            first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
-            part._starts = array("I", [max(at - start, 0) for at in self._starts[first:last]])
-            part._values = self._values[first:last]
-            part._last = self._known(part._values[-1])
-            part._length = stop - start
-        return part
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Column)
-            and self._length == other._length
-            and self._starts == other._starts
-            and self._values == other._values
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Words(Sequence[Word]):

@@ -13,11 +13,12 @@ import pytest
 import cappunc_cli
 
 PACKAGE = Path(cappunc_cli.__file__).parent
-NOUNS = {"errors", "words", "silence", "labels", "languages"}
+NOUNS = {"errors", "column", "words", "silence", "labels", "languages"}
 #: Layer -> the other layers that it may import, and the packages.
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
-    "words": (set(), set()),
+    "column": (set(), set()),
+    "words": ({"column"}, set()),
     "silence": ({"words"}, set()),
     "labels": ({"errors", "words"}, set()),
     "languages": ({"errors", "words", "labels"}, set()),

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cappunc_cli.words import Column, Word, Words, turn_ends
+from cappunc_cli.column import Column
+from cappunc_cli.words import Word, Words, turn_ends
 
 
 def test_nothing_has_no_turns() -> None:

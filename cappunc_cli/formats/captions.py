@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import overload
 
+from cappunc_cli.column import Column
 from cappunc_cli.labels import stripped
-from cappunc_cli.words import Column, Copy, Document, Notice, Span, Words
+from cappunc_cli.words import Copy, Document, Notice, Span, Words
 
 from . import guard, spans
 from .lines import milliseconds

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, compress, islice, repeat, takewhile
 
+from cappunc_cli.column import Column
 from cappunc_cli.labels import Label, dress, stripped
-from cappunc_cli.words import Column, Words
+from cappunc_cli.words import Words
 
 from .alignment import blocks
 from .tokens import Tokens, cut, sliced, tokenize

@@ -10,8 +10,9 @@ from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from sys import intern
 
+from cappunc_cli.column import Column
 from cappunc_cli.labels import MARKS, stripped
-from cappunc_cli.words import Column, Span
+from cappunc_cli.words import Span
 
 from .tracks import Fields
 

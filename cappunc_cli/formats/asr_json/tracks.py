@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cappunc_cli.words import Column, Span
+from cappunc_cli.column import Column
+from cappunc_cli.words import Span
 
 from ..spans import Spans
 from .scan import Literal, Node, Units, decoded
