@@ -21,7 +21,8 @@ from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import stored
 from cappunc_cli.training.graph import Arrays, Weights, build
 from cappunc_cli.training.network import JointNetwork, Shape, initialise
-from cappunc_cli.training.quantise import Rounding, calibrate, quantise, rounding
+from cappunc_cli.training.quantise import quantise
+from cappunc_cli.training.rounding import Rounding, calibrate, rounding
 from cappunc_cli.words import Word
 
 SHAPE = Shape(vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5)

@@ -6,17 +6,7 @@ The exported file keeps its matrices in blocks (MatMulNBits): exact to a hair, b
 run at a third of the cores' 8-bit rate. Here every large product becomes QuantizeLinear and
 MatMulIntegerToFloat: weights int8 by column, activations uint8 with one scale for the tensor.
 Constant scales, because dynamic ones would let the other texts of a batch decide about a comma.
-They come from the held-out ends of the recipe's corpora, or of those named. What keeps them fine costs
-passes over the layer's tensors, so each product gets what its inputs need, by what comes before it:
-
-- A normalisation: inputs are scaled to like ranges before they are rounded, and the weights inversely
-  (SmoothQuant, Xiao et al. 2023).
-- GELU: an input that is large together with its row of weights (in most layers one to three, at [CLS] and [SEP]:
-  the "massive activations" of Sun et al. 2024) is left out of the rounding and added in float32.
-- GELU and attention: the range is cut short where that lowers the error of the product.
-
-For the English model the divergence from float32 is 17e-5 nats a piece; with both of the first two everywhere it
-is 15e-5 and the graph takes 5 % longer; with none of the three it is 138e-5.
+They come from the held-out ends of the recipe's corpora, or of those named; rounding.py says how.
 
 Four more rewrites, all measured: SkipLayerNormalization, which has no vectorised kernel on the CPU,
 becomes Add and LayerNormalization; GELU is computed through tanh in place of erf, off by 0.0005 at most, its bias
@@ -31,11 +21,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,105 +32,18 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.half import JOINED, PARTS, for_all_pieces
-from cappunc_cli.restoration.pipeline import Model, probabilities
-from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED, Feeds
+from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import results
 from cappunc_cli.training.chain import heldout
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.words import Word
+from cappunc_cli.training.rounding import ATTENTION, GELU, Rounding, calibrate, rounding
 
 logger = logging.getLogger(__name__)
 
 #: Products of fewer columns than this stay in float32: no time is lost on them, but every digit counts in the heads.
 _FEWEST_COLUMNS = 32
-#: Rows kept of each batch of about a thousand.
-_ROWS_PER_BATCH = 64
-#: Inputs whose greatest value times greatest weight is so many times that of the 99th in a hundred stay in float32.
-_MASSIVE = 3.0
-#: How much of the inputs' differences in range goes to the weights (alpha of SmoothQuant).
-_SHIFT = 0.7
-#: Shares of a range that are tried where it may be cut short, and rows on which the error is worked out.
-_CUTS, _CUT_ROWS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5), 1024
-_ATTENTION, _GELU = "MultiHeadAttention", ("BiasGelu", "FastGelu")
-
-
-@dataclass(frozen=True, slots=True)
-class Rounding:
-    """How one product x @ weight is rounded.
-
-    x * factors [inputs] = (uint8 - zero) * step, weight / factors = int8 [inputs, outputs] * columns [outputs];
-    without factors all are 1. The inputs `exact` have int8 weights of 0 and go through their rows in float32.
-    """
-
-    exact: NDArray[np.int64]
-    factors: NDArray[np.float32] | None
-    step: float
-    zero: int
-    weight: NDArray[np.int8]
-    columns: NDArray[np.float32]
-
-
-def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -> dict[str, Matrix]:
-    """Random rows [rows, inputs] of what comes to every product when the model reads `texts`, by name of the tensor."""
-    model = for_all_pieces(onnx.load(directory / "model.onnx"))
-    names = sorted({product.x for product in products(model.graph).values()})
-    for name in names:
-        model.graph.output.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
-    seen: dict[str, list[Matrix]] = {name: [] for name in names}
-    chance = np.random.default_rng(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copytree(directory, folder, dirs_exist_ok=True))
-        (copy / "model.onnx").write_bytes(model.SerializeToString())
-        engine = OnnxEngine(copy, "cpu", pieces_per_batch=1024, lanes=1)
-        session: Any = engine._session
-
-        class Watching:
-            def run(self, wanted: Sequence[str], feeds: Feeds) -> list[NDArray[np.float32]]:
-                found: list[NDArray[np.float32]] = session.run([*wanted, *names], feeds)
-                ids = feeds["input_ids"]
-                rows = np.flatnonzero(feeds.get(MASK, np.ones_like(ids)))
-                rows = chance.choice(rows, min(len(rows), _ROWS_PER_BATCH), replace=False)
-                for name, values in zip(names, found[len(wanted) :], strict=True):
-                    seen[name].append(values.reshape(ids.size, -1)[rows])
-                return found[: len(wanted)]
-
-        engine._session = Watching()
-        for words in texts:
-            probabilities(words, Model(engine.config, engine, {}))
-    return {name: np.concatenate(rows) for name, rows in seen.items()}
-
-
-def rounding(x: Matrix, weight: Matrix, before: str) -> Rounding:
-    """The scales for a product of which the rows `x` [rows, inputs] were seen; the operator `before` made them."""
-    exact, factors, divided = np.zeros(0, np.int64), None, weight.copy()
-    peaks, sizes = (np.maximum(np.abs(m).max(axis), 1e-6) for m, axis in ((x, 0), (weight, 1)))
-    if before in _GELU:
-        exact = np.flatnonzero(peaks * sizes > _MASSIVE * np.quantile(peaks * sizes, 0.99))
-        divided[exact] = 0
-        x = np.delete(x, exact, 1)
-    elif before != _ATTENTION:
-        factors = sizes ** (1 - _SHIFT) / peaks**_SHIFT
-        factors = (factors / np.exp(np.log(factors).mean())).astype(np.float32)
-        divided /= factors[:, None]
-        x = x * factors
-    columns = np.maximum(np.abs(divided).max(0) / 127, 1e-12).astype(np.float32)
-    whole = np.rint(divided / columns).astype(np.int8)
-    least, greatest = float(x.min()), float(x.max())
-    cut = 1.0
-    if factors is None:
-        rows = np.random.default_rng(0).permutation(x)[:_CUT_ROWS]
-        kept = np.delete(divided, exact, 0)
-        cut = min(_CUTS, key=lambda share: _error(rows, kept, *_step(share * least, share * greatest)))
-    return Rounding(exact, factors, *_step(cut * least, cut * greatest), whole, columns)
-
-
-def _error(x: Matrix, weight: Matrix, step: float, zero: int) -> float:
-    """The square of what a product loses by the rounding of its inputs."""
-    rounded = (np.clip(np.rint(x / np.float32(step)) + zero, 0, 255) - zero) * np.float32(step)
-    return float(np.square((rounded - x) @ weight).sum())
 
 
 def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto:
@@ -193,10 +93,10 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
             continue
         elif node.op_type == "SkipLayerNormalization":
             nodes += _add_and_norm(node, gone)
-        elif node.op_type in _GELU:
+        elif node.op_type in GELU:
             inputs = [name for name in node.input if name not in gone]
             nodes.append(helper.make_node("FastGelu", inputs, list(node.output), node.name, domain=MICROSOFT))
-        elif node.op_type == _ATTENTION:
+        elif node.op_type == ATTENTION:
             kept = onnx.NodeProto()
             kept.CopyFrom(node)
             del kept.input[4:]
@@ -259,7 +159,7 @@ def _apart(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]]) -> list
     made = {name: node for node in nodes for name in node.output}
     instead: dict[str, list[onnx.NodeProto]] = {}
     for node in nodes:
-        if node.op_type != _ATTENTION:
+        if node.op_type != ATTENTION:
             continue
         split = made[node.input[0]]
         product = made[split.input[0]]
@@ -277,7 +177,7 @@ def _apart(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]]) -> list
 
 def _narrowed(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
     """The nodes, in order, with those after the last keys and values for the pieces WANTED only."""
-    last = max(i for i, node in enumerate(nodes) if node.op_type == _ATTENTION)
+    last = max(i for i, node in enumerate(nodes) if node.op_type == ATTENTION)
     query, *whole = nodes[last].input
     (asks,) = (node for node in nodes if query in node.output)
     before, after = [node for node in nodes[:last] if node is not asks], [asks, *nodes[last:]]
@@ -304,18 +204,11 @@ def _bias(readers: list[onnx.NodeProto], out: str, stored: dict[str, onnx.Tensor
         other = next((name for name in readers[0].input if name != out), "")
         if other in stored:
             return other, readers[0].output[0]
-    if len(readers) == 1 and readers[0].op_type in _GELU:
+    if len(readers) == 1 and readers[0].op_type in GELU:
         return readers[0].input[1] if len(readers[0].input) > 1 else "", out
     if len(readers) == 1 and readers[0].op_type == "SkipLayerNormalization" and readers[0].input[0] == out:
         return readers[0].input[4] if len(readers[0].input) > 4 else "", out
     return "", out
-
-
-def _step(least: float, greatest: float) -> tuple[float, int]:
-    """Scale and zero point that cover a range with 256 steps, 0 exactly."""
-    least, greatest = min(least, 0.0), max(greatest, 0.0)
-    scale = max((greatest - least) / 255, 1e-12)
-    return scale, int(np.clip(round(-least / scale), 0, 255))
 
 
 def _add_and_norm(node: onnx.NodeProto, gone: set[str]) -> list[onnx.NodeProto]:
