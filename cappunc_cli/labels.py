@@ -69,15 +69,13 @@ class Label:
     """Case and marks of one word.
 
     `before` and `after` are exactly what stands around the bare word, quotes and brackets
-    included; `form` is the written word where `case` is MIXED; `score` is the probability
-    of the choice (1.0 for what a person wrote).
+    included; `form` is the written word where `case` is MIXED.
     """
 
     case: Case = Case.LOWER
     before: str = ""
     after: str = ""
     form: str = ""
-    score: float = 1.0
 
     @property
     def mark(self) -> str:
@@ -244,11 +242,11 @@ def strip(text: str) -> tuple[str, Label]:
         case, form = Case.UPPER, ""
     else:
         case, form = Case.MIXED, core
-    return bare, (Label if form else _label)(case, text[:start], text[stop:], form)
+    return bare, (Label if form else shared)(case, text[:start], text[stop:], form)
 
 
 #: Words share their labels: most have one of a few dozens.
-_label = lru_cache(maxsize=1 << 12)(Label)
+shared = lru_cache(maxsize=1 << 12)(Label)
 
 
 #: `strip` with a memory: the same few thousand words make up any transcript, and all of a tree's files.

@@ -10,12 +10,13 @@ is why more sensitivity never means fewer marks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import Label
+from cappunc_cli.labels import Label, shared
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.around import Scene, Signs, answer, forget, sentence_ends, surround
 from cappunc_cli.restoration.columns import (
@@ -131,7 +132,7 @@ def decide(
     marks = answer(scene, _best_marks(scores, config, goes_on), scores, known.marks < 0)
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
-    return _labels(text, words, marks, cases, signs, known, lexicon, conventions)
+    return _labels(words, cases, signs, lexicon, conventions)
 
 
 def _weighed(chance: Chances, nats: Chances) -> Chances:
@@ -266,29 +267,11 @@ def capital_form(text: Text) -> Indices:
 
 
 def _labels(
-    text: Text,
-    words: Sequence[str],
-    marks: Indices,
-    cases: Indices,
-    signs: Signs,
-    known: Evidence,
-    forms: Mapping[str, str],
-    conventions: Language,
+    words: Sequence[str], cases: Indices, signs: Signs, forms: Mapping[str, str], conventions: Language
 ) -> list[Label]:
-    rows = np.arange(len(words))
-    # What was there before is no guess.
-    sure_case = np.where(known.cases >= 0, 1, text.cases[rows, cases])
-    sure_mark = np.where(known.marks >= 0, 1, text.marks[rows, marks])
-    scores = np.clip(sure_case * sure_mark, 0, 1).tolist()
-    return [
-        Label(
-            CASE_COLUMNS[case],
-            before,
-            after,
-            (mixed_form(word, forms, conventions) or "") if case == MIXED else "",
-            score,
-        )
-        for word, case, before, after, score in zip(
-            words, cases.tolist(), signs.before, signs.after, scores, strict=True
-        )
-    ]
+    kinds = list(zip(cases.tolist(), signs.before, signs.after, strict=True))
+    known = {kind: shared(CASE_COLUMNS[kind[0]], *kind[1:]) for kind in set(kinds)}
+    labels = list(map(known.__getitem__, kinds))
+    for i in np.flatnonzero(cases == MIXED).tolist():
+        labels[i] = replace(labels[i], form=mixed_form(words[i], forms, conventions) or "")
+    return labels

@@ -186,10 +186,10 @@ def rewrite(
         for i, (old, kept, label) in enumerate(zip(labels, sure.labels, decided, strict=True)):
             if old is kept is label:  # words share labels: as good as always where nothing is new
                 continue
-            text = _written(texts[i], bare[i], old, kept, label, fixed[i], settled[i])
+            dressed = _written(texts[i], bare[i], old, kept, label, fixed[i], settled[i])
             # Whatever a label says, it is the same word or it stays as it was.
-            if stripped(text)[0] == bare[i]:
-                new[i] = intern(text)
+            if stripped(dressed)[0] == bare[i]:
+                new[i] = intern(dressed)
         new[: len(held)] = given
         if new == texts:
             break
