@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 import cappunc_cli
+from cappunc_cli.cli.eval import Preset
+from cappunc_cli.cli.options import Engine
+from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.restoration.engines import ENGINES
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 NOUNS = {"errors", "column", "words", "silence", "labels", "languages"}
@@ -20,9 +24,9 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "column": (set(), set()),
     "words": ({"column"}, set()),
     "silence": ({"words"}, set()),
-    "labels": ({"errors", "words"}, set()),
-    "languages": ({"errors", "words", "labels"}, set()),
-    "formats": (NOUNS, {"pysrt", "webvtt", "rapidfuzz"}),
+    "labels": (set(), set()),
+    "languages": (set(), set()),
+    "formats": (NOUNS, {"rapidfuzz"}),
     "layout": (NOUNS, {"pysrt", "webvtt"}),
     "evaluation": (NOUNS, {"matplotlib", "numpy", "rapidfuzz", "rich"}),
     "restoration": (NOUNS, {"numpy", "onnx", "onnxruntime", "tokenizers"}),
@@ -109,3 +113,9 @@ def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
 def test_reading_a_file_needs_no_numpy() -> None:
     code = "import sys, cappunc_cli.formats; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_command_line_offers_what_there_is() -> None:
+    # It writes these names out, because help must not load what has the tables.
+    assert [*Preset] == [*PRESETS]
+    assert [*Engine] == [*ENGINES]

@@ -41,7 +41,7 @@ class Existing(StrEnum):
 
 
 class Diacritics(StrEnum):
-    """What becomes of a text's diacritics (`restoration.diacritics.MODES`)."""
+    """What becomes of a text's diacritics (`restoration.diacritics`)."""
 
     KEEP = "keep"
     NORMALISE = "normalise"

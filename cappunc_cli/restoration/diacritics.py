@@ -17,7 +17,6 @@ from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine_ngram import NgramEngine, lay_out, posteriors
 from cappunc_cli.restoration.ngram import Form
 
-MODES = ("keep", "normalise", "restore")
 #: A text lacks its diacritics when fewer than one word in so many has any; Romanian prose has one in three.
 _RARE = 20
 #: Spellings of a word that come into question, the most frequent ones; beyond them is noise.
