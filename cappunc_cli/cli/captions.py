@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ from cappunc_cli.cli.options import (
 )
 from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
 from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
@@ -143,6 +144,12 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | No
     return plan(named, output, False, False, tree)
 
 
+def _begins_anew(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
+    """Whether a recording begins before the one in front of it has ended."""
+    known = [(start, name) for start, name in zip(starts, recordings, strict=True) if start is not None]
+    return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
+
+
 def _beside(source: str, path: Path) -> Path:
     """`talk.en.json` becomes `talk.en.captions.srt`."""
     return Path(source).with_name(f"{path.stem}.captions{path.suffix}")
@@ -218,7 +225,10 @@ class _Maker:
             )
         texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
         heard = channels(document)
-        if len(set(heard)) > 1 and len({recording for recording, _ in heard}) == 1:
+        recordings = [recording for recording, _ in heard]
+        if len(set(recordings)) > 1 and _begins_anew(document.words.starts, recordings):
+            raise BadInput("its recordings each begin at their own zero: each needs a file of its own")
+        if len(set(recordings)) == 1 < len(set(heard)):
             order, words = as_heard(words, heard)
             texts = [texts[i] for i in order]
         made = cut(words, texts, self._language, self.limits)
