@@ -16,7 +16,8 @@ onnx = pytest.importorskip("onnx")
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.half import converted, for_all_pieces
 from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.sessions import MASK, WANTED, on_cpu
+from cappunc_cli.restoration.sessions import on_cpu
+from cappunc_cli.restoration.tensors import MASK, WANTED
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import stored
 from cappunc_cli.training.graph import Arrays, Weights, build

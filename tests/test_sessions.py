@@ -17,7 +17,8 @@ from cappunc_cli.restoration import providers, sessions
 from cappunc_cli.restoration.chunks import merge, split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.sessions import MASK, WANTED, Bound, Opened, on_cpu, open_session
+from cappunc_cli.restoration.sessions import Bound, Opened, on_cpu, open_session
+from cappunc_cli.restoration.tensors import MASK, WANTED
 
 TINY = Path(__file__).parent / "tiny_model"
 ALL = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]

@@ -16,7 +16,8 @@ from cappunc_cli.restoration.chunks import Chunk, halved, merge
 from cappunc_cli.restoration.clock import Clock
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
-from cappunc_cli.restoration.sessions import INPUTS, MASK, OUTPUTS, WANTED, first_line, open_session
+from cappunc_cli.restoration.sessions import first_line, open_session
+from cappunc_cli.restoration.tensors import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -34,8 +35,6 @@ _PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536, "tensorrt": 65536}
 _WORDS_PER_SHELF = {"cpu": 1 << 14, "cuda": 1 << 18, "tensorrt": 1 << 18}
 #: Widths and rows of a GPU's batches are rounded up to these, so that it meets few shapes.
 _WIDTHS = (16, 32, 64, 96, 128, 160, 192, 256, 384, 512)
-#: The third output of a model whose config names marks around the word.
-_AROUND = "around"
 
 
 class OnnxEngine:
@@ -59,9 +58,9 @@ class OnnxEngine:
         #: Whole batches, not parts of a product, are shared out among the cores: nobody waits for anybody, and a
         #: core keeps in its cache what it works on. The run-time holds no lock of Python meanwhile.
         self._threads = ThreadPoolExecutor(lanes or opened.lanes)
-        self._outputs = (*OUTPUTS, _AROUND) if self.config.around else OUTPUTS
-        if self.config.around and _AROUND not in opened.outputs:
-            raise BadModel(f"config.json names marks around the word, but the graph lacks {_AROUND}", str(directory))
+        self._outputs = (*OUTPUTS, AROUND) if self.config.around else OUTPUTS
+        if self.config.around and AROUND not in opened.outputs:
+            raise BadModel(f"config.json names marks around the word, but the graph lacks {AROUND}", str(directory))
         #: Without a mask all texts of a batch must have one length.
         self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
         self._narrow = WANTED in opened.inputs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED
+from cappunc_cli.restoration.tensors import MASK, MICROSOFT, WANTED
 from cappunc_cli.restoration.weights import products
 
 if TYPE_CHECKING:

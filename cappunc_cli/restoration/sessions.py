@@ -16,15 +16,8 @@ import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.providers import Device, choose, physical_cores
+from cappunc_cli.restoration.tensors import INPUTS, MASK, OUTPUTS
 
-MASK = "attention_mask"
-INPUTS = ("input_ids", MASK, "pauses", "turns")
-#: Of some graphs: the pieces, counted through the batch but each in its row, that outputs are wanted for.
-#: [batch, words]
-WANTED = "wanted"
-OUTPUTS = ("case", "marks")
-#: The domain of the run-time's own operators.
-MICROSOFT = "com.microsoft"
 #: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).
 _SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
 

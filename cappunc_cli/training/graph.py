@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from cappunc_cli.restoration.sessions import MICROSOFT
+from cappunc_cli.restoration.tensors import MICROSOFT
 from cappunc_cli.training.network import NEIGHBOURS, Shape
 
 #: How the matrices are stored: float32; int8 by column with activations quantised by tensor

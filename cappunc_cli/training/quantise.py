@@ -33,7 +33,7 @@ from onnx import helper, numpy_helper
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.half import JOINED, PARTS, for_all_pieces
-from cappunc_cli.restoration.sessions import MASK, MICROSOFT, WANTED
+from cappunc_cli.restoration.tensors import MASK, MICROSOFT, WANTED
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import results
 from cappunc_cli.training.chain import heldout

@@ -29,7 +29,8 @@ from onnx import helper
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.half import for_all_pieces
 from cappunc_cli.restoration.pipeline import Model, probabilities
-from cappunc_cli.restoration.sessions import MASK, Feeds
+from cappunc_cli.restoration.sessions import Feeds
+from cappunc_cli.restoration.tensors import MASK
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.words import Word
 

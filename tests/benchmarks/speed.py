@@ -30,7 +30,7 @@ from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.models import find
 from cappunc_cli.restoration.providers import physical_cores
-from cappunc_cli.restoration.sessions import MASK, WANTED
+from cappunc_cli.restoration.tensors import MASK, WANTED
 from cappunc_cli.restoration.weights import products
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
