@@ -220,7 +220,7 @@ def check_change(document: Document, source: str, texts: list[str]) -> None:
         (w.start, w.end, w.cue, w.turn) for w in document.words
     ]
     assert formats.write(again, texts) == output
-    assert formats.write(again, texts_of(document)) is not None
+    formats.verify(again, formats.write(again, texts_of(document)))
     assert scrubbed(documents(output)) == scrubbed(documents(source))
     before, after = joins_that_hold(document.format, source), joins_that_hold(document.format, output)
     assert [b and not a for b, a in zip(before, after, strict=True)].count(True) == 0
