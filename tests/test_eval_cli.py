@@ -258,6 +258,7 @@ def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
         (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "takes no hypothesis"),
         (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "one of"),
         (("--ref", str(GOLD), "--marks", "x"), 2, "is none of"),
+        (("--ref", str(GOLD), "--sweep", "colour=1:2:1", "--model", "nowhere"), 2, "can be swept"),
         (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
         (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is none of"),
         (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),

@@ -84,9 +84,12 @@ class Outcome:
 
 def run(request: Request) -> bool:
     """Score and report; whether every score is as high as --fail-under asks. Raises CappuncError."""
+    from cappunc_cli.evaluation import sweep
     from cappunc_cli.evaluation.limits import parse, unmet
 
     limits = [parse(text) for text in request.limits]
+    if request.sweep:
+        sweep.parse(request.sweep)  # raises before anything is restored
     outcome = _outcome(request)
     if request.html is not None:
         _write_page(outcome, request.html)
