@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from cappunc_cli.cli.collector import collect_rarely
 from cappunc_cli.cli.files import PIPE, is_pipe, write_stdout
 from cappunc_cli.cli.fixer import Fixer
 from cappunc_cli.cli.group import Mode, Outcome, process
@@ -72,6 +73,7 @@ def run(
 
     With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
     """
+    collect_rarely()
     todo = jobs
     if manifest is not None and mode == "new":
         todo = [job for job in jobs if job.target is None or not manifest.is_done(job.source, job.target)]

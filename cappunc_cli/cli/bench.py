@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cappunc_cli.cli.collector import collect_rarely
 from cappunc_cli.cli.options import Device
 from cappunc_cli.cli.progress import Reporter
 
@@ -54,6 +55,7 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     from cappunc_cli.restoration.models import find
     from cappunc_cli.restoration.pipeline import Options, load_model
 
+    collect_rarely()  # as `fix` does
     directory = find(name)
     opened: Model = load_model(name, device)
     if opened.engine.warning:

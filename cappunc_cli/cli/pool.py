@@ -15,6 +15,7 @@ from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, cast
 
+from cappunc_cli.cli.collector import collect_rarely
 from cappunc_cli.cli.fixer import Fixer, Settings
 from cappunc_cli.cli.group import Mode, Outcome, process
 from cappunc_cli.cli.plan import Job
@@ -165,6 +166,7 @@ class _RemoteFixer(Fixer):
 def _work(connection: Connection, settings: Settings, mode: Mode) -> None:
     """A worker's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    collect_rarely()
     fixer: Any = _RemoteFixer(settings, connection)
     try:
         while (jobs := connection.recv()) is not None:
