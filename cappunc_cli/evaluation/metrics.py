@@ -1,5 +1,7 @@
 """Scores read off the table of pairs. To add one: write a function of a Table, name it in METRICS.
 
+Those that are also named in `report.SECTIONS` are shown in the report; all others are in its JSON alone.
+
 Counts may have leading dimensions (bootstrap draws); every figure then has them too.
 """
 

@@ -1,6 +1,6 @@
 """Kinds of file that cappunc knows by sight and cannot read: never taken for plain text.
 
-To support one, write its module, add it to FORMATS and take its line out here.
+To support one, write its module, name it in the table of `formats` and take its line out here.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
 
-__all__ = ["ENGINES", "Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite", "stripped"]
+__all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
 
 
 class Engine(Protocol):
