@@ -16,8 +16,8 @@ from pathlib import Path
 from measuring import head
 
 from cappunc_cli.labels import strip
-from cappunc_cli.restoration.models import languages
 from cappunc_cli.restoration.engines import ENGINES
+from cappunc_cli.restoration.models import languages
 from cappunc_cli.restoration.pipeline import Options, load_model, restore
 from cappunc_cli.training.corpora import paragraphs
 from cappunc_cli.words import Word
