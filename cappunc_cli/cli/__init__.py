@@ -17,6 +17,7 @@ from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.cli.review import review
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -36,6 +37,7 @@ app.command()(fix)
 app.command("eval")(eval_)
 app.command()(stream)
 app.command()(check)
+app.command()(review)
 app.command()(glossary)
 app.command()(captions)
 app.command()(bench)

@@ -89,12 +89,14 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     instead = others.argmax(1)
     free = ~lack.marks & (known.marks < 0) & ~np.array(words.followed, np.bool_) & ~text.has(_NO_MARK)
     free &= kinds @ _possible(model, options)
+    free[-1] = False  # a text is closed, whatever a network hears at the edge of its last window
     odd_marks = free & (probable < below) & (others.max(1) > 0)
 
     # Where it is open whether a sentence ends, so is the next word's case.
     open_end = odd_marks & (kinds @ _ENDS | _ENDS[instead])
     cases = _chance_of_case(text, labels, known)
-    free = ~lack.any & ~sure.cased & ~text.has(_NO_CASE) & ~_shouted(text, labels) & ~np.append(False, open_end[:-1])
+    free = ~lack.any & ~sure.cased & ~text.has(_NO_CASE) & ~_shouted(text, labels)
+    free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
     conventions = language(options.language or model.config.languages[0])
