@@ -258,10 +258,36 @@ def layout(report: dict[str, Any]) -> str:
     )
 
 
+def review(report: dict[str, Any]) -> str:
+    """By threshold and set: how many words are listed, how many of them are wrong, how much of what is wrong."""
+    sets = report["rows"]
+    keys = ("listed", "wrong", "found")
+
+    def rows(kind: str) -> list[list[str]]:
+        return [
+            [
+                f"{title}, below {100 * float(below):.0f} %",
+                *(f"{100 * found[kind][below][key]:.{1 if key == 'listed' else 0}f}" for found in sets.values()),
+            ]
+            for title, key in zip(("listed", "wrong of these", "of all wrong"), keys, strict=True)
+            for below in next(iter(sets.values()))[kind]
+        ]
+
+    words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
+    return (
+        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. Marks, in per cent:\n\n"
+        + table(["marks", *sets], rows("mark"))
+        + "\nCapitals within sentences:\n\n"
+        + table(["capitals", *sets], rows("case"))
+        + note(report, "review.json")
+    )
+
+
 #: Part of the README -> results -> what makes a page of them.
 PARTS = {
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
+    "review": {"review.json": review},
     "own": {"own.json": own},
     "captions": {"captions.json": captions},
     "layout": {"layout.json": layout},
