@@ -36,6 +36,9 @@ class Column(Sequence[int | None]):
 
     def extend(self, values: Iterable[int | None]) -> None:
         """Append numbers."""
+        if isinstance(values, Column):
+            self._join(values)
+            return
         column = list(values)
         if column and column.count(column[0]) == len(column):
             self.add(column[0], len(column))
@@ -48,9 +51,21 @@ class Column(Sequence[int | None]):
             self._values.extend([none if v is None else v if -most < v < most else self._kept(v) for v in fresh])
             self._last, self._length = column[-1], at + len(column) - 1
 
+    def _join(self, other: Column) -> None:
+        if not other._length:
+            return
+        first = int(self._length > 0 and other[0] == self._last)
+        self._starts.extend([self._length + at for at in other._starts[first:]])
+        self._values.extend(other._values[first:])
+        self._last = other._last
+        self._length += other._length
+
     def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
         """Append the value at each place."""
-        self.extend(map(values.__getitem__, places))
+        if isinstance(values, Column) and len(values._values) == 1 and places:
+            self.add(values[0], len(places))
+        else:
+            self.extend(map(list(values).__getitem__, places))
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""

@@ -75,6 +75,12 @@ def test_columns_grow_by_many_numbers_as_by_one(
     together.extend_from(values, places)
     assert together == one_by_one
     assert list(together) == list(one_by_one)
+    column, by_column = Column(), Column()
+    column.extend(values)
+    by_column.extend(numbers)
+    by_column.extend_from(column, places)
+    by_column.extend(column)
+    assert list(by_column) == [*one_by_one, *column]
     start, stop = data.draw(st.integers(0, len(together))), data.draw(st.integers(0, len(together)))
     part = together[start:stop]
     assert list(part) == list(together)[start:stop]

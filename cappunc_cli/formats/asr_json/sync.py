@@ -221,7 +221,7 @@ class Synced:
         every = array("q", range(base, base + count))
         said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
         speakers = [said_by[d - own.start] for d in drafts]
-        named = any(name is not None for name in said_by)
+        named = said_by.count(None) < len(said_by)
         for stream, shows, of in self.places.whole(begun):
             here, found = seen[stream - first], map(_shows, map(tokens.texts.__getitem__, shows))
             if of == every:
@@ -247,10 +247,10 @@ class Synced:
                 for token, word in zip(shows, of, strict=True):
                     if shown[word - base] == _NOBODY:
                         shown[word - base] = token
-        starts, ends = (
-            [known[d - own.start] if d < own.stop else None for d in drafts]  # what only a copy has has no time
-            for known in (list(tokens.starts[own.start : own.stop]), list(tokens.ends[own.start : own.stop]))
-        )
+        starts, ends = list(tokens.starts[own.start : own.stop]), list(tokens.ends[own.start : own.stop])
+        if len(drafts) > len(own):  # what only a copy has has no time
+            places = [d - own.start if d < own.stop else -1 for d in drafts]
+            starts, ends = ([*map([*known, None].__getitem__, places)] for known in (starts, ends))
         if track.clock:
             _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
         written = [d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True)]

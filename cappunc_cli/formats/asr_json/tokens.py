@@ -7,7 +7,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, islice, repeat
+from itertools import accumulate, chain, compress, count, islice, repeat
+from operator import gt, le, lt, sub
 from sys import intern
 
 from cappunc_cli.column import Column
@@ -30,7 +31,7 @@ _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
 # A run of what is shown, and the marks behind it that stand apart.
-_RUN = re.compile(r"([^\s\0]++)(?:[ \xa0\u202f]++(?:[,.?!:;…—–]|--)++(?=[\s\0]|$))*+")
+_RUN = re.compile(r"([^\s\0]++(?:[ \xa0\u202f]++(?:[,.?!:;…—–]|--)++(?=[\s\0]|$))*+)")
 # Not to be touched: addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]+")
@@ -108,8 +109,8 @@ def _is_word(shown: str) -> bool:
     return any(map(str.isalnum, shown)) and _OPAQUE.search(shown) is None
 
 
-def find_words(text: str) -> tuple[array[int], array[int], list[int]]:
-    """Where the words of a running text start and stop, and the numbers of those with which a new turn begins."""
+def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
+    """The words of a running text, where they start and stop, and the numbers of those with which a new turn begins."""
     turns: list[int] = []
 
     def hide_turn(found: re.Match[str]) -> str:
@@ -117,59 +118,73 @@ def find_words(text: str) -> tuple[array[int], array[int], list[int]]:
         return _hide(found)
 
     masked = _TURN.sub(hide_turn, _MASK.sub(_hide, text))
-    runs = (run.span() for run in _RUN.finditer(masked) if run[1].isalnum() or _is_word(run[1]))
-    edges = array("I", chain.from_iterable(runs))
-    starts = edges[::2]
+    # What is between the runs, and these, by turns.
+    pieces = _RUN.split(masked)
+    edges = list(accumulate(map(len, pieces)))
+    runs, starts, stops = pieces[1::2], edges[:-1:2], edges[1::2]
+    spoken = [run.isalnum() or _is_word(run.split(maxsplit=1)[0]) for run in runs]
+    if not all(spoken):
+        runs = list(compress(runs, spoken))
+        starts, stops = (list(compress(column, spoken)) for column in (starts, stops))
     numbers = {bisect_left(starts, turn) for turn in turns}
-    return starts, edges[1::2], sorted(number for number in numbers if number < len(starts))
+    return runs, starts, stops, sorted(number for number in numbers if number < len(starts))
 
 
 def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
     begins, stops, whole = _joined(fields, run)
-    starts_of, stops_of, turns = find_words(whole)
-    texts = [whole[start:stop] for start, stop in zip(starts_of, stops_of, strict=True)]
-    # By its number in the run, the field that each word begins in; and the words that go on beyond it.
-    heads = array("i")
-    beyond: dict[int, list[Part]] = {}
-    at = before = 0
-    for f, stop in enumerate(stops):
-        n = bisect_left(starts_of, stop, at, min(at + stop - before, len(starts_of)))
-        if n > at:
-            heads.extend(repeat(f, n - at))
-            if stops_of[n - 1] > stop:
-                beyond[n - 1] = list(_parts(fields, run, begins, stops, f, starts_of[n - 1], stops_of[n - 1]))
-        at, before = n, stop
+    texts, starts_of, stops_of, turns = find_words(whole)
+    # By its number in the run, the field that each word begins in.
+    heads = _heads(starts_of, begins, stops)
+    bases = list(map(begins.__getitem__, heads))
     parts = array("I", bytes(12 * len(heads)))
-    parts[::3] = array("I", [run.start + f for f in heads])
-    parts[1::3] = array("I", [start - begins[f] for f, start in zip(heads, starts_of, strict=True)])
-    parts[2::3] = array("I", [stop - begins[f] for f, stop in zip(heads, stops_of, strict=True)])
+    parts[::3] = array("I", map(run.start.__add__, heads))
+    parts[1::3] = array("I", map(sub, starts_of, bases))
+    parts[2::3] = array("I", map(sub, stops_of, bases))
     ends_of_parts: Sequence[int] = range(3, len(parts) + 1, 3)
+    beyond = {
+        i: list(_parts(fields, run, begins, stops, heads[i], starts_of[i], stops_of[i]))
+        for i in compress(count(), map(gt, stops_of, map(stops.__getitem__, heads)))
+    }
     # The field that each word ends in, and the one that tells when.
-    tails = ending = heads
+    tails, ending = heads, heads
     if beyond:
-        tails, ending = heads[:], heads[:]
-        ends = list(fields.ends[run.start : run.stop])
+        tails, ending = array("i", heads), array("i", heads)
         for i, own in beyond.items():
             texts[i] = "".join([whole[begins[f] + a : begins[f] + b] for f, a, b in own])
             tails[i] = own[-1][0]
-            ending[i] = next((f for f, _, _ in reversed(own) if ends[f] is not None), tails[i])
+            ending[i] = next((f for f, _, _ in reversed(own) if fields.ends[run[f]] is not None), tails[i])
         parts, ends_of_parts = _with_more(parts, run.start, beyond)
     begun = len(tokens)
     tokens.extend(texts, parts, ends_of_parts)
     breaks = ("\n" in join for join in islice(fields.joins, run.start + 1, run.stop))
     tokens.cues.extend_from(list(accumulate(breaks, initial=0)), heads)
-    tokens.speakers.extend_from(list(fields.speakers[run.start : run.stop]), heads)
-    # Only the first word of a field has its start, only the last one its end; -1: neither.
-    first = [f if f != tail else -1 for f, tail in zip(heads, chain((-1,), tails), strict=False)]
-    last = [f if tail != head else -1 for f, tail, head in zip(ending, tails, chain(heads[1:], (-1,)), strict=False)]
-    tokens.starts.extend_from([*fields.starts[run.start : run.stop], None], first)
-    tokens.ends.extend_from([*fields.ends[run.start : run.stop], None], last)
+    tokens.speakers.extend_from(fields.speakers[run.start : run.stop], heads)
+    starts, ends = fields.starts[run.start : run.stop], fields.ends[run.start : run.stop]
+    if isinstance(heads, range) and not beyond:
+        tokens.starts.extend(starts)
+        tokens.ends.extend(ends)
+    else:
+        # Only the first word of a field has its start, only the last one its end; -1: neither.
+        before, behind = chain((-1,), tails), chain(heads[1:], (-1,))
+        first = [f if f != tail else -1 for f, tail in zip(heads, before, strict=False)]
+        last = [f if tail != head else -1 for f, tail, head in zip(ending, tails, behind, strict=False)]
+        tokens.starts.extend_from([*starts, None], first)
+        tokens.ends.extend_from([*ends, None], last)
     said = [False] * len(texts)
     for turn_at in turns:
         said[turn_at] = True
     tokens.turns.extend(said)
     return range(begun, len(tokens))
+
+
+def _heads(starts_of: Sequence[int], begins: Sequence[int], stops: Sequence[int]) -> Sequence[int]:
+    """Which field each word begins in, by where words start and fields begin and stop; a range where each has one."""
+    if len(starts_of) == len(stops) and all(map(le, begins, starts_of)) and all(map(lt, starts_of, stops)):
+        return range(len(stops))
+    before = list(map(bisect_left, repeat(starts_of), stops))
+    counts = map(sub, before, chain((0,), before))
+    return array("i", chain.from_iterable(map(repeat, range(len(stops)), counts)))
 
 
 def _with_more(parts: array[int], begin: int, beyond: Mapping[int, Sequence[Part]]) -> tuple[array[int], array[int]]:

@@ -94,18 +94,18 @@ class Fields:
     def extend(self, fields: Sequence[Field]) -> range:
         """Append fields; returns their numbers."""
         begun = len(self)
-        literals = [field.literal for field in fields]
+        if not fields:
+            return range(begun, begun)
+        literals, starts, ends, speakers, joins, items, _, labels = zip(*fields, strict=True)
         self.literals.extend_from([literal.start for literal in literals], [literal.stop for literal in literals])
         self.escaped.extend([literal.stop - literal.start != len(literal) + 2 for literal in literals])
-        self.starts.extend([field.start for field in fields])
-        self.ends.extend([field.end for field in fields])
-        self.labels.extend([field.labels for field in fields])
-        self.joins.extend([field.join for field in fields])
-        items = [field.item for field in fields]
+        self.starts.extend(starts)
+        self.ends.extend(ends)
+        self.labels.extend(labels)
+        self.joins.extend(joins)
         self._item_starts.extend([None if item is None else item.start for item in items])
         self._item_stops.extend([None if item is None else item.stop for item in items])
-        speakers = [field.speaker for field in fields]
-        if speakers.count(None) == len(speakers) > 0:
+        if speakers.count(None) == len(speakers):
             self.speakers.add(self._speaker(None), len(speakers))
         else:
             self.speakers.extend(map(self._speaker, speakers))
