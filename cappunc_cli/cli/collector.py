@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 #: More objects than this must have come and stayed. A tree of JSON has hundreds of thousands and no cycles, and by
-#: default (700) they are walked again and again: a fifth of all the time beside the network.
+#: default (700) they are walked again and again: an eighth of the time that reading and checking it take.
 _OBJECTS = 100_000
 
 
