@@ -259,28 +259,28 @@ def layout(report: dict[str, Any]) -> str:
 
 
 def review(report: dict[str, Any]) -> str:
-    """By threshold and set: how many words are listed, how many of them are wrong, how much of what is wrong."""
+    """By threshold: of how many words a place is listed, how many of these are wrong, how much of what is wrong."""
     sets = report["rows"]
-    keys = ("listed", "wrong", "found")
 
-    def rows(kind: str) -> list[list[str]]:
+    def rows(kind: str, title: str) -> list[list[str]]:
         return [
-            [
-                f"{title}, below {100 * float(below):.0f} %",
-                *(f"{100 * found[kind][below][key]:.{1 if key == 'listed' else 0}f}" for found in sets.values()),
-            ]
-            for title, key in zip(("listed", "wrong of these", "of all wrong"), keys, strict=True)
+            [f"{title}, below {100 * float(below):.0f} %", *(_found(found[kind][below]) for found in sets.values())]
             for below in next(iter(sets.values()))[kind]
         ]
 
     words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
     return (
-        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. Marks, in per cent:\n\n"
-        + table(["marks", *sets], rows("mark"))
-        + "\nCapitals within sentences:\n\n"
-        + table(["capitals", *sets], rows("case"))
+        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. In per cent: words listed / "
+        "wrong of these / listed of all that is wrong:\n\n"
+        + table(["", *sets], [*rows("mark", "marks"), *rows("case", "capitals within sentences")])
         + note(report, "review.json")
     )
+
+
+def _found(found: dict[str, float]) -> str:
+    if not round(found["listed"], 3):
+        return "–"
+    return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"
 
 
 #: Part of the README -> results -> what makes a page of them.
