@@ -270,8 +270,8 @@ def review(report: dict[str, Any]) -> str:
 
     words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
     return (
-        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. In per cent: words listed / "
-        "wrong of these / listed of all that is wrong:\n\n"
+        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. In per cent: "
+        "words listed / wrong of these / listed of all that is wrong:\n\n"
         + table(["", *sets], [*rows("mark", "marks"), *rows("case", "capitals within sentences")])
         + note(report, "review.json")
     )
