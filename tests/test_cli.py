@@ -329,9 +329,7 @@ def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...
         (("--diacritics", "restore"), "--diacritics restore: nothing is known"),
     ],
 )
-def test_options_that_mean_nothing(
-    tiny: tuple[str, str], arguments: tuple[str, ...], message: str
-) -> None:
+def test_options_that_mean_nothing(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
     run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.decode().startswith(f"cappunc: {message}")
