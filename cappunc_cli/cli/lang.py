@@ -110,7 +110,7 @@ def by_model(
     no model; otherwise one model does all, and raises BadModel if there is none. The language None is the model's.
     """
     if model is not None or lang != AUTO:
-        return {(model or model_for(lang, engine), None if lang == AUTO else lang): list(jobs)}
+        return {(model_for(lang, engine) if model is None else model, None if lang == AUTO else lang): list(jobs)}
     codes = known()
     chosen = cache(partial(model_seen, engine=engine))
     result: dict[tuple[str, str | None], list[Job]] = {}
