@@ -143,7 +143,9 @@ def _restorer(request: Request, fold: Mapping[str, str]) -> Restorer:
     if code == AUTO and request.model is None:
         first = next(iter(listing(request.references)), None)
         code = detect(words_of(read_text(first)), languages(ENGINES[request.engine])) if first else DEFAULT
-    name = request.model or (model_seen if request.lang == AUTO else model_for)(code, request.engine)
+    name = request.model
+    if name is None:
+        name = (model_seen if request.lang == AUTO else model_for)(code, request.engine)
     options = Options(
         language=None if code == AUTO else code,
         marks=request.marks,

@@ -84,7 +84,7 @@ def _texts(
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):
-                own = model or (model_for if code else model_seen)(spoken, Engine.ONNX.value)
+                own = (model_for if code else model_seen)(spoken, Engine.ONNX.value) if model is None else model
                 loaded[own] = loaded.get(own) or load_model(own, device)
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:

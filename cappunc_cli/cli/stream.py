@@ -71,7 +71,7 @@ def stream(
     from cappunc_cli.restoration.stream import LOOK_AHEAD, Stream
 
     reporter = Reporter()
-    opened = load_model(model or model_for(lang or DEFAULT, Engine.ONNX.value), device)
+    opened = load_model(model_for(lang or DEFAULT, Engine.ONNX.value) if model is None else model, device)
     if opened.engine.warning:
         reporter.info(opened.engine.warning)
     if lang is not None and lang not in opened.config.languages:
