@@ -267,6 +267,12 @@ class Document:
     notices: tuple[Notice, ...] = ()
 
 
+def clock(milliseconds: int) -> str:
+    """`00:04:10.200`"""
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
+
+
 def texts(words: Sequence[Word]) -> list[str]:
     """The text of each word; not to be changed."""
     return words.texts if isinstance(words, Words) else [word.text for word in words]

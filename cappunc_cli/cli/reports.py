@@ -12,6 +12,7 @@ from cappunc_cli.cli.options import Engine
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.words import clock
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.fixer import Fixer
@@ -139,12 +140,11 @@ def _place(entry: Report) -> str:
         case {"lines": [first, last]}:
             return f"{first}-{last}"
         case {"start_ms": int(start), "end_ms": int(end)}:
-            return f"{clock(start)}-{clock(end)}"
+            return f"{tenths(start)}-{tenths(end)}"
         case _:
             return f"words {entry['first_word']}-{entry['last_word']}"
 
 
-def clock(milliseconds: int) -> str:
+def tenths(milliseconds: int) -> str:
     """`00:04:10.2`, cut to tenths of a second."""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest // 100}"
+    return clock(milliseconds)[:-2]

@@ -26,7 +26,6 @@ from cappunc_cli.cli.plan import Job, inputs, marked
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.reports import (
     Report,
-    clock,
     lines,
     missing,
     place,
@@ -35,7 +34,9 @@ from cappunc_cli.cli.reports import (
     stretch_entry,
     stretch_line,
     stretch_text,
+    tenths,
 )
+from cappunc_cli.words import clock
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.fixer import Fixer
@@ -175,24 +176,19 @@ def _where(entry: Report) -> str:
         case {"lines": [line, _]}:
             return str(line)
         case {"start_ms": int(start)}:
-            return clock(start)
+            return tenths(start)
         case _:
             return f"word {entry['word']}"
 
 
 def _row(report: Report, entry: Report) -> tuple[object, ...]:
     """The _COLUMNS of an entry; times are `00:04:10.200`."""
-    times = ("" if time is None else _exact(time) for time in (entry["start_ms"], entry["end_ms"]))
+    times = ("" if time is None else clock(time) for time in (entry["start_ms"], entry["end_ms"]))
     line = entry["lines"][0] if entry["lines"] else ""
     if "word" not in entry:
         return (report["file"], *times, line, "stretch", "", "", "", "", stretch_text(entry))
     what = (entry[name] for name in _COLUMNS[4:])
     return (report["file"], *times, line, *what)
-
-
-def _exact(milliseconds: int) -> str:
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
 
 
 def _table(rows: Iterator[tuple[object, ...]] | list[tuple[str, ...]]) -> str:

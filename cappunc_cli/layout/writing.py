@@ -7,6 +7,7 @@ from html import escape, unescape
 from io import StringIO
 
 from cappunc_cli.errors import BadInput
+from cappunc_cli.words import clock
 
 from .cues import Caption
 
@@ -34,7 +35,7 @@ def _vtt(captions: Sequence[Caption]) -> str:
     file = WebVTT()
     for caption in captions:
         text = escape("\n".join(caption.lines), quote=False)
-        file.captions.append(Cue(_clock(caption.start), _clock(caption.end), text))
+        file.captions.append(Cue(clock(caption.start), clock(caption.end), text))
     return str(file.content)
 
 
@@ -42,11 +43,6 @@ def _vtt_texts(text: str) -> list[str]:
     from webvtt import WebVTT
 
     return [unescape(cue.raw_text) for cue in WebVTT.from_string(text).captions]
-
-
-def _clock(milliseconds: int) -> str:
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
 
 
 #: What a file of captions may be, with what writes it and what reads its texts.
