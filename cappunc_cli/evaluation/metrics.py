@@ -94,7 +94,11 @@ def mean(scores: Iterable[Score]) -> Score:
     )  # fmt: skip
 
 
-def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable[[Kind], bool]) -> Score:
+def _always(_: Kind) -> bool:
+    return True
+
+
+def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable[[Kind], bool] = _always) -> Score:
     """Score of one class: `found` says whether a side has it, `agree` whether two that have it agree."""
     return score(
         table.count(lambda k: found(k.reference) and found(k.hypothesis) and agree(k)),
@@ -103,15 +107,11 @@ def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable
     )
 
 
-def _always(_: Kind) -> bool:
-    return True
-
-
 def mark(table: Table, name: str, fold: bool) -> Score:
     """One mark, among , . ? or among all."""
     if fold:
-        return classify(table, lambda s: table.folded(s) == name, _always)
-    return classify(table, lambda s: s is not None and s.mark == name, _always)
+        return classify(table, lambda s: table.folded(s) == name)
+    return classify(table, lambda s: s is not None and s.mark == name)
 
 
 def micro(table: Table, fold: bool) -> Score:
@@ -126,7 +126,7 @@ def macro(table: Table, fold: bool) -> Score:
 
 def sign(table: Table, name: str) -> Score:
     """One mark wherever it stands, on words that may have several (AutoPunct's classes)."""
-    return classify(table, lambda s: s is not None and name in s.signs, _always)
+    return classify(table, lambda s: s is not None and name in s.signs)
 
 
 def signs(table: Table, names: Iterable[str]) -> Score:
@@ -159,15 +159,15 @@ def encoded(table: Table, symbol: str) -> Score:
     mark (. , ? or $ for none).
     """
     if symbol in "UL":
-        return classify(table, lambda s: s is not None and (s.case is not Case.LOWER) == (symbol == "U"), _always)
+        return classify(table, lambda s: s is not None and (s.case is not Case.LOWER) == (symbol == "U"))
     if symbol == "$":
-        return classify(table, lambda s: s is not None and table.folded(s) not in {*THREE}, _always)
+        return classify(table, lambda s: s is not None and table.folded(s) not in {*THREE})
     return mark(table, symbol, fold=True)
 
 
 def boundary(table: Table) -> Score:
     """Sentence ends, whatever mark ends them."""
-    return classify(table, lambda s: s is not None and s.ends, _always)
+    return classify(table, lambda s: s is not None and s.ends)
 
 
 def _slots(table: Table, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:

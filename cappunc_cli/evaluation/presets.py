@@ -13,7 +13,7 @@ import numpy as np
 
 from cappunc_cli.evaluation import Evaluation, per
 from cappunc_cli.evaluation.metrics import Score, Value, case, classify, encoded, mean, pool, ratio, sign
-from cappunc_cli.evaluation.table import Kind, Side, Table
+from cappunc_cli.evaluation.table import Side, Table
 from cappunc_cli.labels import Around, Case
 
 Preset = Callable[[Evaluation], dict[str, Value]]
@@ -28,13 +28,9 @@ def _classes(table: Table, read: Reader, names: Sequence[str]) -> dict[str, Scor
         return side is not None and read(side) == name
 
     def one(name: str) -> Score:
-        return classify(table, lambda side: found(side, name), _always)
+        return classify(table, lambda side: found(side, name))
 
     return {name: one(name) for name in names}
-
-
-def _always(_: Kind) -> bool:
-    return True
 
 
 def _three(table: Table, none: str = "O") -> Reader:
