@@ -17,7 +17,7 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, marked
+from cappunc_cli.cli.plan import to_read
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.reports import Report, lines, missing, print_json, reports, stretch_entry, stretch_line
 
@@ -49,8 +49,7 @@ def check(
     cappunc check season1/ || cappunc fix --in-place season1/
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
     """
-    names = or_standard_input(files, context)
-    jobs = marked([Job(source, None) for source, _ in inputs(names, format_name)], names)
+    jobs = to_read(or_standard_input(files, context), format_name)
     from cappunc_cli.restoration.options import Options
 
     reporter = Reporter(quiet, verbose)

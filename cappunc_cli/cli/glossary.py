@@ -10,7 +10,7 @@ import typer
 
 from cappunc_cli.cli.files import about, named, read_text, write_stdout
 from cappunc_cli.cli.options import Device, Engine, Files, Lang, Quiet, or_standard_input
-from cappunc_cli.cli.plan import Job, inputs, marked
+from cappunc_cli.cli.plan import Job, to_read
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
 
@@ -52,8 +52,7 @@ def glossary(
     from cappunc_cli.restoration.models import find
 
     reporter = Reporter(quiet)
-    names = or_standard_input(files, context)
-    jobs = marked([Job(source, None) for source, _ in inputs(names, None)], names)
+    jobs = to_read(or_standard_input(files, context))
     own = None if model is None else ModelConfig.load(find(model)).languages[0]
     code = own if lang == AUTO else lang
     found = [c for c in propose(_texts(jobs, code, model, device, reporter)) if c.count >= least]

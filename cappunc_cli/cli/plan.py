@@ -65,6 +65,11 @@ def marked(jobs: Sequence[Job], names: Sequence[str]) -> list[Job]:
     return [replace(job, found=job.source not in names) for job in jobs]
 
 
+def to_read(names: Sequence[str], format_name: str | None = None) -> list[Job]:
+    """Jobs that write nothing: the files of `inputs`. Raises what that does."""
+    return marked([Job(source, None) for source, _ in inputs(names, format_name)], names)
+
+
 def resumable(names: Sequence[str], output: str | None) -> Path | None:
     """The output directory if whole directories go there: then a record is kept of what is done."""
     if output in (None, PIPE) or not any(name != PIPE and Path(name).is_dir() for name in names):

@@ -22,7 +22,7 @@ from cappunc_cli.cli.options import (
     finite,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, marked
+from cappunc_cli.cli.plan import to_read
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.reports import (
     Report,
@@ -86,8 +86,7 @@ def review(
     """
     if as_json and as_csv:
         raise typer.BadParameter("contradicts --json", param_hint="--csv")
-    names = or_standard_input(files, context)
-    jobs = marked([Job(source, None) for source, _ in inputs(names, format_name)], names)
+    jobs = to_read(or_standard_input(files, context), format_name)
     from cappunc_cli.cli.glossary import load
     from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.options import Options
