@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from cappunc_cli.layout import Limits
     from cappunc_cli.words import Document, Word
 
-#: What recognisers leave beside their words with times, and what has lines to break.
-_CAPTIONS = (".srt", ".vtt", ".sbv")
-_NO_WORDS = (*_CAPTIONS, ".txt", ".tsv", ".lrc")
+#: What recognisers leave beside their words with times, captions apart.
+_NO_WORDS = (".txt", ".tsv", ".lrc")
 #: With fewer words that have times a file is timed by captions or segments.
 _TIMED = 0.75
 
@@ -108,7 +107,7 @@ def captions(
     found = [
         (source, path)
         for source, path in inputs(names, format_name, output)
-        if source in names or (path.suffix.lower() in _CAPTIONS if rewrap else path.suffix.lower() not in _NO_WORDS)
+        if source in names or _is_wanted(path.suffix.lower(), rewrap)
     ]
     tree = resumable(names, output) is not None
     jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
@@ -142,6 +141,14 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | No
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
     return plan(named, output, False, False, tree)
+
+
+def _is_wanted(suffix: str, rewrap: bool) -> bool:
+    """Whether a directory's files of this name have lines to break anew, or may have words with times."""
+    from cappunc_cli.formats.rewrapping import FORMATS
+
+    has_lines = suffix.removeprefix(".") in FORMATS
+    return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
 
 
 def _begins_anew(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
