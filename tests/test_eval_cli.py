@@ -263,6 +263,10 @@ def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
         (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is none of"),
         (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),
         (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "not both"),
+        (("--ref", str(GOLD), str(HEARD), "--model", "en"), 2, "--model: is for the model, so it takes no hypothesis"),
+        (("--ref", str(GOLD), str(HEARD), "--gold-windows", "40"), 2, "--gold-windows: is for the model"),
+        (("--ref", str(GOLD), str(HEARD), "--no-pauses"), 2, "--pauses/--no-pauses: is for the model"),
+        (("--ref", str(GOLD), str(HEARD), "--sensitivity", "0.5"), 2, "--sensitivity: is for the model"),
     ],
 )
 def test_wrong_usage_is_one_clear_line(arguments: tuple[str, ...], code: int, said: str) -> None:

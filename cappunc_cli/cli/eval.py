@@ -12,6 +12,12 @@ from cappunc_cli.cli.eval_run import Output, Request, run
 from cappunc_cli.cli.options import Device, Engine, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
 
+#: How the model restores the reference, which means nothing to a hypothesis.
+_OF_THE_MODEL = (
+    *("lang", "model", "engine", "device", "pauses", "shuffle_pauses", "starts_alone", "apart", "marks_given"),
+    *("gold_windows", "marks", "sensitivity", "window", "overlap", "min_words_cut", "sweep"),
+)
+
 
 class Preset(StrEnum):
     """Scores as other projects define them (`evaluation.presets`, which help must not load)."""
@@ -26,6 +32,7 @@ class Preset(StrEnum):
 
 
 def eval_(
+    context: typer.Context,
     hypothesis: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[HYP]...", parser=path_of, help="What to score; without it, the model is scored."),
@@ -107,8 +114,11 @@ def eval_(
     """
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
-    if sweep and hypothesis:
-        raise typer.BadParameter("tries the model, so it takes no hypothesis", param_hint="--sweep")
+    for option in context.command.params if hypothesis else ():
+        source = context.get_parameter_source(option.name or "")
+        if option.name in _OF_THE_MODEL and source is not None and source.name == "COMMANDLINE":
+            names = "/".join((*option.opts, *option.secondary_opts))
+            raise typer.BadParameter("is for the model, so it takes no hypothesis", param_hint=names)
     if json + csv + markdown > 1:
         raise typer.BadParameter("one of --json, --csv and --markdown can be printed", param_hint="--json")
     if shuffle_pauses and starts_alone:
