@@ -42,6 +42,41 @@ def test_without_text_it_is_a_wrong_call(tmp_path: Path) -> None:
     assert "name some text" in result.output
 
 
+@pytest.mark.parametrize("device", ["tensorrt", "cuda:", "cuda:-1", "gpu", ""])
+def test_a_device_that_trains_nothing_is_a_wrong_call(device: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m"), "--device", device])
+    assert result.exit_code == 2
+    assert f"{device!r} is none of auto, cpu and cuda[:N]" in " ".join(result.output.split())
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("device", "cards", "expected"),
+    [
+        ("auto", 0, "cpu"),
+        ("auto", 2, "cuda:0"),
+        ("cpu", 2, "cpu"),
+        ("cuda", 1, "cuda:0"),
+        ("cuda:1", 2, "cuda:1"),
+        ("cuda", 0, None),
+        ("cuda:1", 1, None),
+    ],
+)
+def test_a_card_is_named_as_in_fix(
+    device: str, cards: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cards > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
+    named = train.__globals__["_processor"]
+    if expected is None:
+        with pytest.raises(CappuncError, match="cannot be used here"):
+            named(device)
+    else:
+        assert named(device) == expected
+
+
 def test_without_torch_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(train.__globals__, "find_spec", lambda name: None if name == "torch" else object())
     (tmp_path / "a.txt").write_text("A b.\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from cappunc_cli.training.train import Progress
 
 
-class Processor(StrEnum):
-    """What trains a model."""
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
-    AUTO = "auto"
-    CPU = "cpu"
-    CUDA = "cuda"
+
+def _device(name: str) -> str:
+    if not _DEVICE.fullmatch(name):
+        raise typer.BadParameter(f"{name!r} is none of auto, cpu and cuda[:N]")
+    return name
 
 
 def train(
@@ -52,7 +53,9 @@ def train(
         int | None, typer.Option("--pieces", min=1, help="Length of the run in sub-word pieces. Default: by the text.")
     ] = None,
     licence: Annotated[str, typer.Option("--licence", help="Licence of the text, for the model's config.")] = "",
-    device: Annotated[Processor, typer.Option("--device", help="What trains.")] = Processor.AUTO,
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", callback=_device, help="What trains: auto, cpu or cuda[:N].")
+    ] = "auto",
 ) -> None:
     """Train a model on punctuated text, or adapt one to a domain.
 
@@ -77,17 +80,12 @@ def train(
         if not path.is_file():
             raise WrongUsage(f"{path}: no such file")
 
-    import torch
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     from cappunc_cli.training.own import Order, build
 
-    if device is Processor.CUDA and not torch.cuda.is_available():
-        raise CappuncError("CUDA cannot be used here")
-    if device is Processor.AUTO:
-        device = Processor.CUDA if torch.cuda.is_available() else Processor.CPU
     order = Order(
         lang,
         tuple(texts or ()),
@@ -97,7 +95,7 @@ def train(
         lambda data: decode(data)[0],
         pieces,
         licence,
-        device.value,
+        _processor(device),
     )
     console = Console(stderr=True)
     columns = (
@@ -117,3 +115,16 @@ def train(
 
         config = build(order, lambda line: bar.console.print(f"cappunc: {line}", highlight=False), report)
     console.print(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE", highlight=False)
+
+
+def _processor(device: str) -> str:
+    """What PyTorch calls a device of `_DEVICE`; raises CappuncError where it is not there."""
+    import torch
+
+    cards = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device == "cpu" or (device == "auto" and not cards):
+        return "cpu"
+    card = int(device.partition(":")[2] or 0)
+    if card >= cards:
+        raise CappuncError(f"CUDA card {card} cannot be used here: PyTorch finds {cards or 'none'}")
+    return f"cuda:{card}"
