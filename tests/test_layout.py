@@ -352,6 +352,44 @@ def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:
     assert run.stderr.endswith(b"its recordings each begin at their own zero: each needs a file of its own\n")
 
 
+def conversation(engine: str) -> object:
+    """Two channels, one after the other."""
+    said = {0: [("hello", 0.0), ("there", 0.5), ("good", 20.0)], 1: [("who", 2.0), ("is", 2.5), ("it", 3.0)]}
+    heard = {
+        channel: [{"word": w, "text": w, "type": "word", "start": at, "end": at + 0.4} for w, at in words]
+        for channel, words in said.items()
+    }
+    match engine:
+        case "deepgram":
+            return {"results": {"channels": [{"alternatives": [{"words": words}]} for words in heard.values()]}}
+        case "elevenlabs":
+            return {"transcripts": [{"channel_index": channel, "words": words} for channel, words in heard.items()]}
+        case _:
+            ticks = 10_000_000
+            phrases = [
+                {
+                    "channel": channel,
+                    "offsetInTicks": at * ticks,
+                    "durationInTicks": 0.4 * ticks,
+                    "nBest": [{"display": word}],
+                }
+                for channel, words in said.items()
+                for word, at in words
+            ]
+            return {"recognizedPhrases": phrases}
+
+
+@pytest.mark.parametrize("engine", ["deepgram", "elevenlabs", "azure"])
+def test_channels_of_a_recogniser_are_turns(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "call.json"
+    path.write_text(json.dumps(conversation(engine)))
+    assert formats.read(path.read_text()).format == engine
+    run = cappunc("captions", "--no-restore", path, "-o", "-")
+    assert (run.returncode, [c.text for c in pysrt.from_string(run.stdout.decode())]) == (
+        0, ["hello there", "who is it", "good"],
+    )  # fmt: skip
+
+
 # --- fixtures and samples
 
 

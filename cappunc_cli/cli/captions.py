@@ -83,7 +83,7 @@ def captions(
 ) -> None:
     """Make captions of words that have times of their own: SRT or WebVTT from a recogniser's JSON, CTM, TextGrid.
 
-    Every word comes once and in order, those of a CTM's channels as they are heard; sounds and names of speakers do not
+    Every word comes once and in order, those of several channels as they are heard; sounds and names of speakers do not
     come along. Without -o they go to standard output if that is piped or redirected, and else beside the input as
     talk.captions.srt. Below a directory, files of captions and plain text are passed over; with --rewrap, all but SRT,
     WebVTT and SBV.

@@ -27,7 +27,7 @@ def tracks(value: object) -> Iterator[Track]:
         texts = whole([c.get("display") for c in combined if _channel(c) == channel])
         shown = _words(own, channel, "displayWords", "displayText")
         copies = [copy for copy in (texts, shown) if copy]
-        yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"))
+        yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"), channel=channel)
 
 
 def _channel(value: Node) -> str:

@@ -32,7 +32,7 @@ def tracks(value: object) -> Iterator[Track]:
         copies = [copy for copy in copies if copy]
         words = _fields(entries(best, "words"), number)
         if words or copies:
-            yield Track(words or copies.pop(0), copies)
+            yield Track(words or copies.pop(0), copies, channel=number)
 
 
 def _fields(words: Sequence[Node], channel: int) -> list[Field]:

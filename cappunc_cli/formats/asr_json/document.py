@@ -62,6 +62,15 @@ class Engine:
         """As `write`, but no mark is an entry of its own any more."""
         return write(document, texts, attach=True)
 
+    def channels(self, document: Document) -> list[tuple[str, str]]:
+        """The recording, which is one, and the channel of each word."""
+        synced = _synced(document)
+        return [
+            ("", str(track.channel))
+            for track, count in zip(synced.tracks, synced.counts, strict=True)
+            for _ in range(count)
+        ]
+
     def skeleton(self, document: Document) -> str:
         """The source without its words, marks, and the numbers that count their characters."""
         return skeleton(_synced(document))

@@ -20,7 +20,7 @@ def tracks(value: object) -> Iterator[Track]:
         fields = list(_fields(part))
         text = whole([part.get("text")])
         if fields:
-            yield Track(fields, [text] if text else [])
+            yield Track(fields, [text] if text else [], channel=part.get("channel_index"))
 
 
 def _parts(value: object) -> list[Node]:

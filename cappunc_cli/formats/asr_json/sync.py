@@ -126,14 +126,17 @@ class Places:
 class Synced:
     """A file's tracks, one after the other, with their words settled.
 
-    `streams` are the runs of fields that show words, each with the number of its track.
+    `streams` are the runs of fields that show words, each with the number of its track; `counts` the words of each.
     """
 
-    __slots__ = ("_cue", "_speaker", "_turn", "fields", "places", "streams", "styles", "tokens", "tracks", "words")
+    __slots__ = (
+        "_cue", "_speaker", "_turn", "counts", "fields", "places", "streams", "styles", "tokens", "tracks", "words",
+    )  # fmt: skip
 
     def __init__(self, source: str) -> None:
         self.fields, self.tokens, self.places, self.words = Fields(source), Tokens(), Places(), Words()
         self.tracks: list[Track] = []
+        self.counts: list[int] = []
         self.streams: list[tuple[range, int]] = []
         self.styles: list[Style] = []
         self._cue = self._turn = 0
@@ -164,6 +167,7 @@ class Synced:
         self.streams += [(run, len(self.tracks)) for run in runs]
         self._settle(track, drafts, own, begun, first, silent)
         self.tracks.append(replace(track, words=(), copies=(), twins=(), clock=()))
+        self.counts.append(len(drafts))
 
     def _copy(self, number: int, drafts: Sequence[int], tokens: Sequence[int], marks: bool) -> Sequence[int]:
         """Place the tokens of a copy; returns the words, which are tokens too, with the copy's own ones among them.

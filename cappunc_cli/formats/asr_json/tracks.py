@@ -60,7 +60,7 @@ class Track:
     is aligned by bare words; each of `twins` (index into `words`, copy) repeats that one field.
     `clock` are words that are raw by definition: they give their times and speakers to `words`
     and are never written. `new_mark(item, mark)` makes the entry of a mark that follows a
-    word's entry.
+    word's entry. `channel` tells tracks that are heard at the same time from each other.
     """
 
     words: Sequence[Field]
@@ -69,6 +69,7 @@ class Track:
     anchors: Sequence[Anchor] = ()
     new_mark: Callable[[Node, str], dict[str, Any]] | None = None
     twins: Sequence[tuple[int, Sequence[Field]]] = ()
+    channel: object = None
 
 
 class Fields:
