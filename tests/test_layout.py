@@ -464,6 +464,37 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     assert (tmp_path / "wrapped/talk.srt").read_text().endswith("Well, hello\nthere, again.\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [
+        (("-o", "talk.txt"), None),
+        (("-o", "new.json"), None),
+        (("-o", "talk.v2"), None),
+        (("-o", "new.webvtt"), "WEBVTT"),
+        (("-o", "new.VTT"), "WEBVTT"),
+        (("-o", "new"), "1\n"),
+        (("-o", "new.txt", "--to", "vtt"), "WEBVTT"),
+        (("-o", "v2.dir/", "--to", "vtt"), "WEBVTT"),
+        (("-o", "v2.dir/"), "1\n"),
+    ],
+)
+def test_the_name_of_the_captions_says_their_format(
+    arguments: tuple[str, ...], begins: str | None, tmp_path: Path
+) -> None:
+    source = tmp_path / "talk.ctm"
+    source.write_text("a 1 0.0 0.5 hello\n")
+    (tmp_path / "v2.dir").mkdir()
+    run = cappunc("captions", "--no-restore", source, *arguments, cwd=tmp_path)
+    made = [path for path in tmp_path.rglob("*.*") if path.is_file() and path != source]
+    made += [path for path in [tmp_path / "new"] if path.exists()]
+    if begins is None:
+        assert (run.returncode, made) == (2, [])
+        assert f"{arguments[1]} is no name for SRT (.srt) nor WebVTT (.vtt, .webvtt)".encode() in run.stderr
+    else:
+        assert (run.returncode, len(made)) == (0, 1)
+        assert made[0].read_text().startswith(begins)
+
+
 def test_text_is_restored_first(tiny_model: Path, tmp_path: Path) -> None:
     rows = [f"talk 1 {i * 0.4:.2f} 0.3 {word}\n" for i, word in enumerate(WORDS.split())]
     path = tmp_path / "talk.ctm"

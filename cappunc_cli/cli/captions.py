@@ -98,7 +98,7 @@ def captions(
 
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
-    claimed = next((kind for kind in Kind if (output or "").lower().endswith(f".{kind.value}")), None)
+    claimed = _claimed(output)
     if to is not None and claimed not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
     limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
@@ -111,6 +111,11 @@ def captions(
     ]
     tree = resumable(names, output) is not None
     jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
+    file = Path(output or "")
+    if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
+        raise typer.BadParameter(
+            f"{output} is no name for SRT (.srt) nor WebVTT (.vtt, .webvtt); --to names one", param_hint="-o"
+        )
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.restoration.options import Options
 
@@ -141,6 +146,14 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | No
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
     return plan(named, output, False, False, tree)
+
+
+def _claimed(output: str | None) -> Kind | None:
+    """The format that the name of a file means."""
+    from cappunc_cli.formats import FORMATS
+
+    suffix = Path(output or "").suffix.lower()
+    return next((kind for kind in Kind if suffix in FORMATS[kind.value].SUFFIXES), None)
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:
