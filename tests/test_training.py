@@ -239,3 +239,14 @@ def test_averaging_goes_half_way() -> None:
     average(one, other.state_dict(), 0.5)
     assert torch.allclose(one.blocks[0].up.weight, (before + other.blocks[0].up.weight) / 2)
     assert torch.equal(other.blocks[0].up.weight, other.state_dict()["blocks.0.up.weight"])
+
+
+@pytest.mark.parametrize("units", [True, False])
+def test_products_are_halved_only_where_a_cpu_has_units_for_it(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.training.train import halved
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": units})
+    with halved(torch.device("cpu")):
+        product = torch.ones(2, 2) @ torch.ones(2, 2)
+    assert product.dtype == (torch.bfloat16 if units else torch.float32)
