@@ -162,6 +162,11 @@ def test_closing_marks_that_are_not_wanted_open_nothing() -> None:
         ("Dices “qué”? Y nada.", "auto", "¿Dices “qué”? Y nada."),
         ("“Eso. Qué dices?” Y nada.", "auto", "“Eso. ¿Qué dices?” Y nada."),
         ("“Eso. Qué dices”? Y nada.", "auto", "“Eso. ¿Qué dices”? Y nada."),  # crossed already
+        # What asks stands within a word.
+        ("¿Qué dices?—dijo Ana. Y nada.", "auto", "¿Qué dices?—dijo Ana. Y nada."),
+        ("¿Qué?—dijo Ana. Y nada.", "auto", "¿Qué?—dijo Ana. Y nada."),
+        ("Ana,¿qué dices? Y nada.", "auto", "Ana,¿qué dices? Y nada."),
+        ("-¿Qué dices? Y nada.", "auto", "-¿Qué dices? Y nada."),
     ],
 )
 def test_beside_what_is_there_already(text: str, existing: str, expected: str) -> None:

@@ -60,13 +60,14 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A text, what stands around its words already (`written`, one label a word), and what is asked for.
+    """A text, its bare `words`, what stands around them already (`written`, one label a word), and what is asked for.
 
     Nothing new comes after the words that are `bound` to what follows them, nor around the first `given` ones; where
     the text `goes_on`, what is open may be closed later.
     """
 
     text: Text
+    words: Sequence[str]
     written: Sequence[Label]
     turn_ends: Sequence[bool]
     language: Language
@@ -119,18 +120,19 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
         return marks
     marks, ended, free = marks.copy(), sentence_ends(scene.text, marks), free & ~scene.bound
     fixed = ~free if scene.options.existing == "keep" else scene.bound
+    asked = _having(_ASKING, scene.words)  # `usted?—dijo`
     limits = [*opened[1:], len(marks)]
     for start, limit in zip(opened, limits, strict=True):
         column = next(wanted[c] for c in scene.written[start].before if c in wanted)
         stop = next((i + 1 for i in range(start, limit) if scene.turn_ends[i]), limit)
-        close = next((i for i in range(start, stop) if ended[i] or _asks(scene.written[i], marks[i])), None)
+        close = next((i for i in range(start, stop) if ended[i] or asked[i] or _asks(scene.written[i], marks[i])), None)
         if close is None:
             if scene.goes_on and stop == len(marks):
                 continue
             close = start + int(np.where(free[start:stop], scores[start:stop, column], _NEVER).argmax())
             if not free[close] or scores[close, column] == _NEVER:
                 continue
-        elif marks[close] != MARK_COLUMNS.index(".") or fixed[close]:
+        elif asked[close] or marks[close] != MARK_COLUMNS.index(".") or fixed[close]:
             continue
         marks[close] = column
     return marks
@@ -171,8 +173,12 @@ def surround(scene: Scene, marks: Indices) -> Signs:
     if Around.OPEN_DASH in asked:
         for i in np.flatnonzero(_dashes(scene, after)).tolist():
             before[i] = _DASH + before[i]
-    quoted = np.fromiter((text != "" and not _QUOTES.isdisjoint(text) for text in after), np.bool_, len(after))
-    return Signs(before, after, quoted)
+    return Signs(before, after, _having(_QUOTES, after))
+
+
+def _having(signs: frozenset[str], texts: Sequence[str]) -> Flags:
+    """Which of the texts have one of these signs."""
+    return np.fromiter((text != "" and not signs.isdisjoint(text) for text in texts), np.bool_, len(texts))
 
 
 def _enclosed(mark: str, language: Language) -> bool:
@@ -249,10 +255,11 @@ def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, befor
     pairs = dict(scene.pairs())
     if not pairs:
         return
-    opening = set(scene.language.opening)
+    opening = frozenset(scene.language.opening)
+    opened = _having(opening, before) | _having(opening, scene.words)  # `-¿qué`
     odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
     silent = scene.text.has(Fact.NO_WORD)
-    asking = np.fromiter((text != "" and not _ASKING.isdisjoint(text) for text in after), np.bool_, len(after))
+    asking = _having(_ASKING, after)
     start = 0
     for i in np.flatnonzero(asking | ended | np.asarray(scene.turn_ends, np.bool_)).tolist():
         # `¿Y si…?` ends in an ellipsis, but it asks.
@@ -260,7 +267,7 @@ def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, befor
         old = scene.written[i].after
         kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
         free = i >= scene.given and not kept
-        if mark and free and not any(opening & set(before[k]) for k in range(start, i + 1) if before[k]):
+        if mark and free and not opened[start : i + 1].any():
             first = max(start, scene.given)
             _open_one(scene, i, first, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
         if ended[i] or mark or scene.turn_ends[i]:

@@ -128,7 +128,7 @@ def decide(
         written = [*written[:given], *forget(written[given:], conventions.opening)]
     allowed = allowed_marks(conventions, options)
     fast = np.asarray(bound, np.bool_)
-    scene = Scene(text, written, turn_ends, conventions, config, options, allowed, fast, given, goes_on)
+    scene = Scene(text, words, written, turn_ends, conventions, config, options, allowed, fast, given, goes_on)
     marks = answer(scene, _best_marks(scores, config, goes_on), scores, known.marks < 0)
     signs = surround(scene, marks)
     cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
