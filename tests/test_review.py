@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from test_cli import SRT, cappunc, talk
 
-from cappunc_cli.labels import Case
+from cappunc_cli.labels import Case, strip
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.doubts import Doubt, doubts
 from cappunc_cli.restoration.glossary import Glossary
@@ -124,6 +124,25 @@ def test_where_all_marks_are_missing_no_single_one_is(model: Model) -> None:
     bare = found(model, "we went home and then We slept", chances, lacks_marks=range(5), lacks_case=range(5))
     # What follows a stretch may begin a sentence.
     assert bare == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("No sé. Qué dices? Y nada.", [(2, "opening", "", "¿")]),
+        ("No sé. ¿Qué dices. Y nada.", [(3, "mark", ".", "?")]),
+        ("No sé. ¿Qué dices? ¡Y nada!", []),
+        ("qué dices? Y nada.", []),
+    ],
+)
+def test_a_question_that_is_not_opened_or_not_closed(
+    text: str, expected: list[tuple[int, str, str, str]], model: Model
+) -> None:
+    marks = {i: {label.mark: 1.0} for i, (_, label) in enumerate(map(strip, text.split()))}
+    lacking = range(2) if text[0].islower() else range(0)
+    doubts = found(model, text, marks, options=Options(language="es"), lacks_marks=lacking, lacks_case=lacking)
+    assert [(d.index, d.kind, d.written, d.instead) for d in doubts] == expected
+    assert not any(d.kind == "opening" for d in found(model, text, marks))  # in English
 
 
 def test_no_words_no_doubts(model: Model) -> None:

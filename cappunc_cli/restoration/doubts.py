@@ -16,6 +16,7 @@ import numpy as np
 
 from cappunc_cli.labels import FOLD, TERMINAL, Around, Case, Label, dress, stripped
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.around import CLOSING
 from cappunc_cli.restoration.certain import certain
 from cappunc_cli.restoration.columns import (
     CASE_COLUMNS,
@@ -35,6 +36,7 @@ from cappunc_cli.restoration.existing import Evidence, evidence
 from cappunc_cli.restoration.facts import Fact, mixed_form
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import Lack
+from cappunc_cli.restoration.together import rewritten
 from cappunc_cli.words import Word, Words, cue_ends, turn_ends
 
 if TYPE_CHECKING:
@@ -55,11 +57,11 @@ _NO_CASE = Fact.NO_WORD | Fact.NO_CASE | Fact.NO_CAPITAL | Fact.ALWAYS_LOWER
 class Doubt:
     """The mark after word `index`, or its case, as `written`, and its probability; the likeliest other, and its own.
 
-    A mark is one of MARKS or "" for none, a case is the word written in it.
+    A mark is one of MARKS or "" for none, a case is the word written in it, an opening is the `¿` or `¡` before it.
     """
 
     index: int
-    kind: Literal["mark", "case"]
+    kind: Literal["mark", "case", "opening"]
     written: str
     probability: float
     instead: str
@@ -67,7 +69,7 @@ class Doubt:
 
 
 def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, lack: Lack, below: float) -> list[Doubt]:
-    """The marks and cases that are less probable than `below`, in the order of the words.
+    """The marks, cases and openings that are less probable than `below`, in the order of the words.
 
     `rows` are the model's `pipeline.probabilities` of the words, `lack` is what `pipeline.lack_of` says of them:
     where marks or case are missing altogether, no single one is doubted. Nor is what the options do not allow.
@@ -101,8 +103,9 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
 
     conventions = language(options.language or model.config.languages[0])
     high = capital_form(text)
+    halves = _halves(words, rows, model, options, lack) if below > 0 and conventions.opening else {}
     found: list[Doubt] = []
-    for i in np.flatnonzero(odd_marks | odd_cases | sure.terms).tolist():
+    for i in sorted({*np.flatnonzero(odd_marks | odd_cases | sure.terms).tolist(), *halves}):
         word, now = bare[i], labels[i]
         if odd_cases[i]:
             case = CASE_COLUMNS[high[i] if now.case is Case.LOWER else LOWER]
@@ -110,10 +113,30 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
             found.append(Doubt(i, "case", _core(word, now), float(cases[i]), dress(word, other), float(1 - cases[i])))
         elif (spelled := _core(word, sure.labels[i])) != _core(word, now) and sure.terms[i]:
             found.append(Doubt(i, "case", _core(word, now), 0.0, spelled, 1.0))
-        if odd_marks[i]:
+        if half := halves.get(i):
+            found.append(half)
+        if odd_marks[i] and (half is None or half.kind == "opening"):
             kind = int(instead[i])
             mark = MARK_COLUMNS[int(np.where(kind == _KIND, text.marks[i], -1).argmax())]
             found.append(Doubt(i, "mark", now.mark, float(probable[i]), mark, float(others[i, kind])))
+    return found
+
+
+def _halves(words: Words, rows: Rows, model: Model, options: Options, lack: Lack) -> dict[int, Doubt]:
+    """The missing halves of questions and exclamations, by their words; `fix` writes them, and the model says where.
+
+    Of 36 in 245,000 words of Spanish sessions, speeches, novels and news 33 are missing indeed.
+    """
+    signs = language(options.language or model.config.languages[0]).opening
+    found: dict[int, Doubt] = {}
+    for i, (old, new) in enumerate(zip(words.texts, rewritten(words, rows, model, options), strict=True)):
+        if old == new or lack.any[i]:
+            continue
+        (_, now), (_, then) = stripped(old), stripped(new)
+        if opening := "".join(sign for sign in then.before if sign in signs and sign not in now.before):
+            found[i] = Doubt(i, "opening", "", 0.0, opening, 1.0)
+        elif then.mark != now.mark and then.mark in CLOSING:
+            found[i] = Doubt(i, "mark", now.mark, 0.0, then.mark, 1.0)
     return found
 
 
