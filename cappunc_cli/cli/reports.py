@@ -12,6 +12,7 @@ from cappunc_cli.cli.options import Engine
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.silence import spoken
 from cappunc_cli.words import clock
 
 if TYPE_CHECKING:
@@ -98,30 +99,28 @@ def place(document: Document, start: int, stop: int) -> Report:
     words = document.words
     plain = document.format == "txt"
     return {
-        "start_ms": _start(words, start),
-        "end_ms": _end(words, stop - 1),
+        "start_ms": _span(words, start)[0],
+        "end_ms": _span(words, stop - 1)[1],
         "lines": [words[start].cue + 1, words[stop - 1].cue + 1] if plain else None,
     }
 
 
-def _start(words: Sequence[Word], at: int) -> int | None:
-    """When a word begins; inside a cue, when that does."""
-    for i in range(at, -1, -1):
-        if words[i].cue != words[at].cue:
-            return None
-        if (start := words[i].start) is not None:
-            return start
-    return None
-
-
-def _end(words: Sequence[Word], at: int) -> int | None:
-    """When a word ends; inside a cue, when that does, or else when the next word begins."""
-    for i in range(at, len(words)):
-        if (end := words[i].end) is not None:
-            return end
-        if i > at and (start := words[i].start) is not None:
-            return start
-    return words[at].start
+def _span(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
+    """When a word begins and ends, as its letters tell inside a cue; a word without an end lasts until the next one."""
+    first, stop, cue = at, at + 1, words[at].cue
+    while words[first].start is None and first and words[first - 1].cue == cue:
+        first -= 1
+    while words[stop - 1].end is None and stop < len(words) and words[stop].start is None and words[stop].cue == cue:
+        stop += 1
+    begin, end = words[first].start, words[stop - 1].end
+    if end is None:
+        end = words[stop].start if stop < len(words) else begin
+    if begin is None or end is None:
+        return begin, end
+    lengths = [spoken(words[i].text) for i in range(first, stop)]
+    before, shared = sum(lengths[: at - first]), max(end - begin, 0)
+    start, ends = (begin + shared * part // sum(lengths) for part in (before, before + lengths[at - first]))
+    return start, ends
 
 
 def stretch_line(report: Report, entry: Report) -> str:
