@@ -311,6 +311,21 @@ def test_raw_words_stay_raw() -> None:
     assert words[0]["word"] == "so"
 
 
+def test_copies_that_differ_in_case_agree_where_something_is_restored() -> None:
+    said = ["Hello", "there", "how", "are", "you", "Fine", "thanks"]
+    words = [{"word": word, "startTime": f"{i}s", "endTime": f"{i}.5s"} for i, word in enumerate(said)]
+    best = {"transcript": "hello there how are you fine thanks", "words": words}
+    source = json.dumps({"results": [{"alternatives": [best]}]})
+    document = formats.read(source)
+    assert texts_of(document) == said
+    assert formats.write(document, said) == source
+    texts = ["Hello", "there.", "How", "are", "you?", "Fine", "thanks"]
+    [best] = documents(formats.write(document, texts))["results"][0]["alternatives"]
+    # Nobody has asked for another case in the last sentence.
+    assert best["transcript"] == "Hello there. How are you? fine thanks"
+    assert [word["word"] for word in best["words"]] == texts
+
+
 def test_an_entity_is_written_as_its_written_form_and_spoken_raw() -> None:
     document = formats.read(source_of(FIXTURES / "json/speechmatics/entities.json"))
     texts = ["may", "we", "meet", "on", "17th", "of", "may", "2022", "or", "$5.50"]

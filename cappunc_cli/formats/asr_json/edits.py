@@ -6,9 +6,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import accumulate, compress, groupby, pairwise
 
-from cappunc_cli.labels import stripped
+from cappunc_cli.labels import TERMINAL, stripped
 
 from ..spans import Edit, splice
 from .items import is_mark_item, item_edits, removal
@@ -41,6 +41,7 @@ def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: b
         yield from _anchor_edits(synced.fields.source, track.anchors, moved)
 
 
+_ENDS = frozenset(TERMINAL)
 #: (stream, field, edit of what it says); for an edit of None its whole entry goes.
 _Change = tuple[int, int, Edit | None]
 
@@ -48,10 +49,14 @@ _Change = tuple[int, int, Edit | None]
 def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool) -> Iterator[_Change]:
     fields, tokens = synced.fields, synced.tokens
     # A stretch whose marks become parts of words is looked at as a whole.
-    wanted = [attach or old != new for old, new in zip(before, after, strict=True)]
+    changed = [old != new for old, new in zip(before, after, strict=True)]
+    led = _in_changed_sentences(synced.differing, changed, after)
+    wanted = [True] * len(changed) if attach else changed
+    for word in led:
+        wanted[word] = True
     for place in synced.places.changed([*wanted, attach]):
         stream, old = place.stream, tokens.texts[place.token]
-        new = target(old, place, synced.styles[stream], before, after)
+        new = target(old, place, synced.styles[stream], before, after, led)
         items = attach and synced.tracks[synced.streams[stream][1]].new_mark is not None
         if new == old and not items:
             continue
@@ -64,6 +69,16 @@ def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach
         for change in changes(old[:size], new) if marks or new != old else ():
             for f, edit in _spread(whole, change):
                 yield stream, f, edit
+
+
+def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> set[int]:
+    """Those of the words in whose sentence some word has changed."""
+    if not words or not any(changed):
+        return set()
+    ends = (stripped(text)[1].mark in _ENDS for text in texts)
+    sentences = list(accumulate(ends, initial=0))
+    touched = set(compress(sentences, changed))
+    return {word for word in words if sentences[word] in touched}
 
 
 def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit] | None]]:

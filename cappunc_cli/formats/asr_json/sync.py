@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, compress, islice, repeat, takewhile
@@ -127,16 +127,19 @@ class Synced:
     """A file's tracks, one after the other, with their words settled.
 
     `streams` are the runs of fields that show words, each with the number of its track; `counts` the words of each.
+    `differing` are words that have a capital in one stream and none in another, though both keep case.
     """
 
     __slots__ = (
-        "_cue", "_speaker", "_turn", "counts", "fields", "places", "streams", "styles", "tokens", "tracks", "words",
+        "_cue", "_speaker", "_turn", "counts", "differing", "fields", "places", "streams", "styles", "tokens", "tracks",
+        "words",
     )  # fmt: skip
 
     def __init__(self, source: str) -> None:
         self.fields, self.tokens, self.places, self.words = Fields(source), Tokens(), Places(), Words()
         self.tracks: list[Track] = []
         self.counts: list[int] = []
+        self.differing: list[int] = []
         self.streams: list[tuple[range, int]] = []
         self.styles: list[Style] = []
         self._cue = self._turn = 0
@@ -236,10 +239,11 @@ class Synced:
             for token, word in zip(shows, of, strict=True) if named else ():
                 if speakers[word - base] is None:
                     speakers[word - base] = said_by[token - own.start]
-        self.styles += [
-            Style(not _lacks(s, seen, _CAPITAL), not mute and not _lacks(s, seen, _MARKED))
-            for s, mute in enumerate(silent)
-        ]
+        for s, mute in enumerate(silent):
+            raw = _lacks(s, seen, _MARKED)
+            # Lower case alone, or beside marks, is no style, but what is to be restored.
+            self.styles.append(Style(not (raw and _lacks(s, seen, _CAPITAL)), not mute and not raw))
+        self.differing += [base + i for i in _differing(list(compress(seen, [s.case for s in self.styles[first:]])))]
         shown = array("q", [_NOBODY]) * count
         plain = [style == Style() for style in self.styles[first:]]
         for stream, shows, of in self.places.whole(begun):
@@ -293,6 +297,16 @@ def _lacks(stream: int, seen: Sequence[bytearray], what: int) -> bool:
     return any((_bits(theirs, what) & own).bit_count() > _RARE * count for s, theirs in enumerate(seen) if s != stream)
 
 
+def _differing(seen: Sequence[bytearray]) -> Iterator[int]:
+    """The words that some streams show with a capital and others without."""
+    high = low = 0
+    for stream in seen:
+        capitals = _bits(stream, _CAPITAL)
+        high, low = high | capitals, low | _bits(stream, _SHOWN) & ~capitals
+    if both := high & low:
+        yield from compress(range(len(seen[0])), both.to_bytes(len(seen[0])))
+
+
 def _bits(seen: bytearray, what: int) -> int:
     """A number with one bit for each word of which a stream shows that."""
     return (int.from_bytes(seen) & int.from_bytes(bytes([what]) * len(seen))) >> what.bit_length() - 1
@@ -324,9 +338,16 @@ def _timed(
             ends[n] = raw.ends[r]
 
 
-def target(own: str, place: Place, style: Style, before: Sequence[str], after: Sequence[str]) -> str:
-    """What the place, which shows `own`, shows when its words turn from `before` into `after`."""
-    case_of = place.case_of if place.case_of is not None and before[place.case_of] != after[place.case_of] else None
+def target(
+    own: str, place: Place, style: Style, before: Sequence[str], after: Sequence[str], led: Container[int] = ()
+) -> str:
+    """What the place, which shows `own`, shows when its words turn from `before` into `after`.
+
+    It takes the case of words that are `led`, whether or not these change theirs.
+    """
+    case_of = place.case_of
+    if case_of is not None and case_of not in led and before[case_of] == after[case_of]:
+        case_of = None
     mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
     if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:
         return after[case_of]
@@ -338,15 +359,17 @@ def target(own: str, place: Place, style: Style, before: Sequence[str], after: S
     if case_of is not None and bare == stripped(before[case_of])[0]:
         bare = stripped(after[case_of])[0]  # it may have got its diacritics
     if case_of is not None and style.case:
-        label = _with_case(label, before[case_of], after[case_of])
+        same = case_of in led and bare == stripped(after[case_of])[0]
+        label = _with_case(label, None if same else before[case_of], after[case_of])
     if mark_of is not None and style.marks:
         label = label.with_mark(stripped(after[mark_of])[1].mark)
     return dress(bare, label)
 
 
-def _with_case(label: Label, before: str, after: str) -> Label:
-    old, new = stripped(before)[1], stripped(after)[1]
-    if (old.case, old.form) == (new.case, new.form):
+def _with_case(label: Label, before: str | None, after: str) -> Label:
+    """The label with the case of `after`, unless it was that `before`."""
+    new = stripped(after)[1]
+    if before is not None and ((old := stripped(before)[1]).case, old.form) == (new.case, new.form):
         return label
     return replace(label, case=new.case, form=new.form)
 
