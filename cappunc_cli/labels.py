@@ -144,6 +144,7 @@ def upper(bare: str) -> str:
     return _upper(stem) + bare[len(stem) :]
 
 
+@lru_cache(maxsize=1 << 12)
 def mark_of(after: str) -> str:
     """The mark that a run of trailing characters amounts to: `...”` is `…`, `?!` is `?`."""
     if not after:

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import MARKS, TERMINAL, Case, Label, dress, strip
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.columns import Text, columns
 from cappunc_cli.restoration.config import ModelConfig, Transitions
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.decode import decide, heard
 from cappunc_cli.restoration.existing import Evidence, combine, evidence, judge, nothing, shape
+from cappunc_cli.restoration.facts import facts
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import expected
 from cappunc_cli.words import Word
@@ -40,6 +42,10 @@ def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) ->
     return [*(cases | {case: case_p}).values(), *(marks | {mark: mark_p}).values()]
 
 
+def said(rows: np.ndarray, words: list[str], config: ModelConfig, lexicon: dict[str, str]) -> Text:
+    return columns(rows, facts(words, language("en"), lexicon), config)
+
+
 def decode(
     rows: np.ndarray,
     words: list[str],
@@ -54,7 +60,7 @@ def decode(
     """The labels of bare words of which nothing is known but what is given."""
     forms, count = lexicon or {}, len(words)
     known, labels = evidence or nothing(count), written or [Label()] * count
-    text = heard(rows, words, turns, config, options, forms)
+    text = heard(said(rows, words, config, forms), turns, config, options)
     return decide(text, words, turns, config, options, forms, known, labels, [False] * count)
 
 
@@ -379,7 +385,7 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     table, turns = np.array(rows, np.float32), [False] * len(bare)
     lack = None
     if existing == "auto":
-        lack = judge(bare, labels, expected(table, bare, language("en"), LEXICON, CONFIG), turns)
+        lack = judge(bare, labels, expected(said(table, bare, CONFIG, LEXICON)), turns)
     known = evidence(words, bare, labels, existing, lack)
     new = decode(
         table,

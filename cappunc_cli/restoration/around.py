@@ -9,16 +9,17 @@ has is kept and never doubled, and pairs do not cross.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import Around, Label, mark_of
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.columns import IS_END, MARK_COLUMNS, Text
+from cappunc_cli.restoration.categorical import Categorical
+from cappunc_cli.restoration.columns import IS_END, MARK_COLUMNS, Labels, Text
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.facts import Fact
@@ -53,6 +54,9 @@ _STEPS = np.array([_AFTER_OUT, _AFTER_IN, _AFTER_IN, _AFTER_OUT, _AFTER_OUT])
 _START = np.array(_AFTER_OUT)
 _END = np.array([0, _NEVER, _NEVER, 0, 0])
 
+#: What stands before a word and after it.
+Sides = tuple[str, str]
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
@@ -67,9 +71,9 @@ class Scene:
     """
 
     text: Text
-    words: Sequence[str]
-    written: Sequence[Label]
-    turn_ends: Sequence[bool]
+    words: Categorical[str]
+    written: Labels
+    turn_ends: Flags
     language: Language
     config: ModelConfig
     options: Options
@@ -93,12 +97,16 @@ class Scene:
         return [pair for pair in zip(CLOSING, self.language.opening, strict=False) if pair[0] in self.marks]
 
 
-def forget(labels: Sequence[Label], opening: str) -> list[Label]:
-    """The labels without the opening marks before their words."""
-    return [
-        replace(label, before="".join(c for c in label.before if c not in opening)) if label.before else label
-        for label in labels
-    ]
+def forget(labels: Labels, opening: str, given: int) -> Labels:
+    """The labels without the opening marks before their words; the first `given` stay."""
+    has = labels.flags(lambda label: not set(opening).isdisjoint(label.before))
+    return labels.changed(
+        {
+            i: replace(labels[i], before="".join(c for c in labels[i].before if c not in opening))
+            for i in np.flatnonzero(has).tolist()
+            if i >= given
+        }
+    )
 
 
 def sentence_ends(text: Text, marks: Indices) -> Flags:
@@ -115,12 +123,13 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
     `?` goes where `scores` [n, 9] like it best, among words whose mark is `free`.
     """
     wanted = {opener: MARK_COLUMNS.index(mark) for mark, opener in scene.pairs()}
-    opened = [i for i, label in enumerate(scene.written) if label.before and wanted.keys() & set(label.before)]
+    opens = scene.written.flags(lambda label: not wanted.keys().isdisjoint(label.before))
+    opened = np.flatnonzero(opens).tolist()
     if not opened:
         return marks
     marks, ended, free = marks.copy(), sentence_ends(scene.text, marks), free & ~scene.bound
     fixed = ~free if scene.options.existing == "keep" else scene.bound
-    asked = _having(_ASKING, scene.words)  # `usted?—dijo`
+    asked = _having(_ASKING, scene.words, str)  # `usted?—dijo`
     limits = [*opened[1:], len(marks)]
     for start, limit in zip(opened, limits, strict=True):
         column = next(wanted[c] for c in scene.written[start].before if c in wanted)
@@ -145,40 +154,63 @@ def _asks(label: Label, mark: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """All that stands `before` and `after` each word; `closed` are words that end a quotation, new or old."""
+    """All that stands before and after each word."""
 
-    before: list[str]
-    after: list[str]
-    closed: Flags
+    pairs: Categorical[Sides]
+    #: What has come to some words since.
+    changes: dict[int, Sides] = field(default_factory=dict)
+
+    def before(self, i: int) -> str:
+        return self.changes.get(i, self.pairs[i])[0]
+
+    def after(self, i: int) -> str:
+        return self.changes.get(i, self.pairs[i])[1]
+
+    def put(self, i: int, *, before: str | None = None, after: str | None = None) -> None:
+        old = self.changes.get(i, self.pairs[i])
+        self.changes[i] = old[0] if before is None else before, old[1] if after is None else after
+
+    def settled(self) -> Categorical[Sides]:
+        return self.pairs.changed(self.changes)
 
 
-def surround(scene: Scene, marks: Indices) -> Signs:
-    """Everything around the words, given their marks (columns)."""
+def surround(scene: Scene, marks: Indices) -> Categorical[Sides]:
+    """Everything before and after the words, given their marks (columns)."""
     asked = scene.options.around(scene.config)
-    names = [MARK_COLUMNS[mark] for mark in marks.tolist()]
+
+    def around(label: Label, mark: int) -> Sides:
+        name = MARK_COLUMNS[mark]
+        after = label.with_mark(name, quoted=_enclosed(name, scene.language)).after if label.after else name
+        return label.before, after
+
+    signs = Signs(Categorical(*scene.written.crossed(marks, len(MARK_COLUMNS), around)))
+    if not asked and not scene.pairs():
+        return signs.pairs
     ended = sentence_ends(scene.text, marks)
-    before = [label.before for label in scene.written]
-    opens = closes = np.zeros(len(names), np.bool_)
+    closes = np.zeros(len(ended), np.bool_)
     if asked & QUOTES:
         opens, closes = _quotations(scene, ended)
         for i in np.flatnonzero(opens).tolist():
-            before[i] = _inserted(before[i], scene.language.quotes[0])
-    after = [
-        mark if not label.after else label.with_mark(mark, quoted=_enclosed(mark, scene.language)).after
-        for label, mark in zip(scene.written, names, strict=True)
-    ]
-    for i in np.flatnonzero(closes).tolist():
-        after[i] = _quoted(scene, i, names[i], _enclosed(names[i], scene.language))
-    _open(scene, names, ended, closes, before, after)
+            signs.put(i, before=_inserted(signs.before(i), scene.language.quotes[0]))
+        for i in np.flatnonzero(closes).tolist():
+            name = MARK_COLUMNS[marks[i]]
+            signs.put(i, after=_quoted(scene, i, name, _enclosed(name, scene.language)))
+    _open(scene, marks, ended, closes, signs)
     if Around.OPEN_DASH in asked:
-        for i in np.flatnonzero(_dashes(scene, after)).tolist():
-            before[i] = _DASH + before[i]
-    return Signs(before, after, _having(_QUOTES, after))
+        for i in np.flatnonzero(_dashes(scene, signs.settled())).tolist():
+            signs.put(i, before=_DASH + signs.before(i))
+    return signs.settled()
 
 
-def _having(signs: frozenset[str], texts: Sequence[str]) -> Flags:
-    """Which of the texts have one of these signs."""
-    return np.fromiter((text != "" and not signs.isdisjoint(text) for text in texts), np.bool_, len(texts))
+def quoted(signs: Categorical[Sides]) -> Flags:
+    """Which words end a quotation, new or old, [n]."""
+    return _having(_QUOTES, signs, lambda sides: sides[1])
+
+
+def _having(signs: frozenset[str], column: Categorical[T], text: Callable[[T], str]) -> Flags:
+    """Whose text has one of these signs, [n]."""
+    found: Flags = column.column(lambda item: not signs.isdisjoint(text(item)), np.bool_)
+    return found
 
 
 def _enclosed(mark: str, language: Language) -> bool:
@@ -215,7 +247,7 @@ def _quotations(scene: Scene, ended: Flags) -> tuple[Flags, Flags]:
     opening[silent] = closing[silent] = closing[scene.bound] = _NEVER
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
-    scores[np.asarray(scene.turn_ends, np.bool_)[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
+    scores[scene.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
     scores[_taken(scene, ended), 1:] = _NEVER
     path = viterbi(scores, _STEPS, _START, _END)
     return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
@@ -224,7 +256,7 @@ def _quotations(scene: Scene, ended: Flags) -> tuple[Flags, Flags]:
 def _taken(scene: Scene, ended: Flags) -> Flags:
     """Words of existing quotations, and those beside a bracket; what is half a quotation takes its sentence."""
     taken = np.zeros(len(ended), np.bool_)
-    borders = ended | np.asarray(scene.turn_ends, np.bool_)
+    borders = ended | scene.turn_ends
     start: int | None = None
 
     def unclosed(first: int, last: int) -> None:
@@ -250,26 +282,27 @@ def _taken(scene: Scene, ended: Flags) -> Flags:
     return taken
 
 
-def _open(scene: Scene, marks: Sequence[str], ended: Flags, closes: Flags, before: list[str], after: list[str]) -> None:
-    """Put one opening mark into `before` for each closing one, and settle on which side of a quote that stands."""
+def _open(scene: Scene, marks: Indices, ended: Flags, closes: Flags, signs: Signs) -> None:
+    """Put one opening mark before a word for each closing one, and settle on which side of a quote that stands."""
     pairs = dict(scene.pairs())
     if not pairs:
         return
     opening = frozenset(scene.language.opening)
-    opened = _having(opening, before) | _having(opening, scene.words)  # `-¿qué`
+    opened = _having(opening, signs.settled(), lambda sides: sides[0]) | _having(opening, scene.words, str)  # `-¿qué`
     odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
     silent = scene.text.has(Fact.NO_WORD)
-    asking = _having(_ASKING, after)
+    asking = _having(_ASKING, signs.settled(), lambda sides: sides[1])
     start = 0
-    for i in np.flatnonzero(asking | ended | np.asarray(scene.turn_ends, np.bool_)).tolist():
+    for i in np.flatnonzero(asking | ended | scene.turn_ends).tolist():
         # `¿Y si…?` ends in an ellipsis, but it asks.
-        mark = marks[i] if marks[i] in pairs else next((c for c in pairs if c in after[i]), "")
+        name, after = MARK_COLUMNS[marks[i]], signs.after(i)
+        mark = name if name in pairs else next((c for c in pairs if c in after), "")
         old = scene.written[i].after
         kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
         free = i >= scene.given and not kept
         if mark and free and not opened[start : i + 1].any():
             first = max(start, scene.given)
-            _open_one(scene, i, first, pairs[mark], odds[mark], silent, bool(closes[i]), before, after)
+            _open_one(scene, i, first, pairs[mark], odds[mark], silent, bool(closes[i]), signs)
         if ended[i] or mark or scene.turn_ends[i]:
             start = i + 1
 
@@ -282,28 +315,29 @@ def _open_one(
     odds: Floats,
     silent: Flags,
     closes: bool,
-    before: list[str],
-    after: list[str],
+    signs: Signs,
 ) -> None:
     old, mark = scene.written[i], CLOSING[scene.language.opening.index(opener)]
-    forms = [after[i]]
+    forms = [signs.after(i)]
     if closes or (mark not in old.after and _QUOTES & set(old.after)):
         # `«¿Qué?»` or `¿Dijo «qué»?`: what is asked decides.
         forms = [_quoted(scene, i, mark, enclosed) for enclosed in (True, False)]
     best: tuple[float, int, int, str] | None = None
     for form in forms:
-        for k, place in _places(before, after, i, start, form):
+        for k, place in _places(signs, i, start, form):
             # Of equals the first word: without a model's advice a question opens with its sentence.
             if not silent[k] and (best is None or (odds[k], -k) > (best[0], -best[1])):
                 best = float(odds[k]), k, place, form
     if best is None:  # `«Eso. ¿Qué»?`: what is there already crosses
         k = max((k for k in range(start, i + 1) if not silent[k]), key=lambda k: float(odds[k]))
-        best = 0.0, k, _nearest(before[k]), forms[0]
-    _, k, place, after[i] = best
-    before[k] = before[k][:place] + opener + before[k][place:]
+        best = 0.0, k, _nearest(signs.before(k)), forms[0]
+    _, k, place, form = best
+    signs.put(i, after=form)
+    before = signs.before(k)
+    signs.put(k, before=before[:place] + opener + before[place:])
 
 
-def _places(before: Sequence[str], after: Sequence[str], i: int, start: int, form: str) -> Iterator[tuple[int, int]]:
+def _places(signs: Signs, i: int, start: int, form: str) -> Iterator[tuple[int, int]]:
     """(word, offset in what stands before it) where word i's mark can be opened without crossing a pair.
 
     From word i, with `form` after it, back to `start`.
@@ -311,12 +345,13 @@ def _places(before: Sequence[str], after: Sequence[str], i: int, start: int, for
     tail = form[: next((at for at, c in enumerate(form) if mark_of(c)), len(form))]
     depth = _closers(tail)
     for k in range(i, start - 1, -1):
+        before = signs.before(k)
         if k < i:
-            depth += _closers(after[k])
+            depth += _closers(signs.after(k))
         if not depth:
-            yield k, _nearest(before[k])
-        for place in range(len(before[k]) - 1, -1, -1):
-            if before[k][place] in _OPENERS:
+            yield k, _nearest(before)
+        for place in range(len(before) - 1, -1, -1):
+            if before[place] in _OPENERS:
                 if not depth:
                     return
                 depth -= 1
@@ -328,10 +363,10 @@ def _closers(after: str) -> int:
     return sum(c in _CLOSERS for c in after)
 
 
-def _dashes(scene: Scene, after: Sequence[str]) -> Flags:
+def _dashes(scene: Scene, signs: Categorical[Sides]) -> Flags:
     """Words that direct speech begins with; where something stands already nothing is added."""
     odds = scene.odds(Around.OPEN_DASH) + _REACH * (2 * scene.options.sensitivity - 1)
-    bare = np.fromiter((not label.before for label in scene.written), np.bool_, len(scene.written))
-    follows = np.fromiter((mark_of(text) == "—" for text in ["", *after[:-1]]), np.bool_, len(after))
-    found: Flags = (odds > 0) & bare & ~follows & ~scene.text.has(Fact.NO_WORD)
+    bare = scene.written.flags(lambda label: not label.before)
+    dashed: Flags = signs.column(lambda pair: mark_of(pair[1]) == _DASH, np.bool_)
+    found: Flags = (odds > 0) & bare & ~np.append(False, dashed[:-1]) & ~scene.text.has(Fact.NO_WORD)
     return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from cappunc_cli.labels import Case, Label, strip
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import NONE, Flags, Labels, case_numbers, mark_numbers
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.existing import Evidence, bound, goes_on
@@ -26,6 +27,7 @@ _FEWEST_LETTERS = 3
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: Who begins so goes on with `d e f`, and speaks of no `b c d`.
 _ALPHABET = ("a", "b", "c")
+_THOUSAND = "000"
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
 _CONTINUED, _NO_START = 8.0, 3.0
 #: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
@@ -66,51 +68,50 @@ class Certain:
 
 
 def certain(
-    bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool], config: ModelConfig, options: Options
+    bare: Sequence[str],
+    labels: Sequence[Label],
+    turn_ends: Sequence[bool] | Flags,
+    config: ModelConfig,
+    options: Options,
 ) -> Certain:
     """What is certain about bare words that have `labels` so far."""
-    count, old = len(bare), Labels.of(labels)
-    new = list(old)
-    cased, joined, terms = (np.zeros(count, np.bool_) for _ in range(3))
-    for start, stop in _spelled(bare, labels, turn_ends):
-        for i in range(start, stop):
-            new[i] = replace(new[i], case=Case.CAPITAL, form="")
-        cased[start:stop] = joined[start : stop - 1] = True
-    for i in _groups(bare, turn_ends):
-        joined[i] = True
-    for at, written in options.glossary.matches(bare, labels):
+    bare, old, turns = Categorical.of(bare), Labels.of(labels), np.asarray(turn_ends, np.bool_)
+    changes: dict[int, Label] = {}
+    cased, terms = np.zeros(len(bare), np.bool_), np.zeros(len(bare), np.bool_)
+    joined = _groups(bare, turns)
+    for start, stop in _spelled(bare, old, turns):
+        changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
+        joined[start : stop - 1] = True
+    for at, written in options.glossary.matches(bare, old):
         for i, text in enumerate(written, at):
             word, label = strip(text)
             if word == bare[i]:
-                new[i] = replace(new[i], case=label.case, form=label.form)
-                cased[i] = terms[i] = True
+                changes[i] = replace(old[i], case=label.case, form=label.form)
+                terms[i] = True
         joined[at : at + len(written) - 1] = True
-    begins = old.flags(goes_on)
-    continued = np.append(begins[1:] & ~np.asarray(turn_ends[:-1], np.bool_), False)[:count]
+    cased[list(changes)] = True
+    continued = np.append(old.flags(goes_on)[1:] & ~turns[:-1], False)[: len(bare)]
     conventions = language(options.language or config.languages[0])
     shortened = old.flags(lambda label: label.after[:1] == ".")
     for i in np.flatnonzero(shortened).tolist():
         shortened[i] = _VOWELS.isdisjoint(bare[i]) and conventions.abbreviates(conventions.spelled(bare[i]))
-    return Certain(Labels(new) if cased.any() else old, cased, joined, continued, terms, shortened)
+    return Certain(old.changed(changes), cased, joined, continued, terms, shortened)
 
 
-def unparted(bound: Sequence[bool], labels: Sequence[Label], decided: Sequence[Label]) -> Sequence[Label]:
+def unparted(bound: Flags, labels: Labels, decided: Labels) -> Labels:
     """The decided labels without new marks between a `bound` word and the address or the formula behind it."""
-    if not any(bound):
-        return decided
-    return [
-        replace(new, after=old.after) if fast else new for fast, old, new in zip(bound, labels, decided, strict=True)
-    ]
+    return decided.changed({i: replace(decided[i], after=labels[i].after) for i in np.flatnonzero(bound).tolist()})
 
 
-def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[bool]) -> Iterator[tuple[int, int]]:
+def _spelled(bare: Categorical[str], labels: Labels, turn_ends: Flags) -> Iterator[tuple[int, int]]:
     """Runs of single letters: [start, stop)."""
+    single = bare.column(len, np.intp) == 1
     stop = 0
-    for start in [i for i, word in enumerate(bare) if len(word) == 1]:
+    for start in np.flatnonzero(single[:-2] & single[1:-1] & single[2:]).tolist():
         if start < stop:
             continue
         stop = start
-        while stop < len(bare) and len(bare[stop]) == 1 and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
+        while stop < len(bare) and single[stop] and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
             stop += 1
             if labels[stop - 1].after or turn_ends[stop - 1]:
                 break
@@ -122,8 +123,10 @@ def _spelled(bare: Sequence[str], labels: Sequence[Label], turn_ends: Sequence[b
             yield first, last
 
 
-def _groups(bare: Sequence[str], turn_ends: Sequence[bool]) -> Iterator[int]:
-    """Words that the next one goes on with: `10` in `10 000`."""
-    for i, following in enumerate(bare[1:]):
-        if following == "000" and bare[i][-1:].isdigit() and not turn_ends[i]:
-            yield i
+def _groups(bare: Categorical[str], turn_ends: Flags) -> Flags:
+    """Which words the next one goes on with: `10` in `10 000`."""
+    found = np.zeros(len(bare), np.bool_)
+    if _THOUSAND in bare.values:
+        before = bare.column(lambda word: word[-1:].isdigit(), np.bool_)[:-1]
+        found[:-1] = before & bare.column(_THOUSAND.__eq__, np.bool_)[1:] & ~turn_ends[:-1]
+    return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import MARKS, TERMINAL, Around, Case, Label
+from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.facts import Fact, Facts
 
@@ -27,6 +28,8 @@ NONE, COMMA, PERIOD = (MARK_COLUMNS.index(m) for m in ("", ",", "."))
 #: The marks that end a sentence, and whether the mark of each column does.
 ENDS = [MARK_COLUMNS.index(mark) for mark in TERMINAL]
 IS_END = np.isin(np.arange(len(MARK_COLUMNS)), ENDS)
+#: Nothing but one case.
+_CERTAIN = np.eye(len(CASE_COLUMNS), dtype=np.float32)
 #: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 #: These end a sentence or not, as the next word's case says.
@@ -52,12 +55,13 @@ class Text:
     around: Mapping[Around, Chances] = field(default_factory=dict)
 
     def has(self, fact: Fact) -> Flags:
+        """Which words have one of some properties, [n]."""
         flags: Flags = (self.facts & int(fact)) != 0  # numpy is slow with an enum
         return flags
 
 
-def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) -> Text:
-    """The probabilities [n, cases + marks (+ around)] of a model in our columns; only marks of `wanted` remain."""
+def columns(probabilities: Rows, fact: Facts, config: ModelConfig) -> Text:
+    """The probabilities [n, cases + marks (+ around)] of a model in our columns."""
     size, full = len(config.cases), len(config.cases) + len(config.marks)
     cases = np.zeros((len(fact), len(CASE_COLUMNS)), np.float32)
     cases[:, [CASE_COLUMNS.index(c) for c in config.cases]] = probabilities[:, :size]
@@ -66,7 +70,6 @@ def columns(probabilities: Rows, fact: Facts, config: ModelConfig, wanted: str) 
     text = Text(cases, marks, fact, {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)})
     _restrict_cases(text)
     _restrict_marks(text)
-    _fold_marks(text, wanted)
     return text
 
 
@@ -76,50 +79,71 @@ def chance_of_end(text: Text) -> Chances:
     return ends
 
 
-class Labels(tuple[Label, ...]):
-    """Labels of a text, of which columns are made.
+class Labels(Categorical[Label]):
+    """Labels of a text, of which columns are made: words share labels (`labels.strip`)."""
 
-    Words share labels (`labels.strip`), so there are few of them in a text of any length: what is asked of each is
-    worked out once for every object.
-    """
-
-    @classmethod
-    def of(cls, labels: Iterable[Label]) -> Labels:
-        """The labels as such, which they may be already."""
-        return labels if isinstance(labels, Labels) else cls(labels)
-
-    @cached_property
-    def _objects(self) -> tuple[list[Label], npt.NDArray[np.intp]]:
-        """The labels that are different objects, and the number of each word's among them."""
-        places = list(map(id, self))
-        objects = dict(zip(places, self, strict=True))
-        number = dict(zip(objects, range(len(objects)), strict=True))
-        return list(objects.values()), np.fromiter(map(number.__getitem__, places), np.intp, len(places))
+    @staticmethod
+    def keys(items: list[Label]) -> list[int]:
+        return list(map(id, items))
 
     def numbers(self, of: Callable[[Label], int]) -> Numbers:
         """What a function says of each label, [n]."""
-        objects, number = self._objects
-        found: Numbers = np.fromiter(map(of, objects), np.int8, len(objects))[number]
-        return found
+        return self.column(of, np.int8)
 
     def flags(self, of: Callable[[Label], bool]) -> Flags:
         """Whether a function holds of each label, [n]."""
-        found: Flags = self.numbers(of) != 0
-        return found
+        return self.column(of, np.bool_)
+
+    @cached_property
+    def cases(self) -> Numbers:
+        """The column of each label's case, [n]."""
+        return self.numbers(lambda label: _CASE_NUMBER[label.case])
+
+    @cached_property
+    def marks(self) -> Numbers:
+        """The column of each label's mark, [n]."""
+        return self.numbers(lambda label: _MARK_NUMBER[label.mark])
 
 
 def case_numbers(labels: Sequence[Label]) -> Numbers:
-    """The column of each label's case, [n]."""
-    return Labels.of(labels).numbers(lambda label: _CASE_NUMBER[label.case])
+    """The column of each label's case, [n]; not to be changed."""
+    return Labels.of(labels).cases
 
 
 def mark_numbers(labels: Sequence[Label]) -> Numbers:
-    """The column of each label's mark, [n]."""
-    return Labels.of(labels).numbers(lambda label: _MARK_NUMBER[label.mark])
+    """The column of each label's mark, [n]; not to be changed."""
+    return Labels.of(labels).marks
+
+
+def folded(text: Text, wanted: str) -> Text:
+    """The text with the marks of `wanted` alone; the others become the nearest of these."""
+    unwanted = [mark for mark in MARKS if mark not in wanted]
+    if not unwanted:
+        return text
+    marks = text.marks.copy()
+    next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
+    for mark in _SOFT:
+        if mark in unwanted:
+            column = marks[:, MARK_COLUMNS.index(mark)]
+            strong = column * next_capital
+            marks[:, PERIOD if "." in wanted else NONE if "," not in wanted else COMMA] += strong
+            marks[:, COMMA if "," in wanted else NONE] += column - strong
+            column[:] = 0
+    if "." in unwanted:
+        _pour(marks, PERIOD, NONE, text.has(Fact.ABBREVIATION))
+    for mark, targets in _FOLDS.items():
+        if mark in unwanted:
+            target = next((t for t in targets if t in wanted), "")
+            _pour(marks, MARK_COLUMNS.index(mark), MARK_COLUMNS.index(target))
+    # What was poured into a period cannot stay on `u.s.` either.
+    _pour(marks, PERIOD, NONE, text.has(Fact.NO_PERIOD))
+    return replace(text, marks=marks)
 
 
 def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
     """Move the probability of one column to another, in some rows or in all."""
+    if rows is not None and not rows.any():
+        return
     moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)
     table[:, target] += moved
     table[:, source] -= moved
@@ -130,33 +154,14 @@ def _restrict_cases(text: Text) -> None:
     _pour(text.cases, CAPITAL, MIXED, text.has(Fact.DEGREE))
     _pour(text.cases, UPPER, CAPITAL, text.has(Fact.ONE_LETTER))
     _pour(text.cases, CAPITAL, LOWER, text.has(Fact.NO_CAPITAL))
-    text.cases[text.has(Fact.NO_CASE)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]
-    text.cases[text.has(Fact.ALWAYS_CAPITAL)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[CAPITAL]
-    text.cases[text.has(Fact.ALWAYS_LOWER)] = np.eye(len(CASE_COLUMNS), dtype=np.float32)[LOWER]
+    for fact, case in ((Fact.NO_CASE, LOWER), (Fact.ALWAYS_CAPITAL, CAPITAL), (Fact.ALWAYS_LOWER, LOWER)):
+        text.cases[text.has(fact)] = _CERTAIN[case]
 
 
 def _restrict_marks(text: Text) -> None:
     _pour(text.marks, PERIOD, NONE, text.has(Fact.NO_PERIOD))
-    silent, broken = text.has(Fact.NO_WORD), text.has(Fact.FRAGMENT)
-    for mark in range(1, len(MARK_COLUMNS)):
-        # `she-` says itself that it is broken off; at most a comma follows.
-        _pour(text.marks, mark, NONE, silent if mark == COMMA else silent | broken)
-
-
-def _fold_marks(text: Text, wanted: str) -> None:
-    next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
-    for mark in _SOFT:
-        if mark not in wanted:
-            column = text.marks[:, MARK_COLUMNS.index(mark)]
-            strong = column * next_capital
-            text.marks[:, PERIOD if "." in wanted else NONE if "," not in wanted else COMMA] += strong
-            text.marks[:, COMMA if "," in wanted else NONE] += column - strong
-            column[:] = 0
-    if "." not in wanted:
-        _pour(text.marks, PERIOD, NONE, text.has(Fact.ABBREVIATION))
-    for mark, targets in _FOLDS.items():
-        if mark not in wanted:
-            target = next((t for t in targets if t in wanted), "")
-            _pour(text.marks, MARK_COLUMNS.index(mark), MARK_COLUMNS.index(target))
-    # What was poured into a period cannot stay on `u.s.` either.
-    _pour(text.marks, PERIOD, NONE, text.has(Fact.NO_PERIOD))
+    markless = text.has(Fact.NO_WORD | Fact.FRAGMENT)
+    if markless.any():
+        for mark in range(1, len(MARK_COLUMNS)):
+            # `she-` says itself that it is broken off; at most a comma follows.
+            _pour(text.marks, mark, NONE, text.has(Fact.NO_WORD) if mark == COMMA else markless)

@@ -34,7 +34,7 @@ _ROUNDS = 30
 Shares = npt.NDArray[np.float64]
 
 
-def weigh(marks: Rows, cue_ends: Sequence[bool], turn_ends: Sequence[bool]) -> None:
+def weigh(marks: Rows, cue_ends: Sequence[bool] | Flags, turn_ends: Sequence[bool] | Flags) -> None:
     """Change the probabilities of marks [n, 9] in place by where they stand: `cue_ends` and `turn_ends` are [n].
 
     Where the speaker changes the network has been told so, and nothing is changed.

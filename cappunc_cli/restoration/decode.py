@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from cappunc_cli.labels import Label, shared
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restoration.around import Scene, Signs, answer, forget, sentence_ends, surround
+from cappunc_cli.restoration.around import Scene, Sides, answer, forget, quoted, sentence_ends, surround
+from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import (
     CAPITAL,
     CASE_COLUMNS,
@@ -30,15 +31,17 @@ from cappunc_cli.restoration.columns import (
     PERIOD,
     UPPER,
     Chances,
+    Labels,
+    Numbers,
     Text,
     chance_of_end,
-    columns,
+    folded,
 )
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.cues import weigh
 from cappunc_cli.restoration.existing import Evidence
-from cappunc_cli.restoration.facts import Fact, facts, mixed_form
+from cappunc_cli.restoration.facts import Fact, mixed_form
 from cappunc_cli.restoration.options import Options
 
 if TYPE_CHECKING:
@@ -67,24 +70,22 @@ Flags = npt.NDArray[np.bool_]
 
 
 def heard(
-    probabilities: Rows,
-    words: Sequence[str],
-    turn_ends: Sequence[bool],
+    text: Text,
+    turn_ends: Sequence[bool] | Flags,
     config: ModelConfig,
     options: Options,
-    lexicon: Mapping[str, str],
-    cue_ends: Sequence[bool] | None = None,
+    cue_ends: Sequence[bool] | Flags | None = None,
 ) -> Text:
-    """What the model says of bare words, within limits, whatever they have been written like.
+    """What a model says of words, within what the user wants, whatever they have been written like.
 
-    `probabilities` is [n, cases + marks + around] in the config's order; `turn_ends` says where the speaker
-    changes; `lexicon` gives mixed-case forms; `cue_ends` says where a caption ends.
+    `turn_ends` says where the speaker changes, `cue_ends` where a caption ends.
     """
-    conventions = language(options.language or config.languages[0])
-    text = columns(probabilities, facts(words, conventions, lexicon), config, allowed_marks(conventions, options))
-    if cue_ends is not None and not options.apart:
-        weigh(text.marks, cue_ends, turn_ends)
-    return text
+    text = folded(text, allowed_marks(language(options.language or config.languages[0]), options))
+    if cue_ends is None or options.apart:
+        return text
+    marks = text.marks.copy()
+    weigh(marks, cue_ends, turn_ends)
+    return replace(text, marks=marks)
 
 
 def allowed_marks(conventions: Language, options: Options) -> str:
@@ -95,16 +96,16 @@ def allowed_marks(conventions: Language, options: Options) -> str:
 def decide(
     text: Text,
     words: Sequence[str],
-    turn_ends: Sequence[bool],
+    turn_ends: Sequence[bool] | Flags,
     config: ModelConfig,
     options: Options,
     lexicon: Mapping[str, str],
     known: Evidence,
     written: Sequence[Label],
-    bound: Sequence[bool],
+    bound: Sequence[bool] | Flags,
     given: int = 0,
     goes_on: bool = False,
-) -> list[Label]:
+) -> Labels:
     """A label for each bare word: its case and form, and all that stands before and after it.
 
     `text` is what is `heard` of them, at least one. `known` is what the marks and case of `written`, the labels
@@ -113,6 +114,15 @@ def decide(
     does not end with its last word.
     """
     conventions = language(options.language or config.languages[0])
+    labels, turns, fast = Labels.of(written), np.asarray(turn_ends, np.bool_), np.asarray(bound, np.bool_)
+    if options.existing == "replace" and conventions.opening:
+        labels = forget(labels, conventions.opening, given)
+    allowed = allowed_marks(conventions, options)
+    spoken = Categorical.of(words)
+    scene = Scene(text, spoken, labels, turns, conventions, config, options, allowed, fast, given, goes_on)
+    if (known.marks >= 0).all() and (known.cases >= 0).all():
+        signs = surround(scene, answer(scene, known.marks.astype(np.intp), text.marks, np.zeros_like(fast)))
+        return _labels(words, known.cases, signs, lexicon, conventions)
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), chance_of_end(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
@@ -120,18 +130,14 @@ def decide(
     if 0 < given < len(words):
         # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
         own[given] -= _LATE_COST * ends[given]
-    scores = _mark_scores(text, turn_ends, config, options, known, goes_on)
+    scores = _mark_scores(text, turns, config, options, known, goes_on)
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital, config.consistency)
-        scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
-    if options.existing == "replace" and conventions.opening:
-        written = [*written[:given], *forget(written[given:], conventions.opening)]
-    allowed = allowed_marks(conventions, options)
-    fast = np.asarray(bound, np.bool_)
-    scene = Scene(text, words, written, turn_ends, conventions, config, options, allowed, fast, given, goes_on)
+        if known.capitals.any():
+            scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
     marks = answer(scene, _best_marks(scores, config, goes_on), scores, known.marks < 0)
     signs = surround(scene, marks)
-    cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, signs.closed)
+    cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, quoted(signs))
     return _labels(words, cases, signs, lexicon, conventions)
 
 
@@ -160,7 +166,7 @@ def own_capital(text: Text, ends: Chances, capital: Chances) -> Chances:
 
 def _mark_scores(
     text: Text,
-    turn_ends: Sequence[bool],
+    turn_ends: Sequence[bool] | Flags,
     config: ModelConfig,
     options: Options,
     known: Evidence,
@@ -267,11 +273,15 @@ def capital_form(text: Text) -> Indices:
 
 
 def _labels(
-    words: Sequence[str], cases: Indices, signs: Signs, forms: Mapping[str, str], conventions: Language
-) -> list[Label]:
-    kinds = list(zip(cases.tolist(), signs.before, signs.after, strict=True))
-    known = {kind: shared(CASE_COLUMNS[kind[0]], *kind[1:]) for kind in set(kinds)}
-    labels = list(map(known.__getitem__, kinds))
-    for i in np.flatnonzero(cases == MIXED).tolist():
-        labels[i] = replace(labels[i], form=mixed_form(words[i], forms, conventions) or "")
-    return labels
+    words: Sequence[str],
+    cases: Indices | Numbers,
+    signs: Categorical[Sides],
+    forms: Mapping[str, str],
+    conventions: Language,
+) -> Labels:
+    def label(sides: Sides, case: int) -> Label:
+        return shared(CASE_COLUMNS[case], *sides, "")
+
+    labels = Labels(*signs.crossed(cases, len(CASE_COLUMNS), label))
+    mixed = np.flatnonzero(cases == MIXED).tolist()
+    return labels.changed({i: replace(labels[i], form=mixed_form(words[i], forms, conventions) or "") for i in mixed})

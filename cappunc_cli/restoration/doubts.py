@@ -35,6 +35,7 @@ from cappunc_cli.restoration.decode import allowed_marks, capital_form, chance_a
 from cappunc_cli.restoration.existing import Evidence, evidence
 from cappunc_cli.restoration.facts import Fact, mixed_form
 from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import said_of, taken_apart
 from cappunc_cli.restoration.stretches import Lack
 from cappunc_cli.restoration.together import rewritten
 from cappunc_cli.words import Word, Words, cue_ends, turn_ends
@@ -77,11 +78,10 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     if not words:
         return []
     words = Words.of(words)
-    bare, written = zip(*map(stripped, words.texts), strict=True)
+    bare, labels = taken_apart(words.texts)
     turns = turn_ends(words)
-    labels = Labels(written)
     captions = cue_ends(words) if options.pauses else None
-    text = heard(rows, bare, turns, model.config, options, model.lexicon, captions)
+    text = heard(said_of(bare, rows, model, options), turns, model.config, options, captions)
     sure = certain(bare, labels, turns, model.config, options)
     known = sure.hold(evidence(words, bare, labels, "replace"))
 
@@ -89,7 +89,7 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     chances = text.marks @ _IN_KIND
     probable, others = (chances * kinds).sum(1), np.where(kinds, np.float32(0), chances)
     instead = others.argmax(1)
-    free = ~lack.marks & (known.marks < 0) & ~np.array(words.followed, np.bool_) & ~text.has(_NO_MARK)
+    free = ~lack.marks & (known.marks < 0) & ~np.array(list(words.followed), np.bool_) & ~text.has(_NO_MARK)
     free &= kinds @ _possible(model, options)
     free[-1] = False  # a text is closed, whatever a network hears at the edge of its last window
     odd_marks = free & (probable < below) & (others.max(1) > 0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import Label
+from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import (
     CAPITAL,
     LOWER,
@@ -106,10 +107,11 @@ def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None =
     The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
     """
     marks, cases = mark_numbers(labels), case_numbers(labels)
+    bare = Categorical.of(bare)
     marked = _IS_MARKED[marks]
     if spelling is not None:
         marked &= ~(spelling & (marks == PERIOD)) | bound(labels)
-    builds = np.fromiter(map(_build, bare), np.int8, len(bare))
+    builds = bare.column(_build, np.int8)
     low = cases == LOWER
     shown = ~low & ((builds & _SHOWS) != 0)
     high = int(shown.sum())
@@ -133,7 +135,7 @@ def _build(word: str) -> int:
     return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word)
 
 
-def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool]) -> Lack:
+def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool] | Flags) -> Lack:
     """What a text lacks: all of it the same, where its counts say so, or stretches of it."""
     # The period of `dr.` is spelling: recognisers write it that write no mark.
     kind = shape(bare, labels, known.abbreviation)

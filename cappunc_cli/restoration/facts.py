@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cappunc_cli.labels import capital, fold, strip, upper
 from cappunc_cli.languages import Language
+from cappunc_cli.restoration.categorical import Categorical
 
 
 class Fact(IntFlag):
@@ -57,9 +58,10 @@ _last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 def facts(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> Facts:
     """The Fact flags of each bare word, [n]."""
     table = _table(language, lexicon)
-    for word in set(words).difference(table):
+    words = Categorical.of(words)
+    for word in set(words.values).difference(table):
         table[word] = int(_fact(word, language, lexicon))
-    return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
+    return words.column(table.__getitem__, np.uint16)
 
 
 def _table(language: Language, lexicon: Mapping[str, str]) -> dict[str, int]:

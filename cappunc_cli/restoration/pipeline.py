@@ -10,21 +10,25 @@ from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import Label, dress, stripped
 from cappunc_cli.languages import language
+from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.columns import Labels
+from cappunc_cli.restoration.columns import Labels, Text, columns
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.decode import decide, heard
 from cappunc_cli.restoration.engine import OnnxEngine
 from cappunc_cli.restoration.engine_ngram import NgramEngine
 from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.existing import combine, evidence, judge
+from cappunc_cli.restoration.facts import facts
 from cappunc_cli.restoration.models import find, find_for, read_lexicon
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.stretches import Expected, Lack, expected
+from cappunc_cli.restoration.stretches import Lack, expected
 from cappunc_cli.silence import pauses
 from cappunc_cli.words import Word, Words, cue_ends, turn_ends
 from cappunc_cli.words import texts as texts_of
@@ -163,51 +167,61 @@ def rewrite(
     if not words:
         return []
     texts = list(texts_of(words))
-    bare, written = zip(*map(stripped, texts), strict=True)
-    labels = Labels(written)
-    turns = turn_ends(words)
-    bound = list(map(bool, Words.of(words).followed))
+    bare, labels = taken_apart(texts)
+    turns = np.array(turn_ends(words), np.bool_)
+    bound = np.array(list(Words.of(words).followed), np.bool_)
     captions = cue_ends(words) if options.pauses else None
-    text = heard(rows, bare, turns, model.config, options, model.lexicon, captions)
+    said = said_of(bare, rows, model, options)
+    text = heard(said, turns, model.config, options, captions)
     held = [label for _, label in map(stripped, given)]
-    wanted = _expectations(rows, bare, model, options) if options.existing == "auto" else None
+    wanted = expected(said) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
         sure = certain(bare, labels, turns, model.config, options)
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
         known = sure.hold(evidence(words, bare, labels, options.existing, lack)).with_given(held)
-        written = Labels((*held, *sure.labels[len(held) :])) if held else sure.labels
-        decided: Sequence[Label] = decide(
+        written = sure.labels.changed(dict(enumerate(held)))
+        decided = decide(
             text, bare, turns, model.config, options, model.lexicon, known, written, bound, len(held), goes_on
         )
         decided = unparted(bound, labels, decided)
-        fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        new = list(texts)
-        for i, (old, kept, label) in enumerate(zip(labels, sure.labels, decided, strict=True)):
-            if old is kept is label:  # words share labels: as good as always where nothing is new
+        changes = {i: (text, stripped(text)[1]) for i, text in enumerate(given) if text != texts[i]}
+        # Words share labels: as good as always there is something new where these are others.
+        for i in np.flatnonzero((labels.ids != sure.labels.ids) | (labels.ids != decided.ids)).tolist():
+            if i < len(held):
                 continue
-            dressed = _written(texts[i], bare[i], old, kept, label, fixed[i], settled[i])
+            fixed, settled = bool(known.cases[i] >= 0), bool(known.settled[i])
+            dressed = _written(texts[i], bare[i], labels[i], sure.labels[i], decided[i], fixed, settled)
+            again, label = stripped(dressed)
             # Whatever a label says, it is the same word or it stays as it was.
-            if stripped(dressed)[0] == bare[i]:
-                new[i] = intern(dressed)
-        new[: len(held)] = given
-        if new == texts:
+            if dressed != texts[i] and again == bare[i]:
+                changes[i] = intern(dressed), label
+        if not changes:
             break
-        texts = new
-        labels = Labels(label for _, label in map(stripped, texts))
+        for i, (new, _) in changes.items():
+            texts[i] = new
+        labels = labels.changed({i: label for i, (_, label) in changes.items()})
     return texts
+
+
+def taken_apart(texts: Sequence[str]) -> tuple[Categorical[str], Labels]:
+    """The bare words of written ones, and their labels."""
+    written = Categorical.of(texts)
+    pairs = list(map(stripped, written.values))
+    bare, labels = (Categorical.of([pair[0] for pair in pairs]), Labels.of([pair[1] for pair in pairs]))
+    return Categorical(bare.values, bare.codes[written.codes]), Labels(labels.values, labels.codes[written.codes])
 
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """What each word's surroundings lack, given the model's `probabilities`: what `existing` auto would restore."""
-    bare, labels = zip(*map(stripped, texts_of(words)), strict=True) if words else ((), ())
-    return judge(bare, labels, _expectations(rows, bare, model, options), turn_ends(words))
+    bare, labels = taken_apart(texts_of(words))
+    return judge(bare, labels, expected(said_of(bare, rows, model, options)), turn_ends(words))
 
 
-def _expectations(rows: Rows, bare: Sequence[str], model: Model, options: Options) -> Expected:
-    """The marks and case that the model expects of bare words."""
+def said_of(bare: Sequence[str], rows: Rows, model: Model, options: Options) -> Text:
+    """What the model says of bare words, within what each can carry."""
     conventions = language(options.language or model.config.languages[0])
-    return expected(rows, bare, conventions, model.lexicon, model.config)
+    return columns(rows, facts(bare, conventions, model.lexicon), model.config)
 
 
 def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:

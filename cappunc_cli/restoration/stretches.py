@@ -11,17 +11,15 @@ of Saerens et al. 2002, "Adjusting the outputs of a classifier to new a priori p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.labels import TERMINAL, Label
-from cappunc_cli.languages import Language
 from cappunc_cli.restoration.columns import (
     LOWER,
     MARK_COLUMNS,
@@ -31,15 +29,11 @@ from cappunc_cli.restoration.columns import (
     Flags,
     Labels,
     Numbers,
+    Text,
     case_numbers,
     chance_of_end,
-    columns,
 )
-from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.facts import Fact, facts
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+from cappunc_cli.restoration.facts import Fact
 
 #: The probability, at each word, of a change from one way of writing to a certain other.
 _CHANGE = 0.002
@@ -135,11 +129,8 @@ class Expected:
     abbreviation: Flags
 
 
-def expected(
-    probabilities: Rows, bare: Sequence[str], conventions: Language, lexicon: Mapping[str, str], config: ModelConfig
-) -> Expected:
-    """The expectations that a model's `probabilities` [n, cases + marks (+ around)] of bare words amount to."""
-    text = columns(probabilities, facts(bare, conventions, lexicon), config, "".join(MARK_COLUMNS))
+def expected(text: Text) -> Expected:
+    """The expectations that what a model says of bare words, with all marks, amounts to."""
     ends = chance_of_end(text)
     none = text.marks[:, NONE]
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
@@ -174,7 +165,7 @@ class _Seen:
     open_end: Flags
 
 
-def lacking(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool]) -> Lack:
+def lacking(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool] | Flags) -> Lack:
     """What the words of a text lack that is written as `labels` say."""
     if not labels:
         no = np.zeros(0, np.bool_)
