@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from cappunc_cli import formats
-from cappunc_cli.cli.lang import detect, words_of
+from cappunc_cli.cli.lang import detect, language_of, words_of
+from cappunc_cli.cli.plan import Job
 from cappunc_cli.errors import BadModel
 from cappunc_cli.labels import MARKS, Case, strip
 from cappunc_cli.languages import LANGUAGES
@@ -107,6 +108,20 @@ def test_what_is_english_and_what_says_nothing() -> None:
     assert detect([], CODES) == "en"
     assert detect(words_of('{"word": "the", "start": 1.0}'), CODES) == "en"
     assert words_of('{"word": "\\u00e9l", "conf": 1}\n<i>Sí</i> {\\an8}no') == ["él", "sí", "no"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.json", '{"text": " Dis-moi, est-ce que l\'avion vole?", "language": "fr"}', "fr"),
+        ("a.json", '{"text": " Tell me, does the plane fly?", "language": "fr"}', "en"),  # translated
+        ("a.vtt", "WEBVTT\nKind: captions\nLanguage: fr-FR\n\n00:01.000 --> 00:02.000\nDis-moi, ça vole\n", "fr"),
+    ],
+)
+def test_a_file_may_name_its_language(name: str, text: str, found: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert language_of(Job(str(path), None), CODES) == found
 
 
 @pytest.mark.parametrize("text", ["привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου"])

@@ -34,6 +34,7 @@ _ENGLISH_SHARE = 0.15
 _LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
+_DECLARED = re.compile(r"(?:\"language\"\s*:\s*\"|^Language:\s*)([A-Za-z]{2,3})\b", re.MULTILINE)
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f'’-]+[^\W\d_]*)*")
 
@@ -42,6 +43,11 @@ def words_of(text: str) -> list[str]:
     """The first words of a file of any format, in lower case: not its tags, keys and clock times."""
     text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text[:_LONGEST])
     return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MOST]
+
+
+def declared(text: str) -> list[str]:
+    """The languages that a file says it is in (Whisper's JSON, YouTube's WebVTT); a translation need not be."""
+    return sorted({code.lower() for code in _DECLARED.findall(text)})
 
 
 def detect(words: Sequence[str], candidates: Iterable[str]) -> str:
@@ -154,4 +160,4 @@ def language_of(job: Job, codes: Sequence[str]) -> str:
         text = data[:_LONGEST].decode("utf-8-sig")
     except UnicodeDecodeError:
         text = decode(data)[0]
-    return detect(words_of(text), codes)
+    return detect(words_of(text), [*codes, *declared(text)])
