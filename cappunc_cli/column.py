@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, pairwise, repeat
+from itertools import chain, compress, islice, repeat
+from operator import ne
 from typing import overload
 
 
@@ -44,28 +45,36 @@ class Column(Sequence[int | None]):
             self.add(column[0], len(column))
         elif column:
             self.add(column[0])
-            at, none, most = self._length, self._NONE, self._MOST
-            new = [i for i, (a, b) in enumerate(pairwise(column)) if a != b]
-            self._starts.extend([at + i for i in new])
-            fresh = [column[i + 1] for i in new]
-            self._values.extend([none if v is None else v if -most < v < most else self._kept(v) for v in fresh])
-            self._last, self._length = column[-1], at + len(column) - 1
+            at, most = self._length - 1, self._MOST
+            new: Sequence[int] = list(compress(range(1, len(column)), map(ne, islice(column, 1, None), column)))
+            fresh = list(map(column.__getitem__, new))
+            self._starts.extend(map(at.__add__, new))
+            if None in fresh or min(fresh) < -most or max(fresh) > most:  # type: ignore[type-var,operator]
+                fresh = list(map(self._kept, fresh))
+            self._values.extend(fresh)  # type: ignore[arg-type]
+            self._last, self._length = column[-1], at + len(column)
 
     def _join(self, other: Column) -> None:
         if not other._length:
             return
         first = int(self._length > 0 and other[0] == self._last)
-        self._starts.extend([self._length + at for at in other._starts[first:]])
+        starts = other._starts[first:]
+        self._starts.extend(map(self._length.__add__, starts) if self._length else starts)
         self._values.extend(other._values[first:])
         self._last = other._last
         self._length += other._length
 
     def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
         """Append the value at each place."""
-        if isinstance(values, Column) and len(values._values) == 1 and places:
+        if isinstance(values, Column) and values.even and places:
             self.add(values[0], len(places))
         else:
             self.extend(map(list(values).__getitem__, places))
+
+    @property
+    def even(self) -> bool:
+        """Whether all numbers are equal."""
+        return len(self._values) <= 1
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(number, start, stop) for each stretch of equal numbers."""
@@ -112,7 +121,9 @@ class Column(Sequence[int | None]):
         part = Column()
         if start < stop:
             first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
-            part._starts = array("I", [max(at - start, 0) for at in self._starts[first:last]])
+            starts = self._starts[first + 1 : last]
+            part._starts.append(0)
+            part._starts.extend(map((-start).__add__, starts) if start else starts)
             part._values = self._values[first:last]
             part._last = self._known(part._values[-1])
             part._length = stop - start

@@ -126,8 +126,8 @@ class Words(Sequence[Word]):
         texts: Iterable[str],
         starts: Iterable[int | None],
         ends: Iterable[int | None],
-        cues: Iterable[int],
-        turns: Iterable[int],
+        cues: Iterable[int | None],
+        turns: Iterable[int | None],
     ) -> None:
         """Append words whose format keeps no places, without sounds."""
         begun = len(self.texts)

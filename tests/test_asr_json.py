@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats import asr_json
-from cappunc_cli.formats.asr_json import ASR_ENGINES, alignment, detect, document, scan, sniff
+from cappunc_cli.formats.asr_json import ASR_ENGINES, alignment, detect, document, scan, sniff, tokens
 from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
 from cappunc_cli.labels import Case, dress, fold, strip
 from cappunc_cli.words import Document, turn_ends
@@ -476,6 +476,12 @@ def test_blocks_cover_both_runs(ours: list[str], theirs: list[str]) -> None:
         assert (ours[a:b] == theirs[c:d]) if same else (b > a or d > c)
         i, j = b, d
     assert (i, j) == (len(ours), len(theirs))
+
+
+@given(st.lists(st.sampled_from([*"[]()♪<>-–— \n\ta1:", "-->", ">>", "WEBVTT"]), max_size=12).map("".join))
+def test_what_is_masked_or_begins_a_turn_has_a_sign(text: str) -> None:
+    assert tokens._MASK.search(text) is None or tokens._MASKING.search(text) or "WEBVTT" in text
+    assert tokens._TURN.search(text) is None or tokens._TURNING.search(text)
 
 
 def test_long_runs_stay_aligned() -> None:

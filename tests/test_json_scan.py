@@ -70,6 +70,8 @@ def test_lists_of_flat_objects_know_where_everything_stands(values: list[object]
         ('[{"a":1,":1,":"x","b":"a"}]', ["x", "a"]),
         ('[{"a": "b", "b": "b"}]', ["b", "b"]),
         ('[{"b": 2, "a": "{[", "b": "]}"}]', ["]}", "{["]),
+        ('[{"a": {"b": "x"}, "a": "y"}]', ["y"]),
+        ('[{"a": 1, "a": "y", "b": {}}]', ["y"]),
     ],
 )
 def test_a_string_of_a_flat_object_is_not_mistaken_for_another(source: str, places: list[str]) -> None:

@@ -154,6 +154,13 @@ def _pieces(source: str, edits: Iterator[Edit]) -> Iterator[str]:
     yield source[at:]
 
 
+def gapped(source: str, starts: Sequence[int], stops: Sequence[int], gap: str) -> str:
+    """The source with a gap in place of each source[start:stop]; raises ValueError where two of them overlap."""
+    if any(map(gt, stops, islice(starts, 1, None))):
+        raise ValueError("gaps overlap")
+    return gap.join([source[a:b] for a, b in zip(chain((0,), stops), chain(starts, (None,)), strict=True)])
+
+
 @dataclass(frozen=True, slots=True)
 class Visible:
     """What a viewer sees of source[start:stop], and where each character of it stands.
@@ -348,8 +355,7 @@ def skeleton(source: str, words: Words) -> str:
     """The source with a NUL for each copy of a word: what no rewriting may change."""
     starts = words.plain_places()
     if starts is not None:
-        between = map(slice, chain((0,), map(add, starts, map(len, words.texts))), chain(starts, (None,)))
-        return "\0".join(map(source.__getitem__, between))
+        return gapped(source, starts, list(map(add, starts, map(len, words.texts))), "\0")
     return splice(source, gaps(words), in_order=words.in_order)
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, compress, groupby, pairwise
+from itertools import accumulate, compress, groupby, islice, pairwise, repeat
+from operator import itemgetter
 
 from cappunc_cli.labels import TERMINAL, stripped
+from cappunc_cli.words import Span
 
-from ..spans import Edit, splice
+from ..spans import Edit, gapped, splice
 from .items import is_mark_item, item_edits, removal
-from .scan import Literal, Node, literal_edits, member_spans
+from .scan import Literal, Node, Units, literal_edits, member_spans
 from .sync import Synced, target
 from .tokens import Part
-from .tracks import Anchor, Fields
+from .tracks import Anchor
 
 
 def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
@@ -61,13 +63,13 @@ def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach
         if new == old and not items:
             continue
         parts = tokens.parts(place.token)
-        marks = {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)} if items else set()
-        for f in marks:
-            yield stream, f, None
-        whole = [part for part in parts if part[0] not in marks] if marks else parts
-        size = sum(b - a for _, a, b in whole)
-        for change in changes(old[:size], new) if marks or new != old else ():
-            for f, edit in _spread(whole, change):
+        if items and (marks := {f for f, a, b in parts[1:] if is_mark_item(fields, f, a, b)}):
+            for f in marks:
+                yield stream, f, None
+            parts = [part for part in parts if part[0] not in marks]
+            old = old[: sum(b - a for _, a, b in parts)]
+        for change in changes(old, new):
+            for f, edit in _spread(parts, change):
                 yield stream, f, edit
 
 
@@ -83,8 +85,9 @@ def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: 
 
 def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit] | None]]:
     """The edits of each field together; they come stream by stream, and in the order of its fields."""
-    for (stream, f, goes), group in groupby(changes, key=lambda change: (change[0], change[1], change[2] is None)):
-        yield stream, f, None if goes else [edit for _, _, edit in group if edit is not None]
+    for (stream, f), group in groupby(changes, key=itemgetter(0, 1)):
+        own = [edit for _, _, edit in group if edit is not None]
+        yield stream, f, own or None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -155,43 +158,63 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             yield *spans.of(anchor.node, anchor.key), str(new)
 
 
-#: What stands in a skeleton in place of a word, of what goes with it, and of a number.
-_BONES = ("_", "", "0")
 #: Field, start and stop of parts of tokens, and 1 for those that do not begin a token.
 _Parts = tuple["array[int]", "array[int]", "array[int]", bytearray]
-#: So many bits of a place say where it stops and which of these stands there.
-_STOP_BITS, _BONE_BITS = 31, 2
 
 
 def skeleton(synced: Synced) -> str:
     """The source without all that writing may change: words, their marks, what counts them."""
-    # Each edit in one number, for there are several to a word; in these, places are in order.
-    start_at, stops, bones = _BONE_BITS + _STOP_BITS, (1 << _STOP_BITS) - 1, (1 << _BONE_BITS) - 1
-    edits = ((n >> start_at, n >> _BONE_BITS & stops, _BONES[n & bones]) for n in sorted(_bones(synced)))
-    return splice(synced.fields.source, edits, in_order=True)
-
-
-def _bone(start: int, stop: int, number: int) -> int:
-    return (start << _STOP_BITS | stop) << _BONE_BITS | number
-
-
-def _bones(synced: Synced) -> Iterator[int]:
-    fields, tokens = synced.fields, synced.tokens
+    # Edits that are apart have their starts and their stops in one order; few of them leave anything but a word's gap.
+    starts, stops = list[int](), list[int]()
+    others: dict[int, str] = {}
+    fields, inside = synced.fields, [start + 1 for start in synced.fields.literals.starts]
     for stream, shown in synced.places.tokens():
         parts = array("I"), array("I"), array("I"), bytearray()
         if synced.tracks[synced.streams[stream][1]].new_mark is not None:
-            yield from _removals(synced, shown, parts)
+            for start, stop, text in _removals(synced, shown, parts):
+                starts.append(start)
+                stops.append(stop)
+                others[start] = text
         else:
             for first, stop in _stretches(shown):
-                for column, more in zip(parts, tokens.stretch(first, stop), strict=True):
+                for column, more in zip(parts, synced.tokens.stretch(first, stop), strict=True):
                     column.extend(more)
-        yield from _bones_of(fields, *parts)
-    spans = _Spans(fields.source)
+        which, begins, ends, further = parts
+        if units := fields.units(which):
+            begins, ends = (_literally(units, which, places) for places in (begins, ends))
+        begun = len(starts)
+        starts += [inside[f] + at for f, at in zip(which, begins, strict=True)]
+        stops += [inside[f] + at for f, at in zip(which, ends, strict=True)]
+        others.update(zip(compress(islice(starts, begun, None), further), repeat("")))
+    for start, stop in _counts(synced):
+        starts.append(start)
+        stops.append(stop)
+        others[start] = "0"
+    starts.sort()
+    stops.sort()
+    if not others:
+        return gapped(fields.source, starts, stops, "_")
+    left = [others.get(start, "_") for start in starts]
+    return splice(fields.source, zip(starts, stops, left, strict=True), in_order=True)
+
+
+def _literally(units: Mapping[int, Units], which: Sequence[int], places: Sequence[int]) -> array[int]:
+    """Where the characters at places of fields, in their order, begin in their literals; some have `units`."""
+    found = array("I", places)
+    for f, own in units.items():
+        some = slice(bisect_left(which, f), bisect_right(which, f))
+        found[some] = array("I", own.all(places[some]))
+    return found
+
+
+def _counts(synced: Synced) -> Iterator[Span]:
+    """Where the numbers stand that count characters."""
+    spans = _Spans(synced.fields.source)
     for track in synced.tracks:
         counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
         for anchor in counted.values():
             if isinstance(anchor.node.get(anchor.key), int):
-                yield _bone(*spans.of(anchor.node, anchor.key), 2)
+                yield spans.of(anchor.node, anchor.key)
 
 
 def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -206,29 +229,14 @@ def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _bones_of(
-    fields: Fields, which: Sequence[int], starts: Sequence[int], stops: Sequence[int], further: Sequence[int]
-) -> list[int]:
-    """Of parts, by their columns (_Parts)."""
-    if units := fields.units(which):
-        starts = [units[f][a] if f in units else a for f, a in zip(which, starts, strict=True)]
-        stops = [units[f][b] if f in units else b for f, b in zip(which, stops, strict=True)]
-    begins = fields.literals.starts
-    return [
-        ((base := begins[f] + 1) + a << _STOP_BITS | base + b) << _BONE_BITS | number
-        for f, a, b, number in zip(which, starts, stops, further, strict=True)
-    ]
-
-
-def _removals(synced: Synced, shown: Iterable[int], parts: _Parts) -> Iterator[int]:
+def _removals(synced: Synced, shown: Iterable[int], parts: _Parts) -> Iterator[Edit]:
     """Of a list in which marks are entries of their own, the entries that go; the other parts of tokens to `parts`."""
     fields, tokens = synced.fields, synced.tokens
     for token in shown:
         number = 0
         for f, a, b in tokens.parts(token):
             if number and is_mark_item(fields, f, a, b):
-                start, stop, _ = removal(fields, f)
-                yield _bone(start, stop, 1)
+                yield removal(fields, f)
                 continue
             for column, value in zip(parts, (f, a, b, number), strict=True):
                 column.append(value)

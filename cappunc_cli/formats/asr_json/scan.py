@@ -11,8 +11,11 @@ import json
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import repeat
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
+from operator import add
 from typing import Any
 
 from cappunc_cli.errors import BadInput
@@ -56,10 +59,6 @@ class Node(dict[str, Any]):
     stop: int
 
 
-#: What has a place.
-_PLACED = frozenset({str, Node, list})
-
-
 def fault(source: str, at: int, what: str) -> BadInput:
     return BadInput(f"broken JSON: {what}", line=source.count("\n", 0, at) + 1)
 
@@ -72,69 +71,85 @@ def parse(source: str, start: int = 0) -> tuple[Any, int]:
     """
     try:
         value, stop = _DECODER.raw_decode(source, start)
-        return _Finder(source, start).placed(value, start)[0], stop
+        return _placed(source, value, start, stop), stop
     except (ValueError, RecursionError):  # broken, or a key is there twice
         return _parse_slowly(source, start)
 
 
-def _node(members: list[tuple[str, Any]]) -> Node:
-    node = Node(members)
-    if len(node) < len(members):
+_DECODER = json.JSONDecoder(strict=False, object_hook=Node)
+
+
+def _placed(source: str, value: Any, start: int, stop: int) -> Any:
+    """The value of source[start:stop], as the standard library has read it, with its places.
+
+    Raises ValueError where a key is there twice, RecursionError where it is nested too deep.
+    """
+    holder, finder = [value], _Finder(source, start, stop)
+    finder.place(holder, start)
+    # Of a key that is there twice, the first value is in none that has been read: its quotes are left over.
+    text = source[start:stop]
+    if "\\" in text:
+        text = text.replace("\\\\", "").replace('\\"', "")
+    if text.count('"') != 2 * finder.strings:
         raise ValueError("a key is there twice")
-    return node
-
-
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_node)
+    return holder[0]
 
 
 class _Finder:
-    """Finds the strings and objects of a value that the standard library has read: they come in its order."""
+    """Finds the strings and objects of a value, which come in its order; `strings` counts them, and keys."""
 
-    __slots__ = ("_escape", "_source")
+    __slots__ = ("_escape", "_source", "_stop", "strings")
 
-    def __init__(self, source: str, start: int) -> None:
-        self._source = source
+    def __init__(self, source: str, start: int, stop: int) -> None:
+        self._source, self._stop = source, stop
         self._escape = self._next_escape(start)
+        self.strings = 0
 
     def _next_escape(self, at: int) -> int:
-        found = self._source.find("\\", at)
-        return found if found >= 0 else len(self._source)
+        found = self._source.find("\\", at, self._stop)
+        return found if found >= 0 else self._stop
 
-    def placed(self, value: Any, at: int, depth: int = 0) -> tuple[Any, int]:
-        """A value that begins at `at` or behind, with its places, and where to look for the next one.
+    def place(self, holder: Any, at: int, depth: int = 0) -> int:
+        """Give the members of an object or a list their places; returns where to look for what follows.
 
-        Raises RecursionError where it is nested too deep.
+        Raises RecursionError where they are nested too deep.
         """
         if depth > _DEPTH:
             raise RecursionError
         index = self._source.index
-        if type(value) is str:
-            literal = Literal(value)
-            literal.start = at = index('"', at)
-            literal.stop = at = self._end(at, len(value))
-            return literal, at
-        if type(value) is Node:
-            value.start = at = index("{", at)
-            for key, member in value.items():
-                at = self._end(index('"', at), len(key))
-                if type(member) in _PLACED:
-                    value[key], at = self.placed(member, at, depth + 1)
-            value.stop = at = index("}", at) + 1
-        elif type(value) is list:
-            for i, member in enumerate(value):
-                if type(member) in _PLACED:
-                    value[i], at = self.placed(member, at, depth + 1)
-        return value, at
+        is_object = type(holder) is Node
+        if is_object:
+            holder.start = at = index("{", at)
+            self.strings += len(holder)
+        members: Iterable[tuple[Any, Any]] = holder.items() if is_object else enumerate(holder)
+        for key, member in members:
+            if is_object:
+                start = index('"', at)
+                at = start + len(key) + 2
+                if at > self._escape:
+                    at = self._end(start)
+            kind = type(member)
+            if kind is str:
+                literal = holder[key] = Literal(member)
+                literal.start = start = index('"', at)
+                at = start + len(member) + 2
+                if at > self._escape:
+                    at = self._end(start)
+                literal.stop = at
+                self.strings += 1
+            elif kind is Node or kind is list:
+                at = self.place(member, at, depth + 1)
+        if is_object:
+            holder.stop = at = index("}", at) + 1
+        return at
 
-    def _end(self, start: int, length: int) -> int:
-        """Where a literal ends that begins at `start` and says so many characters; they are asked for in order."""
-        stop = start + length + 2
-        if stop > self._escape:
-            found = _STRING.match(self._source, start)
-            assert found is not None  # it has been read
-            stop = found.end()
-            self._escape = self._next_escape(stop)
-        return stop
+    def _end(self, start: int) -> int:
+        """Where a literal ends that may have escapes; they are asked for in order."""
+        found = _STRING.match(self._source, start)
+        if found is None:
+            raise ValueError("no string")
+        self._escape = self._next_escape(found.end())
+        return found.end()
 
 
 def _parse_slowly(source: str, start: int) -> tuple[Any, int]:
@@ -271,12 +286,13 @@ def literal_edits(source: str, literal: Span, edits: Iterable[Edit]) -> Iterator
     Only what changes is written anew; escapes elsewhere in the literal stay as spelled. A
     new non-ASCII character is escaped where its neighbours or the whole file do so.
     """
-    inside = source[literal[0] + 1 : literal[1] - 1]
-    units = Units(inside)
-    escapes = _ESCAPED.search(inside)
-    ascii_only = escapes is not None or (inside.isascii() and source.isascii())
-    large = escapes is not None and any(c in "ABCDEF" for c in escapes.group())
-    base = literal[0] + 1
+    base, inside = literal[0] + 1, source[literal[0] + 1 : literal[1] - 1]
+    ascii_only, large = inside.isascii() and source.isascii(), False
+    units: Units | range = range(len(inside) + 1)
+    if "\\" in inside:
+        units = Units(inside)
+        if escapes := _ESCAPED.search(inside):
+            ascii_only, large = True, any(c in "ABCDEF" for c in escapes.group())
     for start, stop, text in edits:
         yield base + units[start], base + units[stop], escape(text, ascii_only, large)
 
@@ -300,7 +316,12 @@ class Units:
     def __getitem__(self, i: int) -> int:
         return i + self._shifts[bisect_left(self._places, i)]
 
+    def all(self, places: Sequence[int]) -> Iterator[int]:
+        """Of many characters."""
+        return map(add, places, map(self._shifts.__getitem__, map(bisect_left, repeat(self._places), places)))
 
+
+@lru_cache(maxsize=1 << 10)
 def escape(text: str, ascii_only: bool, large: bool = False) -> str:
     """`text` as the inside of a JSON string."""
     return "".join([_SHORT.get(c) or _escape_one(c, ascii_only, large) for c in text])

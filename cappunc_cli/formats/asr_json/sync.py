@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from itertools import accumulate, compress, islice, repeat, takewhile
+from itertools import compress, repeat, takewhile
+from typing import NamedTuple
 
 from cappunc_cli.column import Column
 from cappunc_cli.labels import Label, dress, stripped
@@ -25,8 +26,7 @@ _NOBODY = -1
 _SHOWN, _MARKED, _CAPITAL = 1, 2, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A token of a stream, and the words whose case and mark it shows, all by their numbers.
 
     None: another word's spelling has no such end (`25` for "twenty five" has both, the
@@ -42,12 +42,14 @@ class Place:
     letters: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """What a stream writes: a word list may keep case and leave the marks to the text."""
 
     case: bool = True
     marks: bool = True
+
+
+_WHOLE = Style()
 
 
 class Places:
@@ -85,7 +87,7 @@ class Places:
             column[start:] = array("q", [n if n == _NOBODY else numbers[n - first] for n in column[start:]])
         for i in list(takewhile(lambda i: i >= start, reversed(self._letters))):
             a, b, at = self._letters[i]
-            self._letters[i] = numbers[a - first], numbers[b - first] + 1, at
+            self._letters[i] = numbers[a - first], numbers[b - 1 - first] + 1, at
 
     def whole(self, start: int) -> Iterator[tuple[int, Sequence[int], Sequence[int]]]:
         """Of the places from `start` on that show one word and all of it: tokens and words, stream by stream."""
@@ -99,10 +101,12 @@ class Places:
 
     def changed(self, words: Sequence[int]) -> Iterator[Place]:
         """The places that show a word that is true in `words`, which ends with a false one for nobody."""
-        columns = zip(self._case_of, self._mark_of, strict=True)
-        for i, (case_of, mark_of) in enumerate(columns):
-            if words[case_of] or words[mark_of] or i in self._letters:
-                yield self._at(i)
+        columns = zip(self._streams, self._tokens, self._case_of, self._mark_of, strict=True)
+        letters = self._letters
+        for i, (stream, token, case_of, mark_of) in enumerate(columns):
+            if words[case_of] or words[mark_of] or i in letters:
+                whose = None if case_of == _NOBODY else case_of, None if mark_of == _NOBODY else mark_of
+                yield Place(stream or 0, token, *whose, letters.get(i))
 
     def tokens(self) -> Iterator[tuple[int, Sequence[int]]]:
         """The tokens of all places, stream by stream."""
@@ -111,16 +115,6 @@ class Places:
 
     def __len__(self) -> int:
         return len(self._tokens)
-
-    def _at(self, i: int) -> Place:
-        stream, token, case_of, mark_of = self._streams[i], self._tokens[i], self._case_of[i], self._mark_of[i]
-        return Place(
-            stream or 0,
-            token,
-            None if case_of == _NOBODY else case_of,
-            None if mark_of == _NOBODY else mark_of,
-            self._letters.get(i),
-        )
 
 
 class Synced:
@@ -206,13 +200,15 @@ class Synced:
         for k, token in enumerate(theirs):
             mark_of = ours[-1] if k + 1 == len(theirs) else None
             if same:
-                self.places.add(Place(number, token, None, mark_of, (ours[0], ours[-1], at)))
+                self.places.add(Place(number, token, None, mark_of, (ours[0], ours[-1] + 1, at)))
             else:
                 self.places.add(Place(number, token, ours[0] if k == 0 else None, mark_of))
             at += len(keys[token])
 
     def _number(self, drafts: Sequence[int], own: range, begun: int) -> None:
         """Let the places from `begun` on know their words by the order of all words."""
+        if len(drafts) == len(own) and own.start == len(self.words):
+            return  # the words are the track's own tokens, and these are all there are
         numbers = array("q", [_NOBODY]) * (len(self.tokens) - own.start)
         for n, d in enumerate(drafts, len(self.words)):
             numbers[d - own.start] = n
@@ -226,9 +222,12 @@ class Synced:
         # Of each stream, what it shows of each word: _shows, and 0 of a word that it lacks.
         seen = [bytearray(count) for _ in silent]
         every = array("q", range(base, base + count))
-        said_by = [None if name is None else names[name] for name in tokens.speakers[own.start :]]
-        speakers = [said_by[d - own.start] for d in drafts]
-        named = said_by.count(None) < len(said_by)
+        speakers: list[object] = [None] * count
+        said_by = tokens.speakers[own.start :]
+        named = any(name is not None and names[name] is not None for name, _, _ in said_by.stretches())
+        if named:
+            told = [None if name is None else names[name] for name in said_by]
+            speakers = [told[d - own.start] for d in drafts]
         for stream, shows, of in self.places.whole(begun):
             here, found = seen[stream - first], map(_shows, map(tokens.texts.__getitem__, shows))
             if of == every:
@@ -238,14 +237,14 @@ class Synced:
                     here[word - base] |= what
             for token, word in zip(shows, of, strict=True) if named else ():
                 if speakers[word - base] is None:
-                    speakers[word - base] = said_by[token - own.start]
+                    speakers[word - base] = told[token - own.start]
         for s, mute in enumerate(silent):
             raw = _lacks(s, seen, _MARKED)
             # Lower case alone, or beside marks, is no style, but what is to be restored.
             self.styles.append(Style(not (raw and _lacks(s, seen, _CAPITAL)), not mute and not raw))
         self.differing += [base + i for i in _differing(list(compress(seen, [s.case for s in self.styles[first:]])))]
         shown = array("q", [_NOBODY]) * count
-        plain = [style == Style() for style in self.styles[first:]]
+        plain = [style == _WHOLE for style in self.styles[first:]]
         for stream, shows, of in self.places.whole(begun):
             if not plain[stream - first] or _NOBODY not in shown:
                 continue
@@ -255,18 +254,23 @@ class Synced:
                 for token, word in zip(shows, of, strict=True):
                     if shown[word - base] == _NOBODY:
                         shown[word - base] = token
-        starts, ends = list(tokens.starts[own.start : own.stop]), list(tokens.ends[own.start : own.stop])
+        starts: Sequence[int | None] = tokens.starts[own.start : own.stop]
+        ends: Sequence[int | None] = tokens.ends[own.start : own.stop]
         if len(drafts) > len(own):  # what only a copy has has no time
             places = [d - own.start if d < own.stop else -1 for d in drafts]
             starts, ends = ([*map([*known, None].__getitem__, places)] for known in (starts, ends))
         if track.clock:
+            starts, ends = list(starts), list(ends)
             _timed(self.fields.source, track.clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
         written = [d if t == _NOBODY else t for d, t in zip(drafts, shown, strict=True)]
         begins = self._cue + bool(self.tracks)
-        own_cues, own_turns = list(tokens.cues[own.start :]), list(tokens.turns[own.start :])
-        said_in = (begins + (own_cues[t - own.start] or 0) for t in written)
-        cues = array("q", islice(accumulate(said_in, max, initial=self._cue), 1, None))
-        self._cue = cues[-1] if cues else self._cue
+        said_in = Column()
+        said_in.extend_from(tokens.cues[own.start :], [t - own.start for t in written])
+        cues = Column()
+        for cue, start, stop in said_in.stretches():
+            self._cue = max(self._cue, begins + (cue or 0))
+            cues.add(self._cue, stop - start)
+        own_turns = list(tokens.turns[own.start :])
         turns = array("q")
         if named or any(own_turns):
             for t, speaker in zip(written, speakers, strict=True):
@@ -349,7 +353,7 @@ def target(
     if case_of is not None and case_of not in led and before[case_of] == after[case_of]:
         case_of = None
     mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
-    if case_of == mark_of and case_of is not None and style == Style() and own == before[case_of]:
+    if case_of == mark_of and case_of is not None and style == _WHOLE and own == before[case_of]:
         return after[case_of]
     if place.letters is not None and style.case:
         own = _with_letters(own, place.letters, before, after)

@@ -27,6 +27,9 @@ _MASK = re.compile(
     r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
     re.MULTILINE,
 )
+# Most texts have none of these, and what is masked has one, or begins with WEBVTT; and so has what begins a turn.
+_MASKING = re.compile(r"[\[(♪<>]")
+_TURNING = re.compile(r"[>–—-](?:(?<=>)>|(?<!>)[^\S\n])")
 _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
@@ -117,13 +120,16 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
         turns.append(found.end())
         return _hide(found)
 
-    masked = _TURN.sub(hide_turn, _MASK.sub(_hide, text))
+    masked = _MASK.sub(_hide, text) if _MASKING.search(text) or "WEBVTT" in text else text
+    if _TURNING.search(masked):
+        masked = _TURN.sub(hide_turn, masked)
     # What is between the runs, and these, by turns.
     pieces = _RUN.split(masked)
     edges = list(accumulate(map(len, pieces)))
     runs, starts, stops = pieces[1::2], edges[:-1:2], edges[1::2]
-    spoken = [run.isalnum() or _is_word(run.split(maxsplit=1)[0]) for run in runs]
+    spoken = list(map(str.isalnum, runs))
     if not all(spoken):
+        spoken = [plain or _is_word(run.split(maxsplit=1)[0]) for plain, run in zip(spoken, runs, strict=True)]
         runs = list(compress(runs, spoken))
         starts, stops = (list(compress(column, spoken)) for column in (starts, stops))
     numbers = {bisect_left(starts, turn) for turn in turns}
@@ -165,17 +171,26 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
         tokens.starts.extend(starts)
         tokens.ends.extend(ends)
     else:
-        # Only the first word of a field has its start, only the last one its end; -1: neither.
-        before, behind = chain((-1,), tails), chain(heads[1:], (-1,))
-        first = [f if f != tail else -1 for f, tail in zip(heads, before, strict=False)]
-        last = [f if tail != head else -1 for f, tail, head in zip(ending, tails, behind, strict=False)]
-        tokens.starts.extend_from([*starts, None], first)
-        tokens.ends.extend_from([*ends, None], last)
+        # Only the first word of a field has its start, only the last one its end.
+        _add_times(tokens.starts, starts, heads, heads, chain((-1,), tails))
+        _add_times(tokens.ends, ends, ending, tails, chain(heads[1:], (-1,)))
     said = [False] * len(texts)
     for turn_at in turns:
         said[turn_at] = True
     tokens.turns.extend(said)
     return range(begun, len(tokens))
+
+
+def _add_times(
+    column: Column, times: Column, told_by: Sequence[int], fields: Iterable[int], beside: Iterable[int]
+) -> None:
+    """Append the time of the field that tells it, for each word; None where the word beside it is in the same field."""
+    times.add(None)
+    if times.even:
+        column.extend_from(times, told_by)
+    else:
+        columns = zip(told_by, fields, beside, strict=False)
+        column.extend_from(times, [-1 if f == other else teller for teller, f, other in columns])
 
 
 def _heads(starts_of: Sequence[int], begins: Sequence[int], stops: Sequence[int]) -> Sequence[int]:
