@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats import spans
+from cappunc_cli.formats import ass, spans
 from cappunc_cli.formats.lines import Timing, milliseconds, split, timing
 from cappunc_cli.formats.rolling import lines, lines_alone
 from cappunc_cli.formats.speech import scan, words_alone
+from cappunc_cli.formats.tags import HIDDEN_IN_XML
 from cappunc_cli.words import Word
 
 
@@ -29,6 +30,13 @@ def rewritten(text: str, new: list[str]) -> str:
 def test_splice_puts_edits_in_whatever_their_order() -> None:
     assert spans.splice("abcdef", [(4, 5, "E"), (0, 1, ""), (2, 2, "-"), (2, 2, "+")]) == "b-+cdEf"
     assert spans.splice("abc", []) == "abc"
+
+
+def test_gaps_take_the_place_of_words_and_do_not_overlap() -> None:
+    assert spans.gapped("one two", [0, 4], [3, 7], "_") == "_ _"
+    assert spans.gapped("one", [], [], "_") == "one"
+    with pytest.raises(ValueError, match="overlap"):
+        spans.gapped("one", [0, 1], [2, 3], "_")
 
 
 @pytest.mark.parametrize("edits", [[(0, 2, "x"), (1, 3, "y")], [(2, 1, "x")]])
@@ -221,6 +229,12 @@ def test_words_alone_are_what_is_spoken(parts: list[tuple[str, str]]) -> None:
     assert (speech.trailing, speech.sound) == (None, False)
     shown = [(line.text, line.count, line.key) for line in lines(speech)]
     assert shown == [(line.text, line.count, line.key) for line in lines_alone(text)]
+
+
+@pytest.mark.parametrize("hidden", [spans.HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
+@given(st.text(st.sampled_from("ab1 \n\\Nnh<>{}&;#'’-.,!?…\xa0\u200b\u200e\u202a\u2060\ufeff"), max_size=12))
+def test_no_markup_is_taken_for_words_alone(hidden: re.Pattern[str], text: str) -> None:
+    assert words_alone(text, 0, len(text)) is None or not hidden.search(text)
 
 
 def test_a_label_without_words_is_announced() -> None:

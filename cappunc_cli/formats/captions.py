@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import overload
+from typing import NamedTuple, overload
 
 from cappunc_cli.column import Column
 from cappunc_cli.labels import stripped
@@ -29,8 +29,7 @@ _TOGETHER = 256
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(NamedTuple):
     """Times in milliseconds, None where unreadable, and the span of the text in the source.
 
     `speaker` is who a field beside the text says speaks, None where nobody is named.
@@ -123,8 +122,7 @@ class Turns:
         return self.number
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
+class _Plain(NamedTuple):
     """The words of a cue that shows nothing else, and where each begins; in a file that does not roll.
 
     The first one has the `start`, the last one the `end`; a `sound` may be heard before them.
@@ -217,7 +215,7 @@ class _Reader:
         for number, cue in enumerate(cues):
             # A word without an end may have to ask the next one for it.
             simple = not self.rolling and cue.end is not None
-            if simple and (places := words_alone(self.source, *cue.text, self.hidden)):
+            if simple and (places := words_alone(self.source, *cue.text)):
                 yield from chain.from_iterable(held)
                 held = []
                 yield self._plain(cue, number, places, spoken and heard)

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from operator import ne
 from sys import intern
 
 from cappunc_cli.labels import dress, strip
@@ -40,9 +41,12 @@ def settle(
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
+    changed = bytes(map(ne, words.texts, texts))
+    odd = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
     for number, places in _places(regions, words):
         region = _Region(source, regions[number], hidden, words, places)
-        if region.in_danger(texts):
+        # `mary [on the phone]: never` has its colon outside all words.
+        if region.has(changed) and (region.has(odd) or region.has_brackets()):
             _settle_region(region, result)
     return result
 
@@ -81,15 +85,15 @@ class _Region:
     words: Words
     places: Sequence[_Place]
 
-    def in_danger(self, texts: Sequence[str]) -> bool:
-        """Whether some text is new, and some colon, dash or bracket could turn it into something else."""
-        changed = odd = False
-        for i in map(_word, self.places):
-            old, new = self.words.texts[i], texts[i]
-            changed |= new != old
-            odd |= _has_colon(new) or _has_new_dash(old, new)
-        # `mary [on the phone]: never` has its colon outside all words.
-        return changed and (odd or any(self.source.find(bracket, *self.span) >= 0 for bracket in "(（["))
+    def has(self, words: bytes) -> bool:
+        """Whether one of its words is 1 among all words."""
+        if isinstance(self.places, range):
+            return words.find(1, _word(self.places[0]), _word(self.places[-1]) + 1) >= 0
+        return any(words[_word(place)] for place in self.places)
+
+    def has_brackets(self) -> bool:
+        """Whether a bracket opens in it."""
+        return any(self.source.find(bracket, *self.span) >= 0 for bracket in "(（[")
 
     def read(self, texts: Sequence[str]) -> Iterator[str]:
         """The words of the region when it has been written."""

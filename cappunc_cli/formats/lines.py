@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from .spans import Spans
 
 # Only these three end a line. NEL, U+2028, VT and FF inside a text do not (str.splitlines would).
 BREAKS = re.compile(r"\r\n|\r|\n")
+_FILLED = re.compile(r"[^\r\n]+")
 
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 _CLOCK = re.compile(r"(-?)(?:([0-9]+):)?([0-9]+):([0-9]+)(?:[.,:]([0-9]+))?")
@@ -21,8 +22,7 @@ _END = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
 _ODD_ARROW = re.compile(rf"\s*({_TIME})\s*(?:-{{1,3}}\s?>|[–—=]>|→)\s*({_TIME})(?=\s|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(NamedTuple):
     """A timing line; a time is None where it cannot be read."""
 
     start: int | None
@@ -32,15 +32,21 @@ class Timing:
 def split(source: str) -> Spans:
     """Spans of the lines, without their ends; a final line end begins no new line."""
     result = Spans()
-    at = 0
+    result.starts.append(0)
     for found in BREAKS.finditer(source):
-        start, stop = found.span()
-        result.starts.append(at)
-        result.stops.append(start)
-        at = stop
-    if at < len(source):
-        result.append((at, len(source)))
+        stop, start = found.span()
+        result.stops.append(stop)
+        result.starts.append(start)
+    if result.starts[-1] < len(source):
+        result.stops.append(len(source))
+    else:
+        result.starts.pop()
     return result
+
+
+def filled(source: str) -> Iterator[re.Match[str]]:
+    """The lines that are not empty, without their ends; for those whom a few may tell enough."""
+    return _FILLED.finditer(source)
 
 
 def numbering(source: str) -> Callable[[int], int]:

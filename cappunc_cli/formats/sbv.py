@@ -10,7 +10,7 @@ from cappunc_cli.words import Document, Notice, Span
 
 from . import captions
 from .captions import Cue, skeleton, write
-from .lines import milliseconds, split
+from .lines import filled, milliseconds, split
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -20,12 +20,14 @@ _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 # One of the two times is mistyped: still no speech, whatever mark comes or goes at the end.
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
+_BETWEEN = re.compile(r"\.[0-9]{1,3},[0-9]")
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 
 
 def sniff(text: str) -> bool:
     """Whether some line is a pair of times."""
-    return "," in text and any(_TIMING.match(text[start:stop]) for start, stop in split(text[:100_000]))
+    head = text[:100_000]
+    return _BETWEEN.search(head) is not None and any(_TIMING.match(line.group()) for line in filled(head))
 
 
 def read(text: str) -> Document:

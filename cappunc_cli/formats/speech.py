@@ -69,12 +69,13 @@ class Speech:
     sound: bool = False
 
 
-def words_alone(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> list[int] | None:
+def words_alone(source: str, start: int, stop: int) -> list[int] | None:
     """Where each word of source[start:stop] begins, if it has words and shows nothing else; most captions do not.
 
-    Then `scan` finds these words, as white space parts them, and nothing about them.
+    Then `scan` finds these words, as white space parts them, and nothing about them: the markup of any format has a
+    bracket, a backslash, an ampersand or a character that nobody sees.
     """
-    if _WORDS_ALONE.fullmatch(source, start, stop) is None or hidden.search(source, start, stop):
+    if _WORDS_ALONE.fullmatch(source, start, stop) is None:
         return None
     return [found.start() for found in _TOKEN.finditer(source, start, stop)]
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Document, Notice, Span
 
 from . import captions
 from .captions import Cue, Cues, skeleton, write
-from .lines import Timing, is_index, split, timing
+from .lines import Timing, filled, is_index, split, timing
+from .spans import Spans
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -20,6 +22,8 @@ SUFFIXES = (".srt",)
 
 # A line with two clock times and no arrow is a timing line beyond repair, not speech.
 _TWO_CLOCKS = re.compile(r"[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}")
+_UNREADABLE = Timing(None, None)
+_ARROWHEAD = re.compile(r"[>→]")
 _DIGIT = re.compile(r"[0-9]")
 
 
@@ -27,18 +31,11 @@ def sniff(text: str) -> bool:
     """Whether some line has an arrow between two times."""
     if ">" not in text and "→" not in text:
         return False
-    return any(found is not None and found.start is not None for found in map(timing, _lines_with_arrows(text)))
+    times = (timing(line.group()) for line in filled(text))
+    return any(found is not None and found.start is not None for found in times)
 
 
-def _lines_with_arrows(text: str) -> Iterator[str]:
-    for start, stop in split(text):
-        line = text[start:stop]
-        if ">" in line or "→" in line:
-            yield line
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     """A timing line, and the line of its index where it has one."""
 
     line: int
@@ -66,15 +63,26 @@ def read(text: str) -> Document:
     return captions.document("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
-def _marks(text: str, lines: Sequence[Span]) -> Iterator[_Mark]:
+def _marks(text: str, lines: Spans) -> Iterator[_Mark]:
     last = -1
-    for i, (start, stop) in enumerate(lines):
+    for i in _with_arrows(text, lines):
+        start, stop = lines[i]
         found = timing(text[start:stop])
-        if found is None or (found == Timing(None, None) and not _DIGIT.search(text, start, stop)):
+        if found is None or (found == _UNREADABLE and not _DIGIT.search(text, start, stop)):
             continue  # `a --> b` is speech
         # A number directly before a timing line is never speech: the cue before may be empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
         yield _Mark(i, i - 1 if index else i, found)
+        last = i
+
+
+def _with_arrows(text: str, lines: Spans) -> Iterator[int]:
+    """The lines in which an arrow may be."""
+    last = -1
+    for found in _ARROWHEAD.finditer(text):
+        i = bisect_right(lines.starts, found.start()) - 1
+        if i > last:
+            yield i
         last = i
 
 

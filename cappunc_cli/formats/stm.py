@@ -11,7 +11,7 @@ from cappunc_cli.words import Document, Notice, Span, Word, Words
 
 from . import spans
 from .captions import Turns
-from .lines import split
+from .lines import filled, split
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -37,8 +37,8 @@ _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 def sniff(text: str) -> bool:
     """Whether four of five lines are rows; comments and blank lines do not count."""
     rows = others = 0
-    for start, stop in split(text[:100_000]):
-        line = text[start:stop].strip(" \t\ufeff")
+    for found in filled(text[:100_000]):
+        line = found.group().strip(" \t\ufeff")
         if line and not line.startswith(";;"):
             if _is_row(line):
                 rows += 1

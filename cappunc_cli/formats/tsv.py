@@ -12,7 +12,7 @@ from cappunc_cli.words import Document, Notice, Span
 
 from . import captions, guard, spans
 from .captions import Cue, Origin
-from .lines import split
+from .lines import filled, split
 from .spans import Edit
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -67,12 +67,11 @@ def _milliseconds(number: str) -> int:
 def _fields(text: str) -> list[_Field]:
     """The fields of a CSV that is surely one of cues; nothing for anything else."""
     result: list[_Field] = []
-    for start, stop in split(text):
-        if start == stop:
-            continue
-        found = _CSV_ROW.match(text[start:stop])
+    for line in filled(text):
+        found = _CSV_ROW.match(line.group())
         if found is None:
             return []
+        start = line.start()
         a, b = found.span(1)
         quoted = found.group(1).startswith('"')
         place = (start + a + 1, start + b - 1) if quoted else (start + a, start + b)
