@@ -5,8 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise, repeat
-from operator import and_
+from itertools import chain, islice, repeat
 from sys import intern
 from typing import overload
 
@@ -280,8 +279,15 @@ def texts(words: Sequence[Word]) -> list[str]:
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word; as long as `words`, the last one False."""
-    turns = words.turns if isinstance(words, Words) else [word.turn for word in words]
-    return [a != b for a, b in pairwise(turns)] + [False] * bool(words)
+    return _ends(Words.of(words).turns)
+
+
+def _ends(numbers: Column) -> list[bool]:
+    """Whether the next number is another, of each but the last one."""
+    ends = [False] * len(numbers)
+    for _, start, _ in islice(numbers.stretches(), 1, None):
+        ends[start - 1] = True
+    return ends
 
 
 def cue_ends(words: Sequence[Word]) -> list[bool]:
@@ -291,11 +297,12 @@ def cue_ends(words: Sequence[Word]) -> list[bool]:
     of plain text is no caption.
     """
     known = Words.of(words)
-    ends = [a != b for a, b in pairwise(known.cues)] + [False] * bool(known)
-    heads = [True, *ends[:-1]]
-    timed = [start is not None for start in known.starts]
-    cues, stamped = sum(heads), sum(timed)
-    cued = sum(map(and_, heads, timed))
-    if 2 * cued < cues or _STAMPED * (stamped - cued) > len(known) - cues:
+    heads = [start for _, start, _ in known.cues.stretches()]
+    timed = [False] * len(known)
+    for value, start, stop in known.starts.stretches():
+        if value is not None:
+            timed[start:stop] = [True] * (stop - start)
+    cued = sum(map(timed.__getitem__, heads))
+    if 2 * cued < len(heads) or _STAMPED * (sum(timed) - cued) > len(known) - len(heads):
         return [False] * len(known)
-    return ends
+    return _ends(known.cues)

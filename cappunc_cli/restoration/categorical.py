@@ -63,6 +63,10 @@ class Categorical(Sequence[T], Generic[T]):
         codes[list(changes)] = others.codes + len(self.values)
         return type(self)([*self.values, *others.values], codes)
 
+    def taken(self, places: Codes) -> Self:
+        """What stands at some places."""
+        return type(self)(self.values, self.codes[places])
+
     @cached_property
     def ids(self) -> Codes:
         """Which object stands at each place, [n]."""

@@ -174,8 +174,8 @@ def _mark_scores(
 ) -> Rows:
     """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
     scores = _log(text.marks)
-    for mark in config.marks:
-        scores[:, MARK_COLUMNS.index(mark)] += config.bias.get(mark, 0)
+    for mark in config.bias.keys() & set(config.marks):
+        scores[:, MARK_COLUMNS.index(mark)] += config.bias[mark]
     scores[:, NONE] -= _REACH * (2 * options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
     numbers = text.has(Fact.DIGIT_LAST)[:-1] & text.has(Fact.DIGIT_FIRST)[1:] & ~np.asarray(turn_ends[:-1], np.bool_)

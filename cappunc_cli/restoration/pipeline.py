@@ -166,10 +166,11 @@ def rewrite(
     """
     if not words:
         return []
-    texts = list(texts_of(words))
+    words = Words.of(words)
+    texts = list(words.texts)
     bare, labels = taken_apart(texts)
     turns = np.array(turn_ends(words), np.bool_)
-    bound = np.array(list(Words.of(words).followed), np.bool_)
+    bound = np.array(list(words.followed), np.bool_)
     captions = cue_ends(words) if options.pauses else None
     said = said_of(bare, rows, model, options)
     text = heard(said, turns, model.config, options, captions)
@@ -187,14 +188,24 @@ def rewrite(
         decided = unparted(bound, labels, decided)
         changes = {i: (text, stripped(text)[1]) for i, text in enumerate(given) if text != texts[i]}
         # Words share labels: as good as always there is something new where these are others.
-        for i in np.flatnonzero((labels.ids != sure.labels.ids) | (labels.ids != decided.ids)).tolist():
-            if i < len(held):
-                continue
-            fixed, settled = bool(known.cases[i] >= 0), bool(known.settled[i])
-            dressed = _written(texts[i], bare[i], labels[i], sure.labels[i], decided[i], fixed, settled)
+        other = (labels.ids != sure.labels.ids) | (labels.ids != decided.ids)
+        other[: len(held)] = False
+        places = np.flatnonzero(other)
+        fixed, settled = (known.cases[places] >= 0).tolist(), known.settled[places].tolist()
+        for i, word, *of_word in zip(
+            places.tolist(),
+            bare.taken(places),
+            labels.taken(places),
+            sure.labels.taken(places),
+            decided.taken(places),
+            fixed,
+            settled,
+            strict=True,
+        ):
+            dressed = _written(texts[i], word, *of_word)
             again, label = stripped(dressed)
             # Whatever a label says, it is the same word or it stays as it was.
-            if dressed != texts[i] and again == bare[i]:
+            if dressed != texts[i] and again == word:
                 changes[i] = intern(dressed), label
         if not changes:
             break

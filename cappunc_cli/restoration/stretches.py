@@ -12,7 +12,7 @@ of Saerens et al. 2002, "Adjusting the outputs of a classifier to new a priori p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 
@@ -70,8 +70,12 @@ _CASED, _LOWERED, _RAISED = range(3)
 _WAYS = [(bare, case) for bare in (False, True) for case in (_CASED, _LOWERED, _RAISED)]
 _LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
 _CASE = np.array([case for _, case in _WAYS])
-#: The probabilities [from, to] of each way of writing one word later.
-_STEP = ((1 - len(_WAYS) * _CHANGE) * np.eye(len(_WAYS)) + _CHANGE).astype(np.float32)
+#: How much likelier it is that the next word is written in a certain way because all may change than because none does.
+_STIR = _CHANGE / (1 - len(_WAYS) * _CHANGE)
+#: Words over which probabilities may shrink, by _STIR at most for each, before they are normalised.
+_LONGEST_BLOCK = 64
+#: Log-likelihoods of the kinds of mark where marks are missing.
+_BY_CHANCE = np.log([1 - _STRAY, _STRAY / 2, _STRAY / 2])
 
 Scores = npt.NDArray[np.float64]
 
@@ -138,8 +142,8 @@ def expected(text: Text) -> Expected:
     own = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
     return Expected(
         _with_whims(np.stack([none, 1 - none - ends, ends], 1)),
-        _with_whims(np.stack([1 - own, own], 1))[:, 1],
-        _with_whims(np.stack([1 - capital, capital], 1))[:, 1],
+        _with_whims(own.astype(np.float32, copy=False)),
+        _with_whims(capital),
         np.clip(text.cases[:, UPPER] / np.maximum(capital, np.float32(1e-3)), 0.01, 0.99),
         ~text.has(Fact.NO_CASE | Fact.NO_CAPITAL),
         text.has(Fact.ONE_LETTER),
@@ -149,7 +153,7 @@ def expected(text: Text) -> Expected:
 
 
 def _with_whims(chances: Chances) -> Chances:
-    """The same [n, k], less sure: bounded by the shares in the whole text."""
+    """The same [n, ...], less sure: bounded by the shares in the whole text."""
     chances = np.maximum(chances, np.float32(1e-6))
     mixed: Chances = (1 - _WHIM) * chances + _WHIM * (chances.mean(0) if len(chances) else 0)
     return mixed
@@ -171,8 +175,9 @@ def lacking(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool] 
         no = np.zeros(0, np.bool_)
         return Lack(no, no, no)
     seen = _seen(known, labels, np.asarray(turn_ends, np.bool_))
-    first = _probable(_scores(known, seen))
-    ways = _probable(_scores(_in_own_style(known, seen, first), seen))
+    by_case = _case_scores(known, seen)
+    first = _probable(by_case + _mark_scores(known.marks.T, seen))
+    ways = _probable(by_case + _mark_scores(_in_own_style(known, seen, first), seen))
     path = _decided(ways)
     case = _CASE[path]
     return Lack(_LACKS_MARKS[path], case != _CASED, case == _RAISED)
@@ -186,41 +191,42 @@ def _seen(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> _Seen:
     return _Seen(kinds, case_numbers(written), turn, turn | np.append(False, written.flags(_is_open)[:-1]))
 
 
-def _scores(known: Expected, seen: _Seen) -> Scores:
-    """Log-likelihoods [n, ways] of what is written, under each way of writing."""
-    by_model = np.log(known.marks[np.arange(len(seen.kinds)), seen.kinds])
-    by_chance = np.log(np.where(seen.kinds == _NO_MARK, 1 - _STRAY, _STRAY / 2))
+def _mark_scores(marks: Chances, seen: _Seen) -> Scores:
+    """Log-likelihoods [ways, n] of the marks that are there, expected to be `marks` [3, n] where none lack."""
+    by_model = np.log(marks[seen.kinds, np.arange(len(seen.kinds))])
+    scores: Scores = np.where(_LACKS_MARKS[:, None], _BY_CHANCE[seen.kinds], by_model)
+    return scores
 
+
+def _case_scores(known: Expected, seen: _Seen) -> Scores:
+    """Log-likelihoods [ways, n] of the cases that are there."""
     ended = np.append(True, seen.kinds[:-1] == _END)
     begin = 1 - np.where(seen.turn, _LOWER_TURN, _LOWER_START)
     # Where marks are missing a capital may stand for a sentence that they would have ended.
     in_marked = np.where(ended, begin, np.where(seen.open_end, np.maximum(known.capital, _OPEN_START), known.own))
     in_bare = np.where(ended, begin, known.capital)
-
-    fixed = _by_case(known, seen.cases)
-    chances = [
-        (_cased(known, seen.cases, in_bare if bare else in_marked) if case == _CASED else fixed[case])
-        for bare, case in _WAYS
-    ]
-    return np.stack(
+    lowered, raised = _without_case(known, seen.cases)
+    chances = np.stack(
         [
-            (by_chance if bare else by_model) + np.where(known.cased, np.log(chance), 0)
-            for chance, (bare, _) in zip(chances, _WAYS, strict=True)
-        ],
-        1,
-    )
+            _cased(known, seen.cases, in_marked), lowered, raised,
+            _cased(known, seen.cases, in_bare), lowered, raised,
+        ]
+    )  # fmt: skip
+    scores: Scores = np.where(known.cased, np.log(chances), 0)
+    return scores
 
 
-def _in_own_style(known: Expected, seen: _Seen, ways: Chances) -> Expected:
-    """The same with the odds of each kind of mark that the words `ways` call marked have, [n, ways]."""
-    marked = ways[:, ~_LACKS_MARKS].sum(1)
+def _in_own_style(known: Expected, seen: _Seen, ways: Chances) -> Chances:
+    """Expected marks [3, n] with the odds of each kind that the words `ways` [ways, n] call marked have."""
+    marked = ways[~_LACKS_MARKS].sum(0)
     found = np.bincount(seen.kinds, marked, minlength=3) + _PRIOR
-    odds, marks = np.ones(3), known.marks
+    usual = np.ascontiguousarray(known.marks.T)
+    odds, marks = np.ones(3), usual
     for _ in range(_FITTED):
-        odds *= found / (marked @ marks + _PRIOR)
-        marks = known.marks * (odds / odds[_NO_MARK]).astype(np.float32)
-        marks /= marks.sum(1, keepdims=True)
-    return replace(known, marks=marks)
+        odds *= found / (marks @ marked + _PRIOR)
+        marks = usual * (odds / odds[_NO_MARK]).astype(np.float32)[:, None]
+        marks /= marks.sum(0)
+    return marks
 
 
 def _is_open(label: Label) -> bool:
@@ -235,67 +241,69 @@ def _cased(known: Expected, cases: Numbers, capital: Chances) -> Chances:
     return np.maximum(chance, np.float32(1e-6))
 
 
-def _by_case(known: Expected, cases: Numbers) -> dict[int, Chances]:
+def _without_case(known: Expected, cases: Numbers) -> tuple[Scores, Scores]:
     """The probability of each word's case in all-lower and in ALL-UPPER text, which have strays."""
     lower, upper = cases == LOWER, cases == UPPER
     lowered = np.where(lower, 1 - _STRAY, np.where(upper, _STRAY / 4, _STRAY))
     raised = np.where(upper | (known.one_letter & ~lower), 1 - _STRAY, _STRAY / 2)
     # YouTube writes `I` in the midst of lower case.
-    return {_LOWERED: np.where(known.always, 0.5, lowered), _RAISED: raised}
+    return np.where(known.always, 0.5, lowered), raised
 
 
 def _probable(scores: Scores) -> Chances:
-    """How probable each way of writing is at each word, [n, ways]."""
-    gains = np.exp(scores - scores.max(1, keepdims=True)).astype(np.float32)
-    begin = np.where(np.arange(gains.shape[1]), _BEGIN, 1)
-    before, after = _forward(np.stack([gains, gains[::-1]]), np.stack([begin, np.ones_like(begin)]))
-    after = after[::-1]
-    both = before * np.append(after[1:] @ _STEP, np.ones_like(after[:1]), 0)
-    ways: Chances = both / both.sum(1, keepdims=True)
+    """How probable each way of writing is at each word, [ways, n]."""
+    gains = np.exp(scores - scores.max(0)).astype(np.float32)
+    begin = np.where(np.arange(len(gains)), _BEGIN, 1.0)
+    before, after = _forward(np.stack([gains, gains[:, ::-1]]), np.stack([begin, np.ones_like(begin)]))
+    before[:, :-1] *= after[:, -2::-1] + np.float32(_STIR)
+    ways: Chances = before / before.sum(0)
     return ways
 
 
 def _forward(gains: Chances, begin: Scores) -> Chances:
-    """The probabilities [k, n, ways] given all `gains` up to each word, of k texts, in blocks side by side.
+    """The probabilities [k, ways, n] given all `gains` up to each word, of k texts, in blocks side by side.
 
-    What a block does to the probabilities before it is linear; so first the matrix of each
-    block, then the probabilities at its head, then all in it.
+    The texts begin with `begin` [k, ways]. What a block does to the probabilities before it is linear; so first the
+    matrix of each block, then the probabilities at its head, then all in it. A word's step mixes all ways alike.
     """
-    texts, count, ways = gains.shape
-    length = isqrt(count) + 1
-    blocks = np.ones((texts, -(-count // length), length, ways), np.float32)
-    blocks.reshape(texts, -1, ways)[:, :count] = gains
-    blocks = blocks.reshape(-1, length, ways)
-    effect = np.broadcast_to(np.eye(ways, dtype=np.float32), (len(blocks), ways, ways))
-    for i in range(length):
-        effect = (effect @ _STEP) * blocks[:, i, None]
-        effect /= effect.sum((1, 2), keepdims=True)
-    here = _heads(begin, effect.reshape(texts, -1, ways, ways)).reshape(-1, ways).astype(np.float32)
-    for i in range(length):
-        here = (here @ _STEP) * blocks[:, i]
-        here /= here.sum(1, keepdims=True)
-        blocks[:, i] = here
-    return blocks.reshape(texts, -1, ways)[:, :count]
+    texts, ways, count = gains.shape
+    length = min(isqrt(count) + 1, _LONGEST_BLOCK)
+    blocks = np.ones((texts, ways, -(-count // length) * length), np.float32)
+    blocks[:, :, :count] = gains
+    # [length, ways, texts * blocks]: what is done at a time lies side by side
+    blocks = blocks.reshape(texts, ways, -1, length).transpose(3, 1, 0, 2).reshape(length, ways, -1)
+    effect = np.repeat(np.eye(ways)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
+    for gain in blocks:
+        effect += _STIR * np.add.reduce(effect)
+        effect *= gain[:, None]
+    heads = _heads(begin, effect.reshape(ways, ways, texts, -1).transpose(3, 2, 1, 0))
+    here = heads.transpose(2, 1, 0).reshape(ways, -1)
+    for block in blocks:
+        here = (here + _STIR) * block
+        here /= np.add.reduce(here)
+        block[:] = here
+    return blocks.reshape(length, ways, texts, -1).transpose(2, 1, 3, 0).reshape(texts, ways, -1)[:, :, :count]
 
 
-def _heads(begin: Scores, effect: Chances) -> Scores:
-    """The probabilities [k, blocks, ways] before each block of k texts, of which the blocks have the matrices `effect`.
+def _heads(begin: Scores, effect: Scores) -> Scores:
+    """The probabilities [blocks, k, ways] before each block of k texts; `effect` are the blocks' matrices [blocks, k].
 
     The texts begin with `begin` [k, ways].
     """
-    heads = [begin / begin.sum(1, keepdims=True)]
-    for block in range(effect.shape[1] - 1):
-        head = (heads[-1][:, None] @ effect[:, block])[:, 0]
-        heads.append(head / head.sum(1, keepdims=True))
-    return np.stack(heads, 1)
+    heads = [begin[:, None] / begin.sum(1)[:, None, None]]
+    for matrix in np.ascontiguousarray(effect[:-1]):
+        head = heads[-1] @ matrix
+        head /= head.sum(2, keepdims=True)
+        heads.append(head)
+    return np.stack(heads)[:, :, 0]
 
 
 def _decided(ways: Chances) -> Numbers:
     """The way of writing of each word, [n]: what more likely lacks than not, but for short and doubtful stretches."""
-    bare = ways[:, _LACKS_MARKS].sum(1) > 0.5
-    cases = np.stack([ways[:, case == _CASE].sum(1) for case in (_CASED, _LOWERED, _RAISED)], 1).argmax(1)
+    bare = ways[_LACKS_MARKS].sum(0) > 0.5
+    cases = np.stack([ways[case == _CASE].sum(0) for case in (_CASED, _LOWERED, _RAISED)]).argmax(0)
     path: Numbers = (bare * 3 + cases).astype(np.int8)
-    doubt = ways[:, 0]
+    doubt = ways[0]
     for a, b in _runs(path > 0):
         if path[a] and doubt[a:b].min() > 1 - _SURE:
             path[a:b] = 0
