@@ -14,6 +14,7 @@ from cappunc_cli.formats.lines import Timing, milliseconds, split, timing
 from cappunc_cli.formats.rolling import lines, lines_alone
 from cappunc_cli.formats.speech import scan, words_alone
 from cappunc_cli.formats.tags import HIDDEN_IN_XML
+from cappunc_cli.formats.visible import HIDDEN
 from cappunc_cli.words import Word
 
 
@@ -231,7 +232,7 @@ def test_words_alone_are_what_is_spoken(parts: list[tuple[str, str]]) -> None:
     assert shown == [(line.text, line.count, line.key) for line in lines_alone(text)]
 
 
-@pytest.mark.parametrize("hidden", [spans.HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
+@pytest.mark.parametrize("hidden", [HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
 @given(st.text(st.sampled_from("ab1 \n\\Nnh<>{}&;#'’-.,!?…\xa0\u200b\u200e\u202a\u2060\ufeff"), max_size=12))
 def test_no_markup_is_taken_for_words_alone(hidden: re.Pattern[str], text: str) -> None:
     assert words_alone(text, 0, len(text)) is None or not hidden.search(text)

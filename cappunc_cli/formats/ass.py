@@ -14,8 +14,8 @@ from cappunc_cli.words import Document, Notice, Word, Words
 from . import captions
 from .captions import Cue, Cues, skeleton, write
 from .lines import milliseconds, split
-from .spans import HIDDEN
 from .timed import Stretch, merged, retimed
+from .visible import HIDDEN
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -15,8 +15,9 @@ from cappunc_cli.words import Copy, Document, Notice, Span, Words
 from . import guard, spans
 from .lines import milliseconds
 from .rolling import Roll, lines, lines_alone
-from .spans import HIDDEN, Spans
+from .spans import Spans
 from .speech import Clock, Spoken, scan, words_alone
+from .visible import HIDDEN
 
 # No word takes longer than this (ms) plus so much for each of its letters: what is left
 # until the next stamp is silence. Rolling captions have no other trace of a pause.

@@ -20,9 +20,10 @@ from sys import intern
 from cappunc_cli.labels import dress, strip
 from cappunc_cli.words import Copy, Span, Words
 
-from .spans import HIDDEN, Edit, Spans, edits, splice
+from .spans import Edit, Spans, edits, splice
 from .speech import listen
 from .unspoken import LONGEST_NAME_PARTS
+from .visible import HIDDEN
 
 _DASHES = frozenset("—–―")
 #: A word and one of its copies by their numbers, in one number: there may be as many as words in the file.

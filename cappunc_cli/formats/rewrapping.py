@@ -11,8 +11,9 @@ from cappunc_cli.words import Document, Span
 
 from .captions import Origin
 from .lines import BREAKS
-from .spans import Edit, Visible, splice, visible
+from .spans import Edit, splice
 from .speech import scan
+from .visible import Visible, visible
 
 FORMATS = ("srt", "vtt", "sbv")
 _SPACE = re.compile(r"[ \t\r\n]+")

@@ -13,7 +13,8 @@ from cappunc_cli.words import Document, Notice, Span, Word, Words
 from . import captions
 from .captions import Cue, Origin, skeleton, write
 from .lines import numbering
-from .spans import Spans, visible
+from .spans import Spans
+from .visible import visible
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -17,8 +17,8 @@ from cappunc_cli.labels import MARKS, stripped
 from cappunc_cli.words import Copy, Span
 
 from .lines import BREAKS, milliseconds
-from .spans import HIDDEN, Visible, visible
 from .unspoken import masked
+from .visible import HIDDEN, Visible, visible
 
 _TOKEN = re.compile(r"\S+")
 # With marks that cannot make an address of a word.

@@ -14,7 +14,8 @@ from html import unescape
 from cappunc_cli.errors import BadInput
 from cappunc_cli.words import Span
 
-from .spans import HIDDEN_ANYWHERE, line_of
+from .spans import line_of
+from .visible import HIDDEN_ANYWHERE
 
 _COMMENT = r"<!--(?s:(?!-->).)*+-->"
 _CDATA = r"<!\[CDATA\[(?s:(?!\]\]>).)*+\]\]>"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from cappunc_cli.words import Document, Span, Word, Words
 
 from .captions import latest_end
-from .spans import units
+from .visible import units
 
 
 @dataclass(frozen=True, slots=True)
