@@ -95,7 +95,7 @@ def main() -> None:
                 cut.__name__: scores(tokens, list(captions(tokens, cut)), model, options)
                 for cut in (at_sentences, anywhere)
             }
-    json.dump({**head("python tests/benchmarks/captions.py --data $DATA"), "rows": rows}, sys.stdout, indent=1)
+    json.dump({**head(arguments.data), "rows": rows}, sys.stdout, indent=1)
     print()
 
 

@@ -64,7 +64,7 @@ def main() -> None:
         for (code, engine), model in models.items()
     ]
     report = {
-        **head("python tests/benchmarks/languages.py --data $DATA"),
+        **head(arguments.data),
         "words": arguments.words,
         "models": {model.config.name: next(iter(model.config.files.values()))[:12] for model in models.values()},
         "rows": rows,

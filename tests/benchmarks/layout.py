@@ -17,11 +17,11 @@ import json
 import lzma
 import sys
 from collections import Counter
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
-from cappunc_cli.benchmark.hardware import hardware, versions
+from measuring import head
+
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits
 from cappunc_cli.layout.cues import Cutter
@@ -95,10 +95,7 @@ def main() -> None:
             if count >= WORDS:
                 break
     report = {
-        "command": "python tests/benchmarks/layout.py --data $DATA",
-        "date": date.today().isoformat(),
-        "versions": versions(),
-        "hardware": hardware(),
+        **head(arguments.data),
         "source": SOURCE,
         "words": count,
         "rows": {name: dict(found) for name, found in totals.items()},

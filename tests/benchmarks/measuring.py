@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 from cappunc_cli.benchmark.hardware import hardware, versions
@@ -21,9 +24,15 @@ def options(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def head(command: str = "") -> dict[str, Any]:
-    """What was run, and on what; `command` for one whose arguments are places on this machine."""
-    return {"command": command or " ".join(["python", *sys.argv]), "hardware": hardware(), "versions": versions()}
+def head(data: Path | None = None, command: str = "") -> dict[str, Any]:
+    """What was run (`data` is called $DATA), when and on what; `command` where arguments are places on this machine."""
+    words = ("$DATA" if data is not None and Path(word) == data else shlex.quote(word) for word in sys.argv)
+    return {
+        "command": command or " ".join(["python", *words]),
+        "date": date.today().isoformat(),
+        "hardware": hardware(),
+        "versions": versions(),
+    }
 
 
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:

@@ -76,7 +76,7 @@ def main() -> None:
                 (Path(folder) / "novels.txt").write_text(text, "utf-8")
                 rows[name] = own(options, Path(folder), arguments.data / REFERENCE)
     report = {
-        **head("python tests/benchmarks/own.py --data $DATA"),
+        **head(arguments.data),
         "words": len(text.split()),
         "reference": REFERENCE,
         "rows": rows,

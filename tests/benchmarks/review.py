@@ -111,7 +111,7 @@ def main() -> None:
         rows[title] = {"words": counts["words"], **shares(counts)}
         print(f"{title}: {rows[title]}", file=sys.stderr)
     report = {
-        **head("python tests/benchmarks/review.py --data $DATA"),
+        **head(arguments.data),
         "model": f"{model.config.name}@{model.config.files.get('model.onnx', 'unknown')[:12]}",
         "rows": rows,
     }

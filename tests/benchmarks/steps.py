@@ -88,7 +88,7 @@ def main() -> None:
             found = evaluate(directory, arguments.data, reference, [])
             rows[name][title] = {key: found[key] for key in ("command", "micro", "macro", "signature")}
     report = {
-        **head("python tests/benchmarks/steps.py NAME=DIRECTORY… --data $DATA"),
+        **head(command="python tests/benchmarks/steps.py NAME=DIRECTORY… --data $DATA"),
         "model": f"en@{ModelConfig.load(last).files['model.onnx'][:12]}",
         "words": arguments.words,
         "rows": rows,

@@ -87,7 +87,7 @@ def main() -> None:
             rows[name][title] = {**scores, "microseconds": round(cost, 1)}
         print(f"{name}: {rows[name]}", file=sys.stderr)
     report = {
-        **head("python tests/benchmarks/stream.py --data $DATA"),
+        **head(arguments.data),
         "model": f"{model.config.name}@{model.config.files['model.onnx'][:12]}",
         "words": {title: sum(len(source.words) for source in documents) for title, documents in sets.items()},
         "rows": rows,

@@ -23,15 +23,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from measuring import head
 
 from cappunc_cli import formats
-from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.labels import Case, Label, dress, strip
 from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
 from cappunc_cli.words import Word
@@ -236,11 +235,8 @@ def main() -> None:
         total.merge(own)
         print(f"{name}: {own.found['marks or case'].scores()}", file=sys.stderr)
     report = {
-        "command": "python tests/benchmarks/stretches.py " + " ".join(_relative(sys.argv[1:])),
-        "date": date.today().isoformat(),
+        **head(arguments.data),
         "model": f"{model.config.name}@{model.config.files.get('model.onnx', 'unknown')[:12]}",
-        "versions": versions(),
-        "hardware": hardware(),
         "words": total.clean["words"],
         "found": {name: counts.scores() for name, counts in total.found.items() if not isinstance(name, tuple)},
         "recall by kind and length": {
@@ -255,10 +251,6 @@ def main() -> None:
         "changes": {name: dict(counter) for name, counter in total.outside.items()},
     }
     print(json.dumps(report, indent=1, ensure_ascii=False))
-
-
-def _relative(arguments: Sequence[str]) -> list[str]:
-    return ["$DATA" if Path(text).is_dir() else text for text in arguments]
 
 
 if __name__ == "__main__":
