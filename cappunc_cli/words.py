@@ -191,17 +191,27 @@ class Words(Sequence[Word]):
         at = self._at[i]
         if at < self._ELSEWHERE:
             return (((at, at + len(self.texts[i])),),)
-        if at == self._NOWHERE:
-            return ()
-        more, at = self._more, at - self._ELSEWHERE
-        result: list[Copy] = []
-        count = more[at]
-        at += 1
-        for _ in range(count):
-            stop = at + 1 + 2 * more[at]
-            result.append(tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True)))
-            at = stop
-        return tuple(result)
+        return tuple([self.copy(i, spot) for spot in self.spots(i)])
+
+    def spots(self, i: int) -> Iterator[int]:
+        """Where `copy` finds each copy of a word: a cue's text may stand there a thousand times."""
+        at, spot = self._at[i], 0
+        if at < self._ELSEWHERE:
+            yield spot
+        elif at != self._NOWHERE:
+            first = at - self._ELSEWHERE + 1
+            for _ in range(self._more[first - 1]):
+                yield spot
+                spot += 1 + 2 * self._more[first + spot]
+
+    def copy(self, i: int, spot: int = 0) -> Copy:
+        """The copy of a word at one of its `spots`, the first at 0."""
+        at = self._at[i]
+        if at < self._ELSEWHERE:
+            return ((at, at + len(self.texts[i])),)
+        more, at = self._more, at - self._ELSEWHERE + 1 + spot
+        stop = at + 1 + 2 * more[at]
+        return tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True))
 
     def plain_places(self) -> Sequence[int] | None:
         """Where each word begins, if each stands once, in its length, one behind the other; else None."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import lzma
 import re
@@ -11,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import layout as benchmark
 import pysrt
 import pytest
 import webvtt
@@ -32,11 +32,6 @@ from cappunc_cli.words import Word
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures" / "layout"
 CASES = sorted(path for path in FIXTURES.iterdir() if ".captions." not in path.name and path.suffix != ".arguments")
-SPEC = importlib.util.spec_from_file_location("layout_benchmark", ROOT / "tests/benchmarks/layout.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-benchmark = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(benchmark)
 
 ENGLISH = language("en")
 VOCABULARY = [

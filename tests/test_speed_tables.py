@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+import tables
 
 ROOT = Path(__file__).resolve().parents[1]
-SPEC = importlib.util.spec_from_file_location("tables", ROOT / "tests/benchmarks/tables.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-tables = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(tables)
 
 BENCH = {
     "inputs": {"talk.srt": {"words": 10, "words_per_second": 2000.4, "shares": {"read": 0.25, "infer": 0.75}}},

@@ -42,6 +42,9 @@ def test_words_in_columns_are_the_same_words(words: list[Word], part: slice) -> 
     part = slice(part.start, part.stop)
     assert list(columns[part]) == words[part]
     assert columns == words
+    assert [[columns.copy(i, spot) for spot in columns.spots(i)] for i in range(len(words))] == [
+        list(word.where) for word in words
+    ]
     with pytest.raises(IndexError):
         columns[len(words)]
 

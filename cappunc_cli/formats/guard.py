@@ -26,9 +26,9 @@ from .unspoken import LONGEST_NAME_PARTS
 from .visible import HIDDEN
 
 _DASHES = frozenset("—–―")
-#: A word and one of its copies by their numbers, in one number: there may be as many as words in the file.
+#: A word and the spot of one of its copies, in one number: there may be as many as words in the file.
 _Place = int
-_COPY_BITS = 32
+_SPOT_BITS = 32
 
 
 def settle(
@@ -56,24 +56,24 @@ def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place
     """The copies in each region, in order."""
     if words.single:
         for cue, start, stop in words.cues.stretches():
-            yield cue or 0, range(start << _COPY_BITS, stop << _COPY_BITS, 1 << _COPY_BITS)
+            yield cue or 0, range(start << _SPOT_BITS, stop << _SPOT_BITS, 1 << _SPOT_BITS)
         return
     # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
     found: dict[int, array[int]] = {}
     for i in range(len(words)):
-        for n, copy in enumerate(words.copies(i)):
-            region = bisect_right(regions.starts, copy[0][0]) - 1
-            found.setdefault(region, array("Q")).append(i << _COPY_BITS | n)
+        for spot in words.spots(i):
+            region = bisect_right(regions.starts, words.copy(i, spot)[0][0]) - 1
+            found.setdefault(region, array("Q")).append(i << _SPOT_BITS | spot)
     for region, places in sorted(found.items()):
         yield region, sorted(places, key=lambda place: _copy(words, place))
 
 
 def _word(place: _Place) -> int:
-    return place >> _COPY_BITS
+    return place >> _SPOT_BITS
 
 
 def _copy(words: Words, place: _Place) -> Copy:
-    return words.copies(_word(place))[place & (1 << _COPY_BITS) - 1]
+    return words.copy(_word(place), place & (1 << _SPOT_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
