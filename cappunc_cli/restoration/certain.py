@@ -16,7 +16,7 @@ import numpy as np
 from cappunc_cli.labels import Case, Label, strip
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.categorical import Categorical
-from cappunc_cli.restoration.columns import NONE, Flags, Labels, case_numbers, mark_numbers
+from cappunc_cli.restoration.columns import NONE, Flags, Labels
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.existing import Evidence, bound, goes_on
 from cappunc_cli.restoration.options import Options
@@ -52,13 +52,13 @@ class Certain:
 
     def hold(self, known: Evidence) -> Evidence:
         """The evidence, with what is certain in it."""
-        marks = np.where(self.shortened | bound(self.labels), mark_numbers(self.labels), np.int8(NONE))
+        marks = np.where(self.shortened | bound(self.labels), self.labels.marks, np.int8(NONE))
         # What is there, and fixed, stays.
         free = (known.marks < 0) & (self.joined | self.shortened)
         continuing = np.append(False, self.continued[:-1])
         return replace(
             known,
-            cases=np.where(self.cased, case_numbers(self.labels), known.cases).astype(np.int8),
+            cases=np.where(self.cased, self.labels.cases, known.cases).astype(np.int8),
             marks=np.where(free, marks, known.marks),
             capitals=known.capitals & ~self.cased,
             gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),

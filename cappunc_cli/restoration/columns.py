@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -96,23 +96,13 @@ class Labels(Categorical[Label]):
 
     @cached_property
     def cases(self) -> Numbers:
-        """The column of each label's case, [n]."""
+        """The column of each label's case, [n]; not to be changed."""
         return self.numbers(lambda label: _CASE_NUMBER[label.case])
 
     @cached_property
     def marks(self) -> Numbers:
-        """The column of each label's mark, [n]."""
+        """The column of each label's mark, [n]; not to be changed."""
         return self.numbers(lambda label: _MARK_NUMBER[label.mark])
-
-
-def case_numbers(labels: Sequence[Label]) -> Numbers:
-    """The column of each label's case, [n]; not to be changed."""
-    return Labels.of(labels).cases
-
-
-def mark_numbers(labels: Sequence[Label]) -> Numbers:
-    """The column of each label's mark, [n]; not to be changed."""
-    return Labels.of(labels).marks
 
 
 def folded(text: Text, wanted: str) -> Text:

@@ -27,9 +27,7 @@ from cappunc_cli.restoration.columns import (
     Flags,
     Labels,
     Text,
-    case_numbers,
     chance_of_end,
-    mark_numbers,
 )
 from cappunc_cli.restoration.decode import allowed_marks, capital_form, chance_after, heard, own_capital
 from cappunc_cli.restoration.existing import Evidence, evidence
@@ -163,14 +161,14 @@ def _chance_of_case(text: Text, labels: Labels, known: Evidence) -> Chances:
     capital = 1 - text.cases[:, LOWER]
     own = own_capital(text, np.append(np.float32(1), chance_of_end(text)[:-1]), capital)
     quoted = labels.flags(lambda label: label.after != "" and Around.CLOSE_QUOTE in label.around)
-    chance = chance_after(text, mark_numbers(labels).astype(np.intp), known, capital, own, quoted)
-    cases: Chances = np.where(case_numbers(labels) == LOWER, 1 - chance, chance)
+    chance = chance_after(text, labels.marks.astype(np.intp), known, capital, own, quoted)
+    cases: Chances = np.where(labels.cases == LOWER, 1 - chance, chance)
     return cases
 
 
 def _shouted(text: Text, labels: Labels) -> Flags:
     """Words in capitals side by side, [n]: a sign on the screen, a title, a cry."""
-    upper = (case_numbers(labels) == UPPER) & ~text.has(Fact.ONE_LETTER)
+    upper = (labels.cases == UPPER) & ~text.has(Fact.ONE_LETTER)
     beside: Flags = upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False))
     return beside
 

@@ -21,8 +21,6 @@ from cappunc_cli.restoration.columns import (
     Flags,
     Labels,
     Numbers,
-    case_numbers,
-    mark_numbers,
 )
 from cappunc_cli.restoration.stretches import Expected, Lack, lacking
 from cappunc_cli.words import Word, Words
@@ -76,8 +74,9 @@ class Evidence:
         count = len(labels)
         if not count:
             return self
-        marks = np.concatenate([mark_numbers(labels), self.marks[count:]])
-        return replace(self, marks=marks, cases=np.concatenate([case_numbers(labels), self.cases[count:]]))
+        given = Labels.of(labels)
+        marks = np.concatenate([given.marks, self.marks[count:]])
+        return replace(self, marks=marks, cases=np.concatenate([given.cases, self.cases[count:]]))
 
 
 def nothing(count: int) -> Evidence:
@@ -106,7 +105,8 @@ def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None =
 
     The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
     """
-    marks, cases = mark_numbers(labels), case_numbers(labels)
+    written = Labels.of(labels)
+    marks, cases = written.marks, written.cases
     bare = Categorical.of(bare)
     marked = _IS_MARKED[marks]
     if spelling is not None:
@@ -139,7 +139,7 @@ def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_en
     """What a text lacks: all of it the same, where its counts say so, or stretches of it."""
     # The period of `dr.` is spelling: recognisers write it that write no mark.
     kind = shape(bare, labels, known.abbreviation)
-    marked, everywhere = mark_numbers(labels) != NONE, np.ones(len(bare), np.bool_)
+    marked, everywhere = Labels.of(labels).marks != NONE, np.ones(len(bare), np.bool_)
     marks = everywhere
     # Most texts have hardly a mark, and so no part that could be good.
     if not kind.needs_all or kind.punctuated or int(marked.sum()) * _DENSE >= _GOOD_PART:
@@ -162,7 +162,7 @@ def evidence(
 ) -> Evidence:
     """The evidence of `labels`, the existing ones, under `--existing` keep or replace; under auto what they `lack`."""
     written = Labels.of(labels)
-    marks, cases = mark_numbers(written), case_numbers(written)
+    marks, cases = written.marks, written.cases
     # `...and so on`, and `“What?” he asked`: lower case is right there.
     start = written.flags(goes_on) | np.append(False, written.flags(_ends_quotation))[:-1]
     if existing == "keep":

@@ -30,7 +30,6 @@ from cappunc_cli.restoration.columns import (
     Labels,
     Numbers,
     Text,
-    case_numbers,
     chance_of_end,
 )
 from cappunc_cli.restoration.facts import Fact
@@ -188,7 +187,7 @@ def _seen(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> _Seen:
     kinds = written.numbers(lambda label: _KINDS[label.mark])
     kinds[known.abbreviation & (kinds == _END)] = _WITHIN
     turn = np.append(False, turn_ends[:-1])
-    return _Seen(kinds, case_numbers(written), turn, turn | np.append(False, written.flags(_is_open)[:-1]))
+    return _Seen(kinds, written.cases, turn, turn | np.append(False, written.flags(_is_open)[:-1]))
 
 
 def _mark_scores(marks: Chances, seen: _Seen) -> Scores:
@@ -205,13 +204,9 @@ def _case_scores(known: Expected, seen: _Seen) -> Scores:
     # Where marks are missing a capital may stand for a sentence that they would have ended.
     in_marked = np.where(ended, begin, np.where(seen.open_end, np.maximum(known.capital, _OPEN_START), known.own))
     in_bare = np.where(ended, begin, known.capital)
-    lowered, raised = _without_case(known, seen.cases)
-    chances = np.stack(
-        [
-            _cased(known, seen.cases, in_marked), lowered, raised,
-            _cased(known, seen.cases, in_bare), lowered, raised,
-        ]
-    )  # fmt: skip
+    cased = {bare: _cased(known, seen.cases, in_bare if bare else in_marked) for bare in (False, True)}
+    fixed = _without_case(known, seen.cases)
+    chances = np.stack([cased[bare] if case == _CASED else fixed[case] for bare, case in _WAYS])
     scores: Scores = np.where(known.cased, np.log(chances), 0)
     return scores
 
@@ -241,13 +236,13 @@ def _cased(known: Expected, cases: Numbers, capital: Chances) -> Chances:
     return np.maximum(chance, np.float32(1e-6))
 
 
-def _without_case(known: Expected, cases: Numbers) -> tuple[Scores, Scores]:
+def _without_case(known: Expected, cases: Numbers) -> dict[int, Scores]:
     """The probability of each word's case in all-lower and in ALL-UPPER text, which have strays."""
     lower, upper = cases == LOWER, cases == UPPER
     lowered = np.where(lower, 1 - _STRAY, np.where(upper, _STRAY / 4, _STRAY))
     raised = np.where(upper | (known.one_letter & ~lower), 1 - _STRAY, _STRAY / 2)
     # YouTube writes `I` in the midst of lower case.
-    return np.where(known.always, 0.5, lowered), raised
+    return {_LOWERED: np.where(known.always, 0.5, lowered), _RAISED: raised}
 
 
 def _probable(scores: Scores) -> Chances:
