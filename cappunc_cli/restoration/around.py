@@ -9,7 +9,7 @@ has is kept and never doubled, and pairs do not cross.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,6 +38,8 @@ _APOSTROPHES = frozenset("'’")
 #: `¿...y qué?`: dots before a word belong to it.
 _DOTS = re.compile(r"(?:\.{2,}|…)\s*$")
 _FIRST_MARK = re.compile(r"\s*[^\s\w*_♪]")
+#: What closes within a word, `usted?—dijo`; but `Espa?a` has lost a letter.
+_WITHIN = re.compile(r"(.*)([?!])(?!\w)(.*)", re.DOTALL)
 #: Spelled so whatever a text used: the raya.
 _DASH = "—"
 
@@ -129,7 +131,7 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
         return marks
     marks, ended, free = marks.copy(), sentence_ends(scene.text, marks), free & ~scene.bound
     fixed = ~free if scene.options.existing == "keep" else scene.bound
-    asked = _having(_ASKING, scene.words, str)  # `usted?—dijo`
+    asked = _closed_within(scene.words)
     limits = [*opened[1:], len(marks)]
     for start, limit in zip(opened, limits, strict=True):
         column = next(wanted[c] for c in scene.written[start].before if c in wanted)
@@ -145,6 +147,18 @@ def answer(scene: Scene, marks: Indices, scores: Rows, free: Flags) -> Indices:
             continue
         marks[close] = column
     return marks
+
+
+def _parted(word: str) -> tuple[str, str, str]:
+    """What stands before the mark that closes a question within a word, the mark, and the rest; (word, "", "")."""
+    found = _WITHIN.match(word)
+    return (found[1], found[2], found[3]) if found else (word, "", "")
+
+
+def _closed_within(words: Categorical[str]) -> Flags:
+    """Which words a question or an exclamation ends within, [n]."""
+    found: Flags = words.column(lambda word: _parted(word)[1] != "", np.bool_)
+    return found
 
 
 def _asks(label: Label, mark: int) -> bool:
@@ -288,40 +302,39 @@ def _open(scene: Scene, marks: Indices, ended: Flags, closes: Flags, signs: Sign
     if not pairs:
         return
     opening = frozenset(scene.language.opening)
-    opened = _having(opening, signs.settled(), lambda sides: sides[0]) | _having(opening, scene.words, str)  # `-¿qué`
+    opened = _having(opening, signs.settled(), lambda sides: sides[0])
+    opened |= _having(opening, scene.words, lambda word: _parted(word)[0])  # `-¿qué`
     odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
     silent = scene.text.has(Fact.NO_WORD)
-    asking = _having(_ASKING, signs.settled(), lambda sides: sides[1])
-    start = 0
+    asking = _having(_ASKING, signs.settled(), lambda sides: sides[1]) | _closed_within(scene.words)
+    keep = scene.options.existing == "keep"
+    # Where a clause begins, and its first word that can be opened.
+    start = first = 0
     for i in np.flatnonzero(asking | ended | scene.turn_ends).tolist():
+        _, within, rest = _parted(scene.words[i])
+        if within:
+            free = not keep and i >= scene.given and not silent[i]
+            if within in pairs and free and not opened[start : i + 1].any():
+                _open_one(i, max(first, scene.given), pairs[within], odds[within], silent, [""], signs)
+            start, first, opened[i] = i, i + 1, not opening.isdisjoint(rest)
         # `¿Y si…?` ends in an ellipsis, but it asks.
         name, after = MARK_COLUMNS[marks[i]], signs.after(i)
         mark = name if name in pairs else next((c for c in pairs if c in after), "")
         old = scene.written[i].after
-        kept = mark in old if scene.options.existing == "keep" else bool(scene.bound[i]) and mark not in old
-        free = i >= scene.given and not kept
-        if mark and free and not opened[start : i + 1].any():
-            first = max(start, scene.given)
-            _open_one(scene, i, first, pairs[mark], odds[mark], silent, bool(closes[i]), signs)
+        kept = mark in old if keep else bool(scene.bound[i]) and mark not in old
+        if mark and not kept and max(first, scene.given) <= i and not opened[start : i + 1].any():
+            forms = [after]
+            if closes[i] or (mark not in old and not _QUOTES.isdisjoint(old)):
+                # `«¿Qué?»` or `¿Dijo «qué»?`: what is asked decides.
+                forms = [_quoted(scene, i, mark, enclosed) for enclosed in (True, False)]
+            form = _open_one(i, max(first, scene.given), pairs[mark], odds[mark], silent, forms, signs)
+            signs.put(i, after=form)
         if ended[i] or mark or scene.turn_ends[i]:
-            start = i + 1
+            start = first = i + 1
 
 
-def _open_one(
-    scene: Scene,
-    i: int,
-    start: int,
-    opener: str,
-    odds: Floats,
-    silent: Flags,
-    closes: bool,
-    signs: Signs,
-) -> None:
-    old, mark = scene.written[i], CLOSING[scene.language.opening.index(opener)]
-    forms = [signs.after(i)]
-    if closes or (mark not in old.after and _QUOTES & set(old.after)):
-        # `«¿Qué?»` or `¿Dijo «qué»?`: what is asked decides.
-        forms = [_quoted(scene, i, mark, enclosed) for enclosed in (True, False)]
+def _open_one(i: int, start: int, opener: str, odds: Floats, silent: Flags, forms: Sequence[str], signs: Signs) -> str:
+    """Put an opening mark before a word from `start` to i. What stands after word i then: the best of `forms`."""
     best: tuple[float, int, int, str] | None = None
     for form in forms:
         for k, place in _places(signs, i, start, form):
@@ -332,9 +345,9 @@ def _open_one(
         k = max((k for k in range(start, i + 1) if not silent[k]), key=lambda k: float(odds[k]))
         best = 0.0, k, _nearest(signs.before(k)), forms[0]
     _, k, place, form = best
-    signs.put(i, after=form)
     before = signs.before(k)
     signs.put(k, before=before[:place] + opener + before[place:])
+    return form
 
 
 def _places(signs: Signs, i: int, start: int, form: str) -> Iterator[tuple[int, int]]:
