@@ -18,6 +18,7 @@ from cappunc_cli.labels import MARKS, Case, strip
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.models import find_for
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
 
@@ -49,7 +50,7 @@ def models(code: str) -> Iterator[Model]:
     config = ModelConfig("stub", (code,), "", tuple(Case), ("", *MARKS), 24, 8, 2, 64, ())
     yield Model(config, Stub(), {})
     try:
-        find_for(code, "ngram.json")
+        find_for(code, ENGINES["ngram"])
     except BadModel:
         return
     yield load_model(language=code, engine="ngram")
@@ -108,6 +109,20 @@ def test_what_is_english_and_what_says_nothing() -> None:
     assert detect([], CODES) == "en"
     assert detect(words_of('{"word": "the", "start": 1.0}'), CODES) == "en"
     assert words_of('{"word": "\\u00e9l", "conf": 1}\n<i>Sí</i> {\\an8}no') == ["él", "sí", "no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("où est-ce que vous allez demain matin avec les enfants", "fr"),
+        ("wir haben gestern lange mit dem neuen nachbarn gesprochen", "de"),
+        ("was ist das denn für eine komische frage", "de"),
+        ("tell me where the old station is", "en"),
+        ("no sé qué decirte de todo esto", "es"),
+    ],
+)
+def test_one_line_of_a_language_without_a_model_is_not_taken_for_another(text: str, found: str) -> None:
+    assert detect(words_of(text), CODES) == found
 
 
 @pytest.mark.parametrize(
