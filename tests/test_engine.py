@@ -83,14 +83,14 @@ def test_lanes_do_not_matter() -> None:
 
 def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
     engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=2)
-    session, both = engine._session, threading.Barrier(2)
+    session, both = engine.session, threading.Barrier(2)
 
     class Meeting:
         def run(self, outputs: Any, feeds: Any) -> Any:
             both.wait(10)
             return session.run(outputs, feeds)
 
-    engine._session = Meeting()
+    engine.session = Meeting()
     assert len(predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)) == 4
     both.abort()
     with pytest.raises(CappuncError, match="the model failed on cpu"):
@@ -99,7 +99,7 @@ def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
 
 def test_nobody_works_for_an_iteration_that_is_given_up() -> None:
     engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=1)
-    session, ran = engine._session, []
+    session, ran = engine.session, []
 
     class Counting:
         def run(self, outputs: Any, feeds: Any) -> Any:
@@ -107,7 +107,7 @@ def test_nobody_works_for_an_iteration_that_is_given_up() -> None:
             time.sleep(0.01)
             return session.run(outputs, feeds)
 
-    engine._session = Counting()
+    engine.session = Counting()
     engine.words_per_shelf = 100
     words = WORDS[:5] * 40
     found = engine.predict(words, [None] * 200, [False] * 200, split(200, 2, 0))

@@ -202,14 +202,14 @@ def test_the_graph_in_float16_says_what_the_file_says(
 
 def test_only_rows_that_merging_takes_are_worked_out(english: Path) -> None:
     engine, asked = OnnxEngine(english, "cpu", pieces_per_batch=64), []
-    session = engine._session
+    session = engine.session
 
     class Watching:
         def run(self, outputs: Any, feeds: Any) -> Any:
             asked.append(feeds[WANTED].size)
             return session.run(outputs, feeds)
 
-    engine._session = Watching()
+    engine.session = Watching()
     # Batches of several windows; the first and the last window keep more words than the others.
     words = ["so", "the", "xyzzyx", "london", "unquestioningly", "is"] * 30
     chunks = split(len(words), 12, 8)

@@ -16,7 +16,7 @@ from cappunc_cli.restoration.chunks import Chunk, halved, merge
 from cappunc_cli.restoration.clock import Clock
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
-from cappunc_cli.restoration.sessions import first_line, open_session
+from cappunc_cli.restoration.sessions import Session, first_line, open_session
 from cappunc_cli.restoration.tensors import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class OnnxEngine:
         #: Seconds spent in tokenising and inference.
         self.clock = Clock()
         opened = open_session(directory / "model.onnx", device)
-        self._session, self.device, self.warning = opened.session, opened.device, opened.warning
+        #: Runs the graph; another may take its place, to watch what goes through.
+        self.session: Session = opened.session
+        self.device, self.warning = opened.device, opened.warning
         #: Whole batches, not parts of a product, are shared out among the cores: nobody waits for anybody, and a
         #: core keeps in its cache what it works on. The run-time holds no lock of Python meanwhile.
         self._threads = ThreadPoolExecutor(lanes or opened.lanes)
@@ -201,7 +203,7 @@ class OnnxEngine:
             flat[rows, columns] = rows * width + places
             feeds[WANTED], places = flat, columns
         try:
-            logits = self._session.run(self._outputs, feeds)
+            logits = self.session.run(self._outputs, feeds)
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
         case, marks, *around = (values[rows, places] for values in logits)

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -74,7 +73,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -
         copy = Path(shutil.copytree(directory, folder, dirs_exist_ok=True))
         (copy / "model.onnx").write_bytes(model.SerializeToString())
         engine = OnnxEngine(copy, "cpu", pieces_per_batch=1024, lanes=1)
-        session: Any = engine._session
+        session = engine.session
 
         class Watching:
             def run(self, wanted: Sequence[str], feeds: Feeds) -> list[NDArray[np.float32]]:
@@ -86,7 +85,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -
                     seen[name].append(values.reshape(ids.size, -1)[rows])
                 return found[: len(wanted)]
 
-        engine._session = Watching()
+        engine.session = Watching()
         for words in texts:
             probabilities(words, Model(engine.config, engine, {}))
     return {name: np.concatenate(rows) for name, rows in seen.items()}
