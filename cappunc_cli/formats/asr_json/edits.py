@@ -15,7 +15,8 @@ from cappunc_cli.words import Span
 from ..spans import Edit, gapped, splice
 from .items import is_mark_item, item_edits, removal
 from .scan import Literal, Node, Units, literal_edits, member_spans
-from .sync import Synced, target
+from .styles import target
+from .sync import Synced
 from .tokens import Part
 from .tracks import Anchor
 
@@ -28,7 +29,7 @@ def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: b
     anchored = {anchor.text.start for track in synced.tracks for anchor in track.anchors}
     moved: dict[int, list[Edit]] = {}
     for stream, f, own in _by_field(_changed(synced, before, after, attach)):
-        fields, track = synced.fields, synced.tracks[synced.streams[stream][1]]
+        fields, track = synced.fields, synced.track_of[stream]
         if own is None:
             yield removal(fields, f)
             continue
@@ -59,7 +60,7 @@ def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach
     for place in synced.places.changed([*wanted, attach]):
         stream, old = place.stream, tokens.texts[place.token]
         new = target(old, place, synced.styles[stream], before, after, led)
-        items = attach and synced.tracks[synced.streams[stream][1]].new_mark is not None
+        items = attach and synced.track_of[stream].new_mark is not None
         if new == old and not items:
             continue
         parts = tokens.parts(place.token)
@@ -170,7 +171,7 @@ def skeleton(synced: Synced) -> str:
     fields, inside = synced.fields, [start + 1 for start in synced.fields.literals.starts]
     for stream, shown in synced.places.tokens():
         parts = array("I"), array("I"), array("I"), bytearray()
-        if synced.tracks[synced.streams[stream][1]].new_mark is not None:
+        if synced.track_of[stream].new_mark is not None:
             for start, stop, text in _removals(synced, shown, parts):
                 starts.append(start)
                 stops.append(stop)
