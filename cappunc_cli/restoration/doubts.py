@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from cappunc_cli.labels import FOLD, TERMINAL, Around, Case, Label, dress, stripped
-from cappunc_cli.languages import language
+from cappunc_cli.labels import FOLD, TERMINAL, Around, Case, Label, dress
+from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.around import CLOSING
 from cappunc_cli.restoration.certain import certain
 from cappunc_cli.restoration.columns import (
@@ -29,13 +29,12 @@ from cappunc_cli.restoration.columns import (
     Text,
     chance_of_end,
 )
-from cappunc_cli.restoration.decode import allowed_marks, capital_form, chance_after, heard, own_capital
+from cappunc_cli.restoration.decode import allowed_marks, capital_form, chance_after, decide, heard, own_capital
 from cappunc_cli.restoration.existing import Evidence, evidence
 from cappunc_cli.restoration.facts import Fact, mixed_form
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import said_of, taken_apart
 from cappunc_cli.restoration.stretches import Lack
-from cappunc_cli.restoration.together import rewritten
 from cappunc_cli.words import Word, Words, cue_ends, turn_ends
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
         return []
     words = Words.of(words)
     bare, labels = taken_apart(words.texts)
-    turns = turn_ends(words)
+    turns, followed = np.array(turn_ends(words)), np.array(list(words.followed), np.bool_)
     captions = cue_ends(words) if options.pauses else None
     text = heard(said_of(bare, rows, model, options), turns, model.config, options, captions)
     sure = certain(bare, labels, turns, model.config, options)
@@ -87,7 +86,7 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     chances = text.marks @ _IN_KIND
     probable, others = (chances * kinds).sum(1), np.where(kinds, np.float32(0), chances)
     instead = others.argmax(1)
-    free = ~lack.marks & (known.marks < 0) & ~np.array(list(words.followed), np.bool_) & ~text.has(_NO_MARK)
+    free = ~lack.marks & (known.marks < 0) & ~followed & ~text.has(_NO_MARK)
     free &= kinds @ _possible(model, options)
     free[-1] = False  # a text is closed, whatever a network hears at the edge of its last window
     odd_marks = free & (probable < below) & (others.max(1) > 0)
@@ -101,7 +100,11 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
 
     conventions = language(options.language or model.config.languages[0])
     high = capital_form(text)
-    halves = _halves(words, rows, model, options, lack) if below > 0 and conventions.opening else {}
+    halves: dict[int, Doubt] = {}
+    if below > 0 and conventions.opening:
+        as_written = replace(known, marks=labels.marks, cases=labels.cases)
+        closed = decide(text, bare, turns, model.config, options, model.lexicon, as_written, labels, followed)
+        halves = _halves(labels, closed, lack, conventions)
     found: list[Doubt] = []
     for i in sorted({*np.flatnonzero(odd_marks | odd_cases | sure.terms).tolist(), *halves}):
         word, now = bare[i], labels[i]
@@ -120,18 +123,15 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     return found
 
 
-def _halves(words: Words, rows: Rows, model: Model, options: Options, lack: Lack) -> dict[int, Doubt]:
-    """The missing halves of questions and exclamations, by their words; `fix` writes them, and the model says where.
+def _halves(labels: Labels, whole: Labels, lack: Lack, conventions: Language) -> dict[int, Doubt]:
+    """The halves of questions and exclamations that `labels` lack and the `whole` ones have, by their words.
 
     Of 36 in 335,000 words of Spanish sessions, speeches, novels and news 33 are missing indeed.
     """
-    signs = language(options.language or model.config.languages[0]).opening
     found: dict[int, Doubt] = {}
-    for i, (old, new) in enumerate(zip(words.texts, rewritten(words, rows, model, options), strict=True)):
-        if old == new or lack.any[i]:
-            continue
-        (_, now), (_, then) = stripped(old), stripped(new)
-        if opening := "".join(sign for sign in then.before if sign in signs and sign not in now.before):
+    for i in np.flatnonzero((labels.ids != whole.ids) & ~lack.any).tolist():
+        now, then = labels[i], whole[i]
+        if opening := "".join(sign for sign in then.before if sign in conventions.opening and sign not in now.before):
             found[i] = Doubt(i, "opening", "", 0.0, opening, 1.0)
         elif then.mark != now.mark and then.mark in CLOSING:
             found[i] = Doubt(i, "mark", now.mark, 0.0, then.mark, 1.0)
