@@ -12,9 +12,7 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.cli.eval import Preset
-from cappunc_cli.cli.options import Engine
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.restoration.engines import ENGINES
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 NOUNS = {"errors", "column", "words", "silence", "labels", "languages"}
@@ -118,4 +116,3 @@ def test_reading_a_file_needs_no_numpy() -> None:
 def test_the_command_line_offers_what_there_is() -> None:
     # It writes these names out, because help must not load what has the tables.
     assert [*Preset] == [*PRESETS]
-    assert [*Engine] == [*ENGINES]

@@ -5,9 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.labels import Around, Case, strip
+from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.models import ModelConfig, find, installed, read_lexicon, verify
 
 TINY = Path(__file__).parent / "tiny_model"
@@ -149,6 +152,24 @@ def test_plain_words_of_a_lexicon_are_told_as_all_words_are(name: str) -> None:
             told.setdefault(bare, label.form)
     assert read_lexicon(find(name)) == told
     assert len(told) > 1000
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_is_what_its_entry_says(name: str) -> None:
+    kind = ENGINES[name]
+    directory = next((path for path in installed(kind) if (path / kind.weights).is_file()), None)
+    if directory is None:
+        pytest.skip(f"no model for {name} is trained yet")
+    opened = kind.open(directory, "cpu")
+    assert kind.weights in opened.config.files
+    assert opened.lexicon
+    assert kind.about in " ".join(CliRunner().invoke(app, ["fix", "--help"]).stdout.split())
+
+
+def test_an_engine_that_is_none_is_a_wrong_call() -> None:
+    result = CliRunner().invoke(app, ["fix", "--engine", "abacus", "a.txt"])
+    assert result.exit_code == 2
+    assert f"none of {', '.join(ENGINES)}" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("directory", installed(), ids=lambda path: path.name)

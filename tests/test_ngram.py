@@ -23,6 +23,7 @@ from cappunc_cli.restoration import ngram
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.diacritics import Speller, normalise
 from cappunc_cli.restoration.engine_ngram import NgramEngine
+from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.models import find_for, installed, languages, verify
 from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.training.dataset import Stream, Types
@@ -272,16 +273,16 @@ def test_models_are_found_by_language(directory: Path, monkeypatch: pytest.Monke
     config = json.loads((shared / "ngram.json").read_text())
     (shared / "ngram.json").write_text(json.dumps({**config, "languages": ["ro", "mo"]}))
     monkeypatch.setenv("CAPPUNC_MODELS", f"{tmp_path}:{directory.parent}")
-    assert find_for("ro", "ngram.json") == directory  # its own before a shared one
-    assert find_for("mo", "ngram.json") == shared
-    assert {"mo", "ro"} <= set(languages("ngram.json"))
+    assert find_for("ro", ENGINES["ngram"]) == directory  # its own before a shared one
+    assert find_for("mo", ENGINES["ngram"]) == shared
+    assert {"mo", "ro"} <= set(languages(ENGINES["ngram"]))
     with pytest.raises(BadModel, match="no model for tlh"):
-        find_for("tlh", "ngram.json")
+        find_for("tlh", ENGINES["ngram"])
     with pytest.raises(BadModel, match="names no files"):
         verify(directory)
 
 
-@pytest.mark.parametrize("directory", installed("ngram.json"), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", installed(ENGINES["ngram"]), ids=lambda path: path.name)
 def test_every_installed_model_is_whole_and_small(directory: Path) -> None:
     verify(directory)
     assert (directory / "ngram.xz").stat().st_size < 1_500_000

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.cli.eval_run import Output, Request, run
-from cappunc_cli.cli.options import Device, Engine, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
+from cappunc_cli.cli.options import Device, EngineName, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.engines import NETWORK
 
 #: How the model restores the reference, which means nothing to a hypothesis.
 _OF_THE_MODEL = (
@@ -63,7 +64,7 @@ def eval_(
     model: Annotated[
         str | None, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")
     ] = None,
-    engine: Annotated[Engine, typer.Option(help="As in fix.")] = Engine.ONNX,
+    engine: EngineName = NETWORK,
     device: Device = "auto",
     pauses: Pauses = True,
     shuffle_pauses: Annotated[
@@ -137,7 +138,7 @@ def eval_(
         limits=fail_under or [],
         lang=lang,
         model=model,
-        engine=engine.value,
+        engine=engine,
         device=device,
         pauses=pauses,
         shuffle_pauses=shuffle_pauses,

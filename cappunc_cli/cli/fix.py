@@ -11,7 +11,7 @@ import typer
 
 from cappunc_cli.cli.options import (
     Device,
-    Engine,
+    EngineName,
     Files,
     Force,
     FormatName,
@@ -27,6 +27,7 @@ from cappunc_cli.cli.options import (
 )
 from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.restoration.engines import NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.cli.group import Mode
@@ -58,9 +59,7 @@ def fix(
     format_name: FormatName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
-    engine: Annotated[
-        Engine, typer.Option(help="onnx: the network; ngram: a trigram model of 1 MB, faster and far weaker.")
-    ] = Engine.ONNX,
+    engine: EngineName = NETWORK,
     device: Device = "auto",
     workers: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
@@ -137,13 +136,13 @@ def fix(
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     reporter = Reporter(quiet, verbose)
-    parts = by_model(marked(jobs, names), lang, model, engine.value, reporter.error)
+    parts = by_model(marked(jobs, names), lang, model, engine, reporter.error)
     tally = Tally(asked=reporter.errors, failed=reporter.errors)
     # Each language has its model, and each model its run over the files.
     runs = []
     for (name, code), some in parts.items():
         own = replace(options, language=code)
-        settings = Settings(name, device, format_name, own, engine.value, attach, diacritics.value)
+        settings = Settings(name, device, format_name, own, engine, attach, diacritics.value)
         settings.check()
         runs.append((settings, some))
     for settings, some in runs:

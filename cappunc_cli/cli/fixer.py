@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.labels import stripped
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.engines import ENGINES, NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.diacritics import Speller
@@ -36,17 +37,16 @@ class Settings:
     device: str
     format: str | None
     options: Options
-    engine: str = "onnx"
+    engine: str = NETWORK
     attach: bool = False
     diacritics: str = "keep"
 
     def check(self) -> None:
         """Raises BadModel where there is no such model, and WrongUsage where it cannot do what is asked for."""
-        from cappunc_cli.restoration.engines import ENGINES
         from cappunc_cli.restoration.models import ModelConfig, find
 
-        name = ENGINES[self.engine]
-        config = ModelConfig.load(find(self.model, name), name)
+        kind = ENGINES[self.engine]
+        config = ModelConfig.load(find(self.model, kind), kind.config)
         self.options.windows(config)
         self.options.around(config)
         own = language(self.options.language or config.languages[0])
@@ -117,12 +117,11 @@ class Fixer:
         """What restores diacritics, if that is asked for; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
-        from cappunc_cli.restoration.config import NGRAM_CONFIG
         from cappunc_cli.restoration.diacritics import Speller
         from cappunc_cli.restoration.engine_ngram import NgramEngine
         from cappunc_cli.restoration.models import find_for
 
-        return Speller(NgramEngine(find_for(self._language.code, NGRAM_CONFIG)), self._language)
+        return Speller(NgramEngine(find_for(self._language.code, ENGINES["ngram"])), self._language)
 
     def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
         """The source with new texts in it; `spell` writes them for its encoding.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.files import about, named, read_text, write_stdout
-from cappunc_cli.cli.options import Device, Engine, Files, Lang, Quiet, or_standard_input
+from cappunc_cli.cli.options import Device, Files, Lang, Quiet, or_standard_input
 from cappunc_cli.cli.plan import Job, to_read
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.engines import NETWORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def _texts(
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):
-                own = (model_for if code else model_seen)(spoken, Engine.ONNX.value) if model is None else model
+                own = (model_for if code else model_seen)(spoken, NETWORK) if model is None else model
                 loaded[own] = loaded.get(own) or load_model(own, device)
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:

@@ -26,8 +26,8 @@ def signature(settings: Settings) -> str:
     from cappunc_cli.restoration.models import find
 
     # The model's config names the hashes of its files.
-    name = ENGINES[settings.engine]
-    config = (find(settings.model, name) / name).read_text("utf-8")
+    kind = ENGINES[settings.engine]
+    config = (find(settings.model, kind) / kind.config).read_text("utf-8")
     parts = [__version__, config, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -7,12 +7,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from cappunc_cli.restoration.models import ModelConfig
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -48,12 +45,12 @@ def models(
 def check(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Default: all installed.")] = None,
 ) -> None:
-    """Compare a model's files with the SHA-256 that its config.json or ngram.json records."""
+    """Compare a model's files with the SHA-256 that its config records."""
     from cappunc_cli.errors import BadModel
     from cappunc_cli.restoration.models import verify
 
     bad = 0
-    for name in names or dict.fromkeys(str(path) for path, _, _ in _installed()):
+    for name in names or dict.fromkeys(str(path) for path, _ in _installed()):
         try:
             directory = _find(name)
             verify(directory)
@@ -66,14 +63,14 @@ def check(
         raise typer.Exit(1)
 
 
-def _installed() -> Iterator[tuple[Path, str, str]]:
-    """Each installed model's directory, its engine, and the name of its config."""
+def _installed() -> Iterator[tuple[Path, str]]:
+    """Each installed model's directory and its engine."""
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import installed
 
-    for engine, config in ENGINES.items():
-        for directory in installed(config):
-            yield directory, engine, config
+    for engine, kind in ENGINES.items():
+        for directory in installed(kind):
+            yield directory, engine
 
 
 def _find(name: str) -> Path:
@@ -82,32 +79,32 @@ def _find(name: str) -> Path:
     from cappunc_cli.restoration.engines import ENGINES
     from cappunc_cli.restoration.models import find
 
-    for config in ENGINES.values():
+    for kind in ENGINES.values():
         with suppress(BadModel):
-            return find(name, config)
-    names = ", ".join(dict.fromkeys(directory.name for directory, _, _ in _installed())) or "none"
+            return find(name, kind)
+    names = ", ".join(dict.fromkeys(directory.name for directory, _ in _installed())) or "none"
     raise BadModel(f"no model {name!r} (installed: {names})")
 
 
-def _describe(directory: Path, engine: str, config_name: str) -> dict[str, object]:
+def _describe(directory: Path, engine: str) -> dict[str, object]:
     from cappunc_cli.errors import BadModel
+    from cappunc_cli.restoration.engines import ENGINES, NETWORK
     from cappunc_cli.restoration.models import ModelConfig
 
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
     known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
     try:
-        config = ModelConfig.load(directory, config_name)
+        config = ModelConfig.load(directory, ENGINES[engine].config)
     except BadModel as error:
         return {**known, "error": str(error)}
-    return {**known, **_from_config(config), "scores": scores(directory) if engine == "onnx" else {}}
-
-
-def _from_config(config: ModelConfig) -> dict[str, object]:
     return {
+        **known,
         "languages": list(config.languages),
         "licence": config.licence,
         "marks": [mark for mark in config.marks if mark],
-        "sha256": config.files.get("model.onnx") or config.files.get("ngram.xz", ""),
+        "sha256": config.files.get(ENGINES[engine].weights, ""),
+        # eval.json is the network's.
+        "scores": scores(directory) if engine == NETWORK else {},
     }
 
 
@@ -126,15 +123,16 @@ def _print(model: dict[str, object]) -> None:
     if "error" in model:
         lines.append(("unusable", str(model["error"])))
     else:
-        lines += [(name, _joined(model[name])) for name in ("languages", "marks", "licence", "sha256")]
+        shown = {name: _joined(model[name]) for name in ("languages", "marks", "licence", "sha256")}
+        lines += [(name, value) for name, value in shown.items() if value]
         figures = model["scores"]
         if isinstance(figures, dict):
             lines += [("micro-F1", f"{value:.3f}  {name}") for name, value in figures.items()]
     typer.echo(model["name"])
-    shown = ""
+    before = ""
     for title, value in lines:
-        typer.echo(f"  {title if title != shown else '':10} {value}")
-        shown = title
+        typer.echo(f"  {title if title != before else '':10} {value}")
+        before = title
 
 
 def _joined(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from enum import StrEnum
 from math import isfinite
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +14,7 @@ from cappunc_cli.cli.files import PIPE, named
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.languages import LANGUAGES
-
-
-class Engine(StrEnum):
-    """What runs a model (`restoration.engines`, which help must not load)."""
-
-    ONNX = "onnx"
-    NGRAM = "ngram"
+from cappunc_cli.restoration.engines import ENGINES
 
 
 def code_of(language: str) -> str:
@@ -46,6 +39,21 @@ def _format(name: str | None) -> str | None:
     return name
 
 
+def _engine(name: str) -> str:
+    if name not in ENGINES:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(ENGINES)}")
+    return name
+
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="|".join(ENGINES),
+        callback=_engine,
+        help="; ".join(f"{name}: {kind.about}" for name, kind in ENGINES.items()) + ".",
+    ),
+]
 FormatName = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", callback=_format, help="Format of the files, if it is not found."),

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.cli.files import about, read_text, write_stdout
-from cappunc_cli.cli.options import Engine
 from cappunc_cli.cli.plan import Job
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration.engines import NETWORK
 from cappunc_cli.silence import spoken
 from cappunc_cli.words import clock
 
@@ -43,7 +43,7 @@ def reports(
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.lang import by_model
 
-    for (name, code), some in by_model(jobs, lang, model, Engine.ONNX.value, reporter.error).items():
+    for (name, code), some in by_model(jobs, lang, model, NETWORK, reporter.error).items():
         settings = Settings(name, device, format_name, replace(options, language=code))
         settings.check()
         fixer = Fixer(settings, reporter.info, reporter.detail)

@@ -20,9 +20,10 @@ import typer
 
 from cappunc_cli.cli.files import PIPE, about, write_stdout
 from cappunc_cli.cli.lang import AUTO, DEFAULT, model_for
-from cappunc_cli.cli.options import Device, Engine, Marks, ModelByLanguage, Pauses, Sensitivity, code_of, finite
+from cappunc_cli.cli.options import Device, Marks, ModelByLanguage, Pauses, Sensitivity, code_of, finite
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.engines import NETWORK
 from cappunc_cli.silence import LONGEST_PAUSE
 from cappunc_cli.words import Word
 
@@ -71,7 +72,7 @@ def stream(
     from cappunc_cli.restoration.stream import LOOK_AHEAD, Stream
 
     reporter = Reporter()
-    opened = load_model(model_for(lang or DEFAULT, Engine.ONNX.value) if model is None else model, device)
+    opened = load_model(model_for(lang or DEFAULT, NETWORK) if model is None else model, device)
     if opened.engine.warning:
         reporter.info(opened.engine.warning)
     if lang is not None and lang not in opened.config.languages:

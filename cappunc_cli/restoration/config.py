@@ -12,11 +12,10 @@ from typing import TypeVar
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.labels import MARKS, Around, Case
 from cappunc_cli.restoration.chunks import check
+from cappunc_cli.restoration.engines import ENGINES, NETWORK
 
 T = TypeVar("T")
 
-#: Names of the two configs that a model directory may have: the network's and the trigram model's.
-CONFIG, NGRAM_CONFIG = "config.json", "ngram.json"
 #: The encoder must at least hold one capped word between its two special pieces.
 _FEWEST_PIECES = 32
 
@@ -32,7 +31,7 @@ class Transitions:
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """config.json of a model directory.
+    """config.json of a model directory, or what another engine has in its place.
 
     `cases` and `marks` name the columns of the two outputs in their order, `around` those of
     the third, which not every model has: marks that stand beside the one of `marks`, each
@@ -64,7 +63,7 @@ class ModelConfig:
     version: str = "1"
 
     @staticmethod
-    def load(directory: Path, name: str = CONFIG) -> ModelConfig:
+    def load(directory: Path, name: str = ENGINES[NETWORK].config) -> ModelConfig:
         """Read and check the config `name` of a model directory; raises BadModel."""
         path = directory / name
         try:

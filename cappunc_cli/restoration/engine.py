@@ -15,6 +15,7 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, halved, merge
 from cappunc_cli.restoration.clock import Clock
 from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.models import read_lexicon
 from cappunc_cli.restoration.pieces import Encoder, Pieces, joined
 from cappunc_cli.restoration.sessions import Session, first_line, open_session
 from cappunc_cli.restoration.tensors import AROUND, INPUTS, MASK, OUTPUTS, WANTED
@@ -50,6 +51,7 @@ class OnnxEngine:
         named device cannot be used. `auto` takes CUDA where it works and else the CPU.
         """
         self.config = ModelConfig.load(directory)
+        self.lexicon = read_lexicon(directory)
         self.encoder = Encoder(directory, self.config)
         #: Seconds spent in tokenising and inference.
         self.clock = Clock()

@@ -22,7 +22,8 @@ from cappunc_cli.labels import MARKS, TERMINAL, Case
 from cappunc_cli.languages import language
 from cappunc_cli.restoration import ngram
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.config import NGRAM_CONFIG, ModelConfig
+from cappunc_cli.restoration.config import ModelConfig
+from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.ngram import BEGIN, END, FIRST_MARK, Form, Forms, Trigrams
 
 if TYPE_CHECKING:
@@ -67,11 +68,14 @@ class NgramEngine:
     device = "cpu"
     warning: str | None = None
 
-    def __init__(self, directory: Path) -> None:
-        """Open `directory`/ngram.json and ngram.xz; raises BadModel."""
-        self.config = ModelConfig.load(directory, NGRAM_CONFIG)
-        self.model = ngram.load(directory / "ngram.xz")
+    def __init__(self, directory: Path, device: str = "cpu") -> None:
+        """Open `directory`/ngram.json and ngram.xz, on the CPU whatever the `device`; raises BadModel."""
+        del device
+        kind = ENGINES["ngram"]
+        self.config = ModelConfig.load(directory, kind.config)
+        self.model = ngram.load(directory / kind.weights)
         self.forms = Forms(self.model)
+        self.lexicon = self.forms.mixed
         self._language = language(self.config.languages[0])
         self._known: dict[str, list[Form]] = {}
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.labels import Case, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.config import CONFIG, NGRAM_CONFIG, ModelConfig, Transitions
+from cappunc_cli.restoration.config import ModelConfig, Transitions
+from cappunc_cli.restoration.engines import ENGINES, NETWORK, Kind
 
 __all__ = [
     "ModelConfig",
@@ -31,56 +32,56 @@ def roots() -> list[Path]:
     return [*named, package / "_models", package.parent / "models"]
 
 
-def installed(config: str = CONFIG) -> list[Path]:
-    """Every model directory that has such a config; of two with one name, the first found."""
+def installed(engine: Kind = ENGINES[NETWORK]) -> list[Path]:
+    """Every directory with a model for an engine; of two with one name, the first found."""
     found: dict[str, Path] = {}
     for root in roots():
-        for path in sorted(root.glob(f"*/{config}")):
+        for path in sorted(root.glob(f"*/{engine.config}")):
             found.setdefault(path.parent.name, path.parent)
     return list(found.values())
 
 
-def find(name_or_dir: str, config: str = CONFIG) -> Path:
+def find(name_or_dir: str, engine: Kind = ENGINES[NETWORK]) -> Path:
     """The directory of a model, by its name or by its path; raises UnknownModel."""
-    for path in installed(config):
+    for path in installed(engine):
         if path.name == name_or_dir:
             return path
     path = Path(name_or_dir)
-    if name_or_dir and (path / config).is_file():
+    if name_or_dir and (path / engine.config).is_file():
         return path
-    names = ", ".join(path.name for path in installed(config)) or "none"
+    names = ", ".join(path.name for path in installed(engine)) or "none"
     raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
 
 
-def languages(config: str = CONFIG) -> list[str]:
+def languages(engine: Kind = ENGINES[NETWORK]) -> list[str]:
     """The codes of all languages that have a model, sorted."""
-    return sorted({code for codes in _languages_of(config).values() for code in codes})
+    return sorted({code for codes in _languages_of(engine).values() for code in codes})
 
 
-def find_for(code: str, config: str = CONFIG) -> Path:
+def find_for(code: str, engine: Kind = ENGINES[NETWORK]) -> Path:
     """The directory of the model for a language: its own, else a shared one; raises UnknownModel."""
-    found = _languages_of(config)
+    found = _languages_of(engine)
     fitting = [path for path, codes in found.items() if code in codes]
     if not fitting:
-        known = ", ".join(languages(config)) or "none"
+        known = ", ".join(languages(engine)) or "none"
         raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
     return min(fitting, key=lambda path: (len(found[path]), path.name != code))
 
 
-def _languages_of(config: str) -> dict[Path, tuple[str, ...]]:
+def _languages_of(engine: Kind) -> dict[Path, tuple[str, ...]]:
     found = {}
-    for path in installed(config):
+    for path in installed(engine):
         try:
-            found[path] = ModelConfig.load(path, config).languages
+            found[path] = ModelConfig.load(path, engine.config).languages
         except BadModel:
             continue  # it is no model for anybody; `cappunc models` says why
     return found
 
 
 def verify(directory: Path) -> None:
-    """Compare the SHA-256 of every file that config.json and ngram.json name; raises BadModel."""
-    configs = [name for name in (CONFIG, NGRAM_CONFIG) if (directory / name).is_file()]
-    for config in configs or [CONFIG]:
+    """Compare the SHA-256 of every file that the configs in a directory name; raises BadModel."""
+    configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
+    for config in configs or [ENGINES[NETWORK].config]:
         _verify(directory, config)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, islice
-from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,12 +20,10 @@ from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.columns import Labels, Text, columns
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.decode import decide, heard
-from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.engine_ngram import NgramEngine
-from cappunc_cli.restoration.engines import ENGINES
+from cappunc_cli.restoration.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.existing import combine, evidence, judge
 from cappunc_cli.restoration.facts import facts
-from cappunc_cli.restoration.models import find, find_for, read_lexicon
+from cappunc_cli.restoration.models import find, find_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.stretches import Lack, expected
 from cappunc_cli.silence import pauses
@@ -43,7 +40,13 @@ __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore
 
 
 class Engine(Protocol):
-    """What runs a model; the ONNX engine says what each member means."""
+    """What runs a model, opened; the ONNX engine says what each member means."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def lexicon(self) -> Mapping[str, str]: ...
 
     @property
     def device(self) -> str: ...
@@ -65,20 +68,7 @@ class Model:
     lexicon: Mapping[str, str]
 
 
-def _onnx(directory: Path, device: str) -> Model:
-    engine = OnnxEngine(directory, device)
-    return Model(engine.config, engine, read_lexicon(directory))
-
-
-def _ngram(directory: Path, _: str) -> Model:
-    engine = NgramEngine(directory)
-    return Model(engine.config, engine, engine.forms.mixed)
-
-
-_OPENED: Mapping[str, Callable[[Path, str], Model]] = {"onnx": _onnx, "ngram": _ngram}
-
-
-def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = "onnx") -> Model:
+def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK) -> Model:
     """Open a model, by name or directory or else the one for a language, for `device` (auto, cpu, cuda, cuda:N).
 
     Raises BadModel or, for a named device that cannot be used, CappuncError.
@@ -86,8 +76,9 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     """
     if engine not in ENGINES:
         raise WrongUsage(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
-    config = ENGINES[engine]
-    return _OPENED[engine](find_for(language, config) if name is None else find(name, config), device)
+    kind = ENGINES[engine]
+    opened = kind.open(find_for(language, kind) if name is None else find(name, kind), device)
+    return Model(opened.config, opened, opened.lexicon)
 
 
 def restore(

@@ -23,7 +23,7 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.report import headline
 from cappunc_cli.labels import MARKS, Case, strip
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.config import NGRAM_CONFIG
+from cappunc_cli.restoration.engines import ENGINES
 from cappunc_cli.restoration.ngram import BEGIN, Counts, Integers, Trigrams, save
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
 from cappunc_cli.training import results
@@ -146,7 +146,8 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
     lexicon = vocabulary(text, written, size)
     model = estimate(sequence(text, lexicon.tokens), lexicon, size)
     output.mkdir(parents=True, exist_ok=True)
-    path = output / "ngram.xz"
+    kind = ENGINES["ngram"]
+    path = output / kind.weights
     save(model, path)
     config = {
         "name": f"{code}-ngram",
@@ -163,7 +164,7 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
         "consistency": 1.0,  # nothing of what the mark knows does its case see
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
-    results.write(output / NGRAM_CONFIG, config)
+    results.write(output / kind.config, config)
     tell(
         f"{len(lexicon.words):,} tokens, {len(lexicon.members):,} members, {len(model.pairs.keys):,} pairs, "
         f"{len(model.triples.keys):,} triples: {path.stat().st_size:,} bytes"
@@ -171,7 +172,7 @@ def train(code: str, data: Path, output: Path, size: Size | None = None) -> None
     spelled = list(types)
     texts = [[spelled[t].replace(GLUE, " ") for t in second.types if written.bare[t] >= 0] for _, second in streams]
     config["bias"], best = tune(load_model(str(output), engine="ngram"), texts)
-    results.write(output / NGRAM_CONFIG, config)
+    results.write(output / kind.config, config)
     tell(f"micro F1 {best:.3f} on the held-out ends with bias {config['bias']}")
 
 
