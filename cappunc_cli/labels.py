@@ -131,10 +131,11 @@ def _upper(text: str) -> str:
 
 
 def capital(bare: str) -> str:
-    """First letter upper-case; words that start with a digit stay (`1st`)."""
+    """First letter upper-case; words that start with a digit stay (`1st`), and those whose script has none there."""
     for i, c in enumerate(bare):
         if c.isalnum():
-            return bare[:i] + _upper(c) + bare[i + 1 :]
+            # Georgian has capitals for whole words alone.
+            return bare[:i] + (big if len(big := c.title()) == 1 else c) + bare[i + 1 :]
     return bare
 
 

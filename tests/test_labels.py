@@ -96,6 +96,11 @@ def test_a_new_mark_outside_of_a_quotation(after: str, mark: str, expected: str)
     assert Label(after=after).with_mark(mark, quoted=False).after == expected
 
 
+@pytest.mark.parametrize("bare", ["გამარჯობა", "سلام", "नमस्ते"])
+def test_a_script_without_initial_capitals_gets_none(bare: str) -> None:
+    assert dress(bare, Label(Case.CAPITAL)) == bare
+
+
 def test_a_foreign_form_is_not_written() -> None:
     assert dress("anna", Label(Case.MIXED, form="McDonald")) == "Anna"
 
