@@ -148,6 +148,37 @@ def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -
     assert (tmp_path / "new.srt").read_bytes() == fixed
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("talk.srt", "new.vtt", "is srt and stays so, new.vtt is no name for that"),
+        ("talk.srt", "new.TXT", "is srt and stays so, new.TXT is no name for that"),
+        ("talk.json", "new.srt", "is vosk and stays so, new.srt is no name for that; cappunc captions"),
+        ("-", "new.json", "is srt and stays so, new.json is no name for that"),
+        ("talk.json", "new.ndjson", None),
+        ("talk.srt", "talk.srt.new", None),
+        ("talk.srt", "new", None),
+        ("talk.txt", "new.txt", None),  # captions under a name for plain text, and so they stay
+        ("talk.xml", "new.txt", "is srt and stays so"),
+        ("empty.json", "new.srt", None),
+    ],
+)
+def test_a_result_has_no_name_of_another_format(
+    source: str, target: str, told: str | None, tmp_path: Path, tiny: tuple[str, str]
+) -> None:
+    for name in ("talk.srt", "talk.txt", "talk.xml"):
+        talk(tmp_path, name)
+    talk(tmp_path, "talk.json", json.dumps({"result": [{"word": "hello", "start": 0.0, "end": 0.5}], "text": "hello"}))
+    talk(tmp_path, "empty.json", "")
+    run = cappunc("fix", *tiny, source, "-o", target, data=SRT.encode(), cwd=tmp_path)
+    assert (tmp_path / target).exists() == (told is None)
+    if told is None:
+        assert run.returncode == 0
+    else:
+        assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
+        assert told in run.stderr.decode()
+
+
 def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     source, other = talk(tmp_path), talk(tmp_path, "other.srt", "precious")
     run = cappunc("fix", *tiny, source, "-o", other)

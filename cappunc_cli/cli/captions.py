@@ -26,7 +26,7 @@ from cappunc_cli.cli.options import (
     finite,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
+from cappunc_cli.cli.plan import Job, check_name, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
 from cappunc_cli.languages import Language, language
@@ -116,6 +116,8 @@ def captions(
         raise typer.BadParameter(
             f"{output} is no name for SRT (.srt) nor WebVTT (.vtt, .webvtt); --to names one", param_hint="-o"
         )
+    if rewrap:
+        check_name(jobs, format_name)
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.restoration.options import Options
 

@@ -25,7 +25,7 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, inputs, marked, plan, resumable
+from cappunc_cli.cli.plan import Job, check_name, inputs, marked, plan, resumable
 from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.restoration.engines import NETWORK
 
@@ -116,6 +116,7 @@ def fix(
         jobs = [Job(source, None) for source, _ in found]
     else:
         jobs = plan(found, output, in_place, _is_terminal(), tree=root is not None)
+    check_name(jobs, format_name)
     from cappunc_cli.cli.batch import Tally, run
     from cappunc_cli.cli.fixer import Fixer, Settings
     from cappunc_cli.cli.glossary import load

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from cappunc_cli.cli.files import PIPE, is_pipe
+from cappunc_cli.cli.files import PIPE, is_pipe, read_text
 from cappunc_cli.errors import CappuncError, UnknownFormat
 
 
@@ -97,6 +97,31 @@ def plan(
     if output is None:
         return _unnamed(found, stdout_is_terminal)
     return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
+
+
+def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
+    """Raises typer.BadParameter where the only result has a name of another format than the input's, which stays."""
+    from cappunc_cli.formats import FORMATS, recognise
+
+    if len(jobs) != 1:
+        return  # several results have the names of their inputs
+    (job,) = jobs
+    suffix = job.target.suffix.lower() if job.target is not None else ""
+    meant = [name for name, module in FORMATS.items() if suffix in module.SUFFIXES]
+    # Captions may be called talk.txt; new.txt is no worse.
+    if not meant or suffix == Path(job.file_name).suffix.lower():
+        return
+    try:
+        text, _ = read_text(job.source)
+        own = recognise(text, job.file_name, format_name).format
+    except (CappuncError, OSError):
+        return  # whoever reads it next tells
+    if text.strip() and own not in meant:
+        made = meant[0] in ("srt", "vtt") and own not in ("srt", "vtt")
+        hint = "; cappunc captions makes captions of words with times" if made else ""
+        raise typer.BadParameter(
+            f"{job.name} is {own} and stays so, {job.target} is no name for that{hint}", param_hint="-o"
+        )
 
 
 def _suffixes(format_name: str | None) -> frozenset[str]:
