@@ -348,7 +348,7 @@ def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:
 
 
 def conversation(engine: str) -> object:
-    """Two channels, one after the other."""
+    """Two channels, one after the other; Google's results alternate."""
     said = {0: [("hello", 0.0), ("there", 0.5), ("good", 20.0)], 1: [("who", 2.0), ("is", 2.5), ("it", 3.0)]}
     heard = {
         channel: [{"word": w, "text": w, "type": "word", "start": at, "end": at + 0.4} for w, at in words]
@@ -359,6 +359,13 @@ def conversation(engine: str) -> object:
             return {"results": {"channels": [{"alternatives": [{"words": words}]} for words in heard.values()]}}
         case "elevenlabs":
             return {"transcripts": [{"channel_index": channel, "words": words} for channel, words in heard.items()]}
+        case "google":
+            results = [
+                (at, {"alternatives": [{"transcript": word, "words": [_google(word, at)]}], "channelTag": channel + 1})
+                for channel, words in said.items()
+                for word, at in words
+            ]
+            return {"results": [result for _, result in sorted(results, key=lambda entry: entry[0])]}
         case _:
             ticks = 10_000_000
             phrases = [
@@ -374,7 +381,11 @@ def conversation(engine: str) -> object:
             return {"recognizedPhrases": phrases}
 
 
-@pytest.mark.parametrize("engine", ["deepgram", "elevenlabs", "azure"])
+def _google(word: str, at: float) -> dict[str, str]:
+    return {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.4}s"}
+
+
+@pytest.mark.parametrize("engine", ["deepgram", "elevenlabs", "azure", "google"])
 def test_channels_of_a_recogniser_are_turns(engine: str, tmp_path: Path) -> None:
     path = tmp_path / "call.json"
     path.write_text(json.dumps(conversation(engine)))
@@ -457,6 +468,9 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     run = cappunc("captions", "--rewrap", "--width", 14, folder, "-o", tmp_path / "wrapped/")
     assert run.returncode == 0
     assert (tmp_path / "wrapped/talk.srt").read_text().endswith("Well, hello\nthere, again.\n")
+    run = cappunc("captions", "--rewrap", folder / "talk.srt", "-o", tmp_path / "talk.vtt")
+    assert (run.returncode, (tmp_path / "talk.vtt").exists()) == (2, False)
+    assert b"is srt and stays so" in run.stderr
 
 
 @pytest.mark.parametrize(

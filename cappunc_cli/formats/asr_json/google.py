@@ -1,7 +1,8 @@
 """Google Speech-to-Text v1 and v2, and the speech part of Video Intelligence.
 
 Times are "1.200s" or {"seconds": "1", "nanos": 200000000} with either key missing at zero.
-A diarised file repeats all its words, with speaker tags, in its last result.
+A diarised file repeats all its words, with speaker tags, in its last result. Where channels
+are recognised apart, their results alternate as they end, each with its channel's tag.
 """
 
 from __future__ import annotations
@@ -21,18 +22,30 @@ def sniff(value: object) -> bool:
 
 
 def tracks(value: object) -> Iterator[Track]:
-    best = [first(result.get("alternatives")) for result in _results(value)]
+    results = _results(value)
+    tags = [result.get("channelTag", result.get("channel_tag")) for result in results]
+    for channel in dict.fromkeys(tags) if None not in tags else [None]:
+        own = [result for result, tag in zip(results, tags, strict=True) if channel in (None, tag)]
+        yield _track([first(result.get("alternatives")) for result in own], channel)
+
+
+def _track(best: Sequence[Node], channel: object) -> Track:
     *earlier, last = best
     if earlier and _repeats(last, earlier):
-        copies = [_fields(earlier), whole([b.get("transcript") for b in earlier]), whole([last.get("transcript")])]
-        yield Track(_fields([last]), [copy for copy in copies if copy])
-        return
+        copies = [
+            _fields(earlier, channel),
+            whole([b.get("transcript") for b in earlier]),
+            whole([last.get("transcript")]),
+        ]
+        return Track(_fields([last], channel), [copy for copy in copies if copy], channel=channel)
     words = []
     for alternative in best:
-        own = _fields([alternative])
-        words += own or whole([alternative.get("transcript")])
+        own = _fields([alternative], channel)
+        words += own or [
+            field._replace(speaker=_speaker(channel, None)) for field in whole([alternative.get("transcript")])
+        ]
     texts = whole([b.get("transcript") for b in best if _fields([b])])
-    yield Track(words, [texts] if texts else [])
+    return Track(words, [texts] if texts else [], channel=channel)
 
 
 def _results(value: object) -> list[Node]:
@@ -53,7 +66,7 @@ def _is_one(result: Node) -> bool:
     return "transcript" in best and "timestamps" not in best and all("word" in word for word in words)
 
 
-def _fields(alternatives: Sequence[Node]) -> list[Field]:
+def _fields(alternatives: Sequence[Node], channel: object = None) -> list[Field]:
     fields = []
     for alternative in alternatives:
         join = "\n"
@@ -62,10 +75,14 @@ def _fields(alternatives: Sequence[Node]) -> list[Field]:
                 end = _time(word, "endTime", "endOffset", "end_time")
                 start = _time(word, "startTime", "startOffset", "start_time")
                 start = 0 if start is None and end is not None else start
-                speaker = word.get("speakerTag", word.get("speakerLabel"))
+                speaker = _speaker(channel, word.get("speakerTag", word.get("speakerLabel")))
                 fields.append(Field(word["word"], start, end, speaker, join))
                 join = " "
     return fields
+
+
+def _speaker(channel: object, name: object) -> object:
+    return name if channel is None else (channel, name)
 
 
 def _time(word: Node, *keys: str) -> int | None:
