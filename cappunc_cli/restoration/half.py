@@ -177,7 +177,7 @@ class _Graph:
                 self._node("Add", [f"{out}/product", product.bias], out),
             ]
 
-        self._replace({"MatMulNBits", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"}, opened)
+        self._replace({"MatMulNBits", "MatMulIntegerToFloat"}, opened)
 
     def open_tables(self) -> None:
         """Gather, Cast and Mul by a gathered scale become one Gather of the rows that they stand for."""

@@ -74,7 +74,4 @@ def products(graph: onnx.GraphProto) -> dict[str, Product]:
             found[node.name] = Product(node.input[0], weight, "", node.output[0])
         elif node.op_type == "MatMulIntegerToFloat":
             found[node.name] = rounded(node)
-        elif node.op_type == "DynamicQuantizeMatMul":
-            weight = array(node.input[1]).astype(np.float32) * array(node.input[2])
-            found[node.name] = Product(node.input[0], weight, "", node.output[0])
     return found

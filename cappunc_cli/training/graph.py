@@ -18,10 +18,9 @@ from onnx import TensorProto, helper, numpy_helper
 from cappunc_cli.restoration.tensors import MICROSOFT
 from cappunc_cli.training.network import NEIGHBOURS, Shape
 
-#: How the matrices are stored: float32; int8 by column with activations quantised by tensor
-#: (DynamicQuantizeMatMul); 8 bits by block of BLOCK rows with activations quantised by row
-#: (MatMulNBits): finer, so closer to float32.
-Weights = Literal["float32", "int8", "blocks"]
+#: How the matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row
+#: (MatMulNBits). The 8 bits by column that ship come after (quantise.py): their scales are measured.
+Weights = Literal["float32", "blocks"]
 BLOCK = 32
 Arrays = dict[str, NDArray[np.float32]]
 
@@ -70,20 +69,6 @@ class _Graph:
     def product(self, name: str, x: str, weight: NDArray[np.float32]) -> str:
         """x @ weight.T; weight is (outputs, inputs) as torch keeps it."""
         outputs, inputs = weight.shape
-        if self.weights == "int8":
-            scale = np.abs(weight).max(1) / 127
-            whole = np.rint(weight / scale[:, None]).astype(np.int8).T
-            return self.node(
-                "DynamicQuantizeMatMul",
-                [
-                    x,
-                    self.constant(f"{name}.int8", whole),
-                    self.constant(f"{name}.scale", scale.astype(np.float32)),
-                    self.constant(f"{name}.zero", np.zeros(outputs, np.int8)),
-                ],
-                f"{name}/out",
-                MICROSOFT,
-            )
         if self.weights == "blocks" and inputs % BLOCK == 0:
             blocks = weight.reshape(outputs, inputs // BLOCK, BLOCK)
             scale = np.maximum(np.abs(blocks).max(2, keepdims=True) / 127, 1e-12)
