@@ -12,12 +12,24 @@ import typer
 from cappunc_cli.cli.encoding import decode
 from cappunc_cli.cli.options import code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.languages import UNSPACED
 
 if TYPE_CHECKING:
     from cappunc_cli.training.train import Progress
 
 
+_CODE = re.compile(r"[a-z]{2,3}")
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+
+
+def _language(name: str) -> str:
+    """The code of a language, which need not be in the table; of `fr-FR` what `fix` looks for, `fr`."""
+    code = re.split("[-_.]", code_of(name).strip().lower())[0]
+    if not _CODE.fullmatch(code):
+        raise typer.BadParameter(f"{name!r} is no code of a language (en, fr, …)")
+    if code in UNSPACED:
+        raise typer.BadParameter(f"{code} has no spaces between its words, and cappunc goes by words")
+    return code
 
 
 def _device(name: str) -> str:
@@ -28,7 +40,7 @@ def _device(name: str) -> str:
 
 def train(
     lang: Annotated[
-        str, typer.Option("--lang", metavar="CODE", parser=code_of, help="Language of the text (fr, es, …).")
+        str, typer.Option("--lang", metavar="CODE", parser=_language, help="Language of the text (fr, es, …).")
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Where the model goes.")
@@ -74,11 +86,13 @@ def train(
         raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
     if output.exists() and not output.is_dir():
         raise WrongUsage(f"{output} is no directory")
-    if (output / "config.json").exists() and not (output / "training").exists():
-        raise CappuncError(f"{output} holds a model already")
+    known: set[Path] = set()
     for path in [*(texts or []), *(timed or [])]:
         if not path.is_file():
-            raise WrongUsage(f"{path}: no such file")
+            raise WrongUsage(f"{path}: is a directory; name its files" if path.is_dir() else f"{path}: no such file")
+        if path.resolve() in known:
+            raise WrongUsage(f"{path}: is named twice; what is held out of it would be learnt")
+        known.add(path.resolve())
 
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -113,7 +127,14 @@ def train(
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
                 bar.console.print(f"cappunc: {progress.done:,} pieces: {shown}", highlight=False)
 
-        config = build(order, lambda line: bar.console.print(f"cappunc: {line}", highlight=False), report)
+        def said(line: str) -> None:
+            bar.console.print(f"cappunc: {line}", highlight=False)
+
+        try:
+            config = build(order, said, report)
+        except KeyboardInterrupt:
+            said("stopped; the same command goes on from there")
+            raise
     console.print(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE", highlight=False)
 
 

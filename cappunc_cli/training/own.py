@@ -6,10 +6,12 @@ prepare, train, export, score.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import lzma
-import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -19,9 +21,9 @@ import torch
 
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.labels import Around, strip
+from cappunc_cli.labels import Around, Case, capital, strip
 from cappunc_cli.restoration.models import ModelConfig, find
-from cappunc_cli.training import score
+from cappunc_cli.training import results, score
 from cappunc_cli.training.corpora import Corpus, Turn, apart, composed, turns_of
 from cappunc_cli.training.export import export
 from cappunc_cli.training.prepare import prepare
@@ -40,8 +42,9 @@ _PATIENCE = 5
 _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1700, 2200, 3000, 4000, 6000, 10000)
 #: A word in so many has a capital or a mark in any text worth learning from.
 _RARE = 50
-_MARKED = re.compile(r"[,.?!:;…](?=\s|$)")
-#: Written last of all that is prepared.
+#: Below the model's directory while it is made: what the run was begun with, and what it has learnt.
+_WORK, _ORDER = "training", "order.json"
+#: Beside the model, so that anyone can score it again; written last of all that is prepared.
 _HELDOUT = "heldout.txt"
 
 #: By the name of their corpus.
@@ -72,30 +75,79 @@ def build(order: Order, said: Callable[[str], None], report: Callable[[Progress]
 
     `said` hears one line per stage, `report` the progress of the training. Raises CappuncError.
     """
-    work = order.output / "training"
+    work = order.output / _WORK
+    _vacant(order.output)
     documents = _read(order)
-    words, marked = _count(documents)
-    if words < FEWEST_WORDS:
-        raise CappuncError(f"{words:,} words are too few to learn from; {FEWEST_WORDS:,} are the least")
-    if marked * _RARE < words:
-        raise CappuncError("the text has hardly any marks: it takes punctuated text to learn punctuation")
-    work.mkdir(parents=True, exist_ok=True)
+    words, notice = _judged(documents)
     recipe = _recipe(order, work, words, list(documents))
+    _begin(order, work, documents)
     corpora = _corpora(order, documents)
-    heldout = work / _HELDOUT
+    heldout = order.output / _HELDOUT
+    if notice:
+        said(notice)
     if not heldout.exists():
         said(f"{words:,} words")
         prepare(recipe, corpora)
         heldout.write_text(_heldout(recipe, documents), "utf-8")
+    else:
+        said(f"{words:,} words; going on")
     steps = max(recipe.tokens // recipe.batch, 1)
     look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
     train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
     said("exporting")
     export(recipe, order.output)
     said("scoring the held-out end")
-    score.score(recipe, order.output, order.output / "eval.json")
+    ((name, found),) = score.score(recipe, order.output, order.output / "eval.json").items()
+    said(f"{name}: {_in_short(found)}{_before(order, recipe)}")
     shutil.rmtree(work)
     return ModelConfig.load(order.output)
+
+
+def _vacant(directory: Path) -> None:
+    """Raises CappuncError for a directory that holds anything but an unfinished run."""
+    if not directory.is_dir() or (directory / _WORK / _ORDER).is_file():
+        return
+    if (directory / "config.json").exists():
+        raise CappuncError(f"{directory} holds a model already")
+    if any(directory.iterdir()):
+        raise CappuncError(f"{directory} is not empty: a model has a directory of its own")
+
+
+def _begin(order: Order, work: Path, documents: Documents) -> None:
+    """Write down what the run is begun with; raises CappuncError where another run was begun there."""
+    text = hashlib.sha256()
+    for name, own in documents.items():
+        for document in own:
+            text.update(repr((name, document)).encode())
+    asked = {
+        "language": order.language,
+        "from": str(find(order.start)) if order.start is not None else None,
+        "text": text.hexdigest(),
+    }
+    path = work / _ORDER
+    if not path.exists():
+        work.mkdir(parents=True, exist_ok=True)
+        results.write(path, asked)
+        return
+    begun = json.loads(path.read_text("utf-8"))
+    if other := [name for name, value in asked.items() if begun.get(name) != value]:
+        raise CappuncError(
+            f"{order.output} holds an unfinished run with another {other[0]}: "
+            f"go on with its own command, name another directory, or delete {work}"
+        )
+
+
+def _in_short(found: Mapping[str, Any]) -> str:
+    shown = {"marks , . ?": "micro", "case": "case"}
+    return ", ".join(f"{title} {100 * found[name]:.1f}" for title, name in shown.items() if name in found)
+
+
+def _before(order: Order, recipe: Recipe) -> str:
+    """What the model that the run began with scores on the same words, if it knows the language."""
+    if order.start is None or order.language not in ModelConfig.load(find(order.start)).languages:
+        return ""
+    found = score.evaluate(find(order.start), recipe.data, _HELDOUT, ["--lang", order.language])
+    return f" ({order.start} has {_in_short(found)})"
 
 
 def _read(order: Order) -> Documents:
@@ -113,10 +165,11 @@ def _documents(
     for path in paths:
         try:
             text = _text(path, decode)
-            if path.name.endswith((".txt", ".txt.xz")):
-                yield from apart(StringIO(text, newline=None))
-            else:
-                yield _transcript(text, path.name, with_times)
+            plain = path.name.endswith((".txt", ".txt.xz"))
+            found = list(apart(StringIO(text, newline=None))) if plain else [_transcript(text, path.name)]
+            if with_times and not any(_is_timed(turn) for document in found for turn in document):
+                raise BadInput("has no times")
+            yield from found if with_times else ([Turn(turn.text) for turn in document] for document in found)
         except CappuncError as error:
             raise BadInput(error.message, error.path or str(path), error.line) from error
 
@@ -143,21 +196,42 @@ def _corpora(order: Order, documents: Documents) -> dict[str, Corpus]:
     }
 
 
-def _transcript(text: str, name: str, with_times: bool) -> list[Turn]:
-    words = formats.read(text, name).words
-    return [turn if with_times else Turn(turn.text) for turn in turns_of(words)]
+def _transcript(text: str, name: str) -> list[Turn]:
+    return turns_of(formats.read(text, name).words)
 
 
-def _count(documents: Documents) -> tuple[int, int]:
-    """Words in all, and how many have a mark."""
-    texts = [turn.text for own in documents.values() for document in own for turn in document]
-    return sum(len(text.split()) for text in texts), sum(len(_MARKED.findall(text)) for text in texts)
+def _is_timed(turn: Turn) -> bool:
+    return turn.pauses is not None and any(pause is not None for pause in turn.pauses)
+
+
+def _judged(documents: Documents) -> tuple[int, str]:
+    """How many words there are, and what their user should know; raises CappuncError for text that teaches nothing."""
+    turns = (turn for own in documents.values() for document in own for turn in document)
+    tokens = Counter(token for turn in turns for token in turn.text.split())
+    words = tokens.total()
+    if words < FEWEST_WORDS:
+        raise CappuncError(f"{words:,} words are too few to learn from; {FEWEST_WORDS:,} are the least")
+    marked = cased = small = shouted = 0
+    for token, count in tokens.items():
+        bare, label = strip(token)
+        marked += count * bool(label.mark)
+        if capital(bare) != bare:
+            cased += count
+            small += count * (label.case is Case.LOWER)
+            shouted += count * (label.case is Case.UPPER)
+    if marked * _RARE < words:
+        raise CappuncError("the text has hardly any marks: it takes punctuated text to learn punctuation")
+    if shouted * 2 > cased:
+        raise CappuncError("most of the text is in capitals: it takes upper and lower case to learn capitals")
+    # Georgian, Arabic, Hindi and their like have none to learn.
+    lacks = cased * 2 > words and (cased - small) * _RARE < words
+    return words, "the text has hardly any capitals: the model will restore few" if lacks else ""
 
 
 def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
     values: dict[str, Any] = {
-        "name": order.output.name,
-        "data": work,
+        "name": order.output.resolve().name,
+        "data": order.output,
         "runs": work,
         "tokenizer": work / "tokenizer.json",
         "start": None,
@@ -195,7 +269,6 @@ def _recipe(order: Order, work: Path, words: int, corpora: list[str]) -> Recipe:
     }
     if order.start is not None:
         values |= _adapted(order, words)
-        values["decoding"] |= {"languages": [order.language]}
     return Recipe(**values)
 
 
@@ -219,13 +292,12 @@ def _adapted(order: Order, words: int) -> dict[str, Any]:
         "encoder_rate": 3e-4 if new else 1e-4,
         "head_rate": 3e-4,
         "tokens": order.pieces or min(int(words * 1.4) * passes, _MOST_PIECES),
-        "decoding": {
-            "licence": config.licence,
-            "window": config.window,
-            "overlap": config.overlap,
-            "min_words_cut": config.min_words_cut,
-            "end_share": config.end_share,
-            "bias": dict(config.bias),
+        # It decodes as the model it comes from; what is new (labels, hashes) the export writes over.
+        "decoding": json.loads((directory / "config.json").read_text("utf-8"))
+        | {
+            "name": order.output.resolve().name,
+            "languages": [order.language],
+            "licence": "; ".join(dict.fromkeys(name for name in (config.licence, order.licence) if name)),
         },
     }
 

@@ -33,16 +33,21 @@ KEPT = (
 DIVIDED = {"comma", "period", "question", "case"}
 
 
-def score(recipe: Recipe, directory: Path, path: Path) -> None:
-    """Write the figures of the model in `directory` to `path`; the sets found there of the same model are kept."""
+def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
+    """Write the figures of the model in `directory` to `path`, and return those of each set.
+
+    The sets found there of the same model are kept.
+    """
     model = ModelConfig.load(directory).files["model.onnx"]
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
         if name in sets:
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
-        logger.info("%s: %.4f", name, sets[name]["micro"])
+        # A text may have none of the three marks.
+        logger.info("%s: %s", name, sets[name].get("micro", "–"))
         results.write(path, {**results.head(model), "sets": sets})
+    return sets
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:

@@ -274,6 +274,7 @@ def train(
             step, done = step + 1, done + batch.ids.size
             now = [marks.item(), case.item()]
             losses = [0.98 * old + 0.02 * new for old, new in zip(losses or now, now, strict=True)]
+            development: dict[str, float] = {}
             if step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {
                     "step": step,
@@ -283,16 +284,16 @@ def train(
                     "tokens/s": round((done - first) / (time.monotonic() - began)),
                 }
                 if step % look_every == 0:
-                    entry["development"] = develop(network, windows, device)
-                    mean = sum(entry["development"].values()) / len(entry["development"])
+                    entry["development"] = development = develop(network, windows, device)
+                    mean = sum(development.values()) / len(development)
                     # A network that puts no mark yet has not stopped learning: it has not begun.
                     best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
                     if patience and not worse:
                         torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")
-                if report is not None:
-                    report(Progress(done, recipe.tokens, sum(losses), entry.get("development", {})))
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
+            if report is not None:
+                report(Progress(done, recipe.tokens, sum(losses), development))
             if time.monotonic() - saved_at > SAVE_EVERY:
                 save()
                 saved_at = time.monotonic()
