@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.eval_run import Output, Request, run
+from cappunc_cli.cli.eval_run import OfTheModel, Output, Request, run
 from cappunc_cli.cli.options import Device, EngineName, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.engines import NETWORK
-
-#: How the model restores the reference, which means nothing to a hypothesis.
-_OF_THE_MODEL = (
-    *("lang", "model", "engine", "device", "pauses", "shuffle_pauses", "starts_alone", "apart", "marks_given"),
-    *("gold_windows", "marks", "sensitivity", "window", "overlap", "min_words_cut", "sweep"),
-)
 
 
 class Preset(StrEnum):
@@ -115,9 +110,10 @@ def eval_(
     """
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
+    of_the_model = {field.name for field in fields(OfTheModel)}
     for option in context.command.params if hypothesis else ():
         source = context.get_parameter_source(option.name or "")
-        if option.name in _OF_THE_MODEL and source is not None and source.name == "COMMANDLINE":
+        if option.name in of_the_model and source is not None and source.name == "COMMANDLINE":
             names = "/".join((*option.opts, *option.secondary_opts))
             raise typer.BadParameter("is for the model, so it takes no hypothesis", param_hint=names)
     if json + csv + markdown > 1:

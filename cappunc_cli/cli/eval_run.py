@@ -36,19 +36,9 @@ class Output(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The command's options, checked only for what the command line can know."""
+class OfTheModel:
+    """The options, by their names, that say how the model restores the reference; they mean nothing to a hypothesis."""
 
-    references: Sequence[Path]
-    hypotheses: Sequence[Path]
-    versus: Sequence[Path]
-    format_name: str | None
-    only: str | None
-    preset: str | None
-    fold: bool
-    draws: int
-    seed: int
-    limits: Sequence[str]
     lang: str
     model: str | None
     engine: str
@@ -65,6 +55,22 @@ class Request:
     overlap: int | None
     min_words_cut: int | None
     sweep: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request(OfTheModel):
+    """The command's options, checked only for what the command line can know."""
+
+    references: Sequence[Path]
+    hypotheses: Sequence[Path]
+    versus: Sequence[Path]
+    format_name: str | None
+    only: str | None
+    preset: str | None
+    fold: bool
+    draws: int
+    seed: int
+    limits: Sequence[str]
     html: Path | None
     output: Output
 
