@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra [train]")
 
 from cappunc_cli.restoration.models import find
-from cappunc_cli.training import chain, thresholds
+from cappunc_cli.training import heldout, thresholds
 from cappunc_cli.training.corpora import Corpus, paragraphs
 from cappunc_cli.training.recipe import Recipe
 
@@ -27,9 +27,9 @@ def test_a_shy_model_is_encouraged() -> None:
     gold = rng.choice(4, 4000, p=(0.7, 0.15, 0.1, 0.05))
     scores = rng.normal(size=(4000, len(MARKS))).astype(np.float32)
     scores[np.arange(4000), gold] += 3
-    texts = [chain.Text(scores, gold)]
+    texts = [heldout.Text(scores, gold)]
     best = thresholds.goodness(texts, MARKS, thresholds.search(texts, MARKS))
-    shy = [chain.Text(scores + 4 * (np.arange(len(MARKS)) == 0), gold)]
+    shy = [heldout.Text(scores + 4 * (np.arange(len(MARKS)) == 0), gold)]
     found = thresholds.search(shy, MARKS)
     assert thresholds.goodness(shy, MARKS, {}) < best - 0.1
     assert thresholds.goodness(shy, MARKS, found) > best - 0.01
@@ -40,10 +40,10 @@ def test_a_shy_model_is_encouraged() -> None:
 def test_only_the_end_is_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = [f"w{n}." for n in range(1000)]
     (tmp_path / "t.txt.xz").write_bytes(lzma.compress(" ".join([*tokens, "—"]).encode()))
-    monkeypatch.setitem(chain.CORPORA, "t", Corpus("t.txt.xz", "", paragraphs))
+    monkeypatch.setitem(heldout.CORPORA, "t", Corpus("t.txt.xz", "", paragraphs))
     recipe = replace(Recipe.load(find("en") / "train.toml"), data=tmp_path, heldout=0.02)
-    assert [word.text for word in chain.heldout(recipe, "t")] == tokens[-20:]
-    assert len(chain.heldout(recipe, "t", 5)) == 5
+    assert [word.text for word in heldout.heldout(recipe, "t")] == tokens[-20:]
+    assert len(heldout.heldout(recipe, "t", 5)) == 5
 
 
 @pytest.mark.parametrize(("code", "model"), [("en", "en"), ("es", "multi")])

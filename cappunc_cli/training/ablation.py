@@ -31,6 +31,7 @@ from cappunc_cli.restoration.models import ModelConfig
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import chain, results
 from cappunc_cli.training.export import export
+from cappunc_cli.training.heldout import texts_of
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.score import evaluate
 from cappunc_cli.training.study import by_row, drawn
@@ -148,7 +149,7 @@ def _measured(row: Row, sets: Mapping[str, list[str]]) -> dict[str, Any]:
 def _add_chain(row: Row, directory: Path) -> None:
     """Fit transitions between the marks to what an exported model says, and let its config have them."""
     corpora = {name: row.recipe.corpora[name] for name in row.chain}
-    transitions = chain.fit(list(chain.texts_of(replace(row.recipe, corpora=corpora), load_model(str(directory)))))
+    transitions = chain.fit(list(texts_of(replace(row.recipe, corpora=corpora), load_model(str(directory)))))
     free = [0.0] * len(transitions)
     path = directory / "config.json"
     crf = {"transitions": transitions.tolist(), "start": free, "end": free}

@@ -36,7 +36,7 @@ from cappunc_cli.restoration.half import JOINED, PARTS, for_all_pieces
 from cappunc_cli.restoration.tensors import MASK, MICROSOFT, WANTED
 from cappunc_cli.restoration.weights import Matrix, products
 from cappunc_cli.training import results
-from cappunc_cli.training.chain import heldout
+from cappunc_cli.training.heldout import heldout
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.rounding import ATTENTION, GELU, Rounding, calibrate, rounding
 

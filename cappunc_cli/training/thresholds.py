@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from cappunc_cli.restoration.pipeline import load_model
-from cappunc_cli.training.chain import Text, halves, texts_of
+from cappunc_cli.training.heldout import Text, halves, texts_of
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.tally import FOLDED, Tally
 

@@ -23,7 +23,7 @@ from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.labels import fold, stripped
 from cappunc_cli.restoration.models import find_for
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
-from cappunc_cli.training.chain import heldout
+from cappunc_cli.training.heldout import heldout
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.words import Word
 
