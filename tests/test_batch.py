@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from cappunc_cli.cli.manifest import NAME, Manifest
 from cappunc_cli.cli.plan import Job, inputs
 from cappunc_cli.cli.progress import Reporter, Steps
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration import engine, together
+from cappunc_cli.restoration import engine, pipeline, together
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import load_model, restore
 from cappunc_cli.restoration.together import restore_all
@@ -98,6 +99,22 @@ def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkey
     known = [words_read for _, words_read in decided]
     assert known == sorted(known)
     assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
+
+
+def test_nobody_holds_a_texts_rows_while_its_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[weakref.ref[Any]] = []
+
+    def merge(*arguments: Any, **options: Any) -> Any:
+        merged = real(*arguments, **options)
+        rows.append(weakref.ref(merged))
+        return merged
+
+    real = pipeline.merge
+    monkeypatch.setattr(pipeline, "merge", merge)
+    texts = restore_all([[Word(word) for word in WORDS]] * 2, load_model(str(TINY), "cpu"), Options())
+    for _ in texts:
+        assert all(found() is None for found in rows)
+    assert len(rows) == 2
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

@@ -32,17 +32,16 @@ def restore_all(
     def settled(i: int, rows: Rows, known: int) -> None:
         decisions[i].take(rows, known)
 
-    for i, rows in enumerate(each_probabilities(texts, model, options, progress, settled)):
-        decided = decisions.pop(i)
-        decided.take(rows, len(rows))
-        yield decided.new
+    def finished(i: int, rows: Rows) -> list[str]:
+        return decisions.pop(i).finish(rows)
+
+    # A loop would hold a text's rows, which are many times as large as the text, while its result is written.
+    yield from map(finished, range(len(texts)), each_probabilities(texts, model, options, progress, settled))
 
 
 def rewritten(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
     """`pipeline.rewrite` in memory that does not grow with the text: a long one in stretches."""
-    decisions = Decisions(words, model, options)
-    decisions.take(rows, len(rows))
-    return decisions.new
+    return Decisions(words, model, options).finish(rows)
 
 
 class Decisions:
@@ -68,3 +67,8 @@ class Decisions:
                 return
             new = rewrite(self._words[first:last], rows[first:last], self._model, self._options)
             self.new += new[start - first : stop - first]
+
+    def finish(self, rows: Rows) -> list[str]:
+        """The new texts of all words, whose rows are final."""
+        self.take(rows, len(rows))
+        return self.new
