@@ -328,6 +328,7 @@ def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
         ("fix", "talk.srt", "other.srt"),
         ("fix", "talk.srt", "talk.srt", "-o", "out"),
         ("fix", "talk.srt", "other.srt", "-o", "file"),
+        ("fix", "talk.srt", "other.srt", "-o", "all.srt"),
         ("fix", "--format", "word", "talk.srt"),
         ("fix", "--marks", ".x", "talk.srt"),
         ("fix", "--sensitivity", "2", "talk.srt"),

@@ -404,7 +404,7 @@ class Reader(html.parser.HTMLParser):
 
 def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    target = tmp_path / "report.html"
+    target = tmp_path / "new" / "report.html"
     assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
     text = target.read_text(encoding="utf-8")
     reader = Reader()

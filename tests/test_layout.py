@@ -471,6 +471,23 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     run = cappunc("captions", "--rewrap", folder / "talk.srt", "-o", tmp_path / "talk.vtt")
     assert (run.returncode, (tmp_path / "talk.vtt").exists()) == (2, False)
     assert b"is srt and stays so" in run.stderr
+    run = cappunc("captions", "--rewrap", folder / "talk.srt", "-o", folder / "talk.srt")
+    assert (run.returncode, run.stderr.endswith(b"talk.srt: is the input itself\n")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "missing"),
+    [
+        ("talk.json", ("--rewrap",), b"no captions there"),
+        ("talk.srt", (), b"no files whose words may have times there"),
+    ],
+)
+def test_a_directory_without_anything_for_captions_is_told(
+    name: str, arguments: tuple[str, ...], missing: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text("")
+    run = cappunc("captions", *arguments, tmp_path, "-o", tmp_path / "new")
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: " + missing + b"\n")
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def captions(
         for source, path in inputs(names, format_name, output)
         if source in names or _is_wanted(path.suffix.lower(), rewrap)
     ]
+    if not found:
+        raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
     tree = resumable(names, output) is not None
     jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
     file = Path(output or "")
@@ -212,7 +214,7 @@ class _Maker:
         from cappunc_cli.cli.group import refuse_overwriting
 
         if job.target is not None:
-            refuse_overwriting(job, job.target, mode)
+            refuse_overwriting(job, job.target, mode, instead="")
         text, encoding = read_text(job.source)
         document = self.fixer.read(text, job.file_name)
         reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])

@@ -210,6 +210,7 @@ def _write_page(outcome: Outcome, path: Path) -> None:
         comparison=outcome.comparison,
         sweep=outcome.swept,
     )
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, text.encode())
 
 

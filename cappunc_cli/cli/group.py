@@ -167,11 +167,11 @@ def _failed(job: Job, error: Exception) -> Outcome:
     return Outcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
 
 
-def refuse_overwriting(job: Job, target: Path, mode: Mode) -> None:
+def refuse_overwriting(job: Job, target: Path, mode: Mode, instead: str = "; --in-place overwrites it") -> None:
     """Raises CappuncError where a file is there that `mode` does not overwrite, or that is the input."""
     if not is_file(target):
         return
     if job.source != PIPE and target.samefile(job.source):
-        raise CappuncError("is the input itself; --in-place overwrites it", str(target))
+        raise CappuncError(f"is the input itself{instead}", str(target))
     if mode == "new" and not job.ours:
         raise CappuncError("exists already; --force overwrites it", str(target))

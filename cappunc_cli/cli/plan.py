@@ -169,7 +169,8 @@ def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list
     root = Path(output)
     if len(found) == 1 and not tree and not root.is_dir() and not output.endswith(("/", os.sep)):
         return [Job(found[0][0], root)]
-    if root.exists() and not root.is_dir():
+    named = root.suffix.lower() in _suffixes(None) and not output.endswith(("/", os.sep))
+    if not root.is_dir() and (root.exists() or named):
         raise typer.BadParameter(f"{output} is no directory, and several files cannot become one", param_hint="-o")
     jobs = [Job(source, root / relative) for source, relative in found]
     taken: dict[Path | None, str] = {}
