@@ -127,15 +127,18 @@ def fold(text: str) -> str:
 def _upper(text: str) -> str:
     if text.isascii():
         return text.upper()
-    return "".join([up if len(up := c.upper()) == 1 else c for c in text])
+    return "".join([up if fold(up := c.upper()) == c else c for c in text])
 
 
 def capital(bare: str) -> str:
-    """First letter upper-case; words that start with a digit stay (`1st`), and those whose script has none there."""
+    """First letter upper-case; words that start with a digit stay (`1st`), and those whose script has none there.
+
+    So do `µm` and Turkish `ısı`: what they would get is the capital of another letter (M in Greek, i).
+    """
     for i, c in enumerate(bare):
         if c.isalnum():
             # Georgian has capitals for whole words alone.
-            return bare[:i] + (big if len(big := c.title()) == 1 else c) + bare[i + 1 :]
+            return bare[:i] + (big if fold(big := c.title()) == c else c) + bare[i + 1 :]
     return bare
 
 

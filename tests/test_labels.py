@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cappunc_cli.labels import MARKS, Case, Label, dress, fold, mark_of, strip
@@ -99,6 +99,14 @@ def test_a_new_mark_outside_of_a_quotation(after: str, mark: str, expected: str)
 @pytest.mark.parametrize("bare", ["გამარჯობა", "سلام", "नमस्ते"])
 def test_a_script_without_initial_capitals_gets_none(bare: str) -> None:
     assert dress(bare, Label(Case.CAPITAL)) == bare
+
+
+@given(st.text(min_size=1), st.sampled_from((Case.CAPITAL, Case.UPPER)))
+@example("µm", Case.CAPITAL)  # a unit; its capital would be the Greek M of another letter
+@example("ısı", Case.UPPER)
+def test_a_capital_is_one_of_the_same_letter(text: str, case: Case) -> None:
+    bare, _ = strip(text)
+    assert strip(dress(bare, Label(case)))[0] == bare
 
 
 def test_a_foreign_form_is_not_written() -> None:
