@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
 from cappunc_cli.labels import stripped
-from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.engines import ENGINES, NETWORK
 
 if TYPE_CHECKING:
+    from cappunc_cli.languages import Language
     from cappunc_cli.restoration.diacritics import Speller
     from cappunc_cli.restoration.pipeline import Model, Options
     from cappunc_cli.words import Document, Notice, Word
@@ -49,7 +49,7 @@ class Settings:
         config = ModelConfig.load(find(self.model, kind), kind.config)
         self.options.windows(config)
         self.options.around(config)
-        own = language(self.options.language or config.languages[0])
+        own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
 
@@ -110,7 +110,7 @@ class Fixer:
 
     @cached_property
     def _language(self) -> Language:
-        return language(self.settings.options.language or self.model.config.languages[0])
+        return self.settings.options.conventions(self.model.config)
 
     @cached_property
     def _speller(self) -> Speller | None:

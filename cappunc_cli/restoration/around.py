@@ -19,7 +19,7 @@ import numpy.typing as npt
 from cappunc_cli.labels import Around, Label, mark_of
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.categorical import Categorical
-from cappunc_cli.restoration.columns import IS_END, MARK_COLUMNS, Labels, Text
+from cappunc_cli.restoration.columns import IS_END, MARK_COLUMNS, Flags, Indices, Labels, Text
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.crf import viterbi
 from cappunc_cli.restoration.facts import Fact
@@ -60,8 +60,6 @@ _END = np.array([0, _NEVER, _NEVER, 0, 0])
 Sides = tuple[str, str]
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)

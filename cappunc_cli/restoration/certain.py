@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cappunc_cli.labels import Case, Label, strip
-from cappunc_cli.languages import language
 from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import NONE, Flags, Labels
 from cappunc_cli.restoration.config import ModelConfig
@@ -91,7 +90,7 @@ def certain(
         joined[at : at + len(written) - 1] = True
     cased[list(changes)] = True
     continued = np.append(old.flags(goes_on)[1:] & ~turns[:-1], False)[: len(bare)]
-    conventions = language(options.language or config.languages[0])
+    conventions = options.conventions(config)
     shortened = old.flags(lambda label: label.after[:1] == ".")
     for i in np.flatnonzero(shortened).tolist():
         shortened[i] = _VOWELS.isdisjoint(bare[i]) and conventions.abbreviates(conventions.spelled(bare[i]))

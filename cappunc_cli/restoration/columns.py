@@ -36,6 +36,7 @@ _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
 _SOFT = "…;"
 
 Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
 #: One column a word, [n].
 Numbers = npt.NDArray[np.int8]
 #: One probability a word, [n].

@@ -14,10 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cappunc_cli.labels import Label, shared
-from cappunc_cli.languages import Language, language
+from cappunc_cli.languages import Language
 from cappunc_cli.restoration.around import Scene, Sides, answer, forget, quoted, sentence_ends, surround
 from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import (
@@ -31,6 +30,8 @@ from cappunc_cli.restoration.columns import (
     PERIOD,
     UPPER,
     Chances,
+    Flags,
+    Indices,
     Labels,
     Numbers,
     Text,
@@ -65,9 +66,6 @@ _LATE_COST = 0.4
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
 
-Indices = npt.NDArray[np.intp]
-Flags = npt.NDArray[np.bool_]
-
 
 def heard(
     text: Text,
@@ -80,7 +78,7 @@ def heard(
 
     `turn_ends` says where the speaker changes, `cue_ends` where a caption ends.
     """
-    text = folded(text, allowed_marks(language(options.language or config.languages[0]), options))
+    text = folded(text, allowed_marks(options.conventions(config), options))
     if cue_ends is None or options.apart:
         return text
     marks = text.marks.copy()
@@ -113,7 +111,7 @@ def decide(
     closed there. The first `given` words are read already, and nothing new comes around them; a text that `goes_on`
     does not end with its last word.
     """
-    conventions = language(options.language or config.languages[0])
+    conventions = options.conventions(config)
     labels, turns, fast = Labels.of(written), np.asarray(turn_ends, np.bool_), np.asarray(bound, np.bool_)
     if options.existing == "replace" and conventions.opening:
         labels = forget(labels, conventions.opening, given)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cappunc_cli.labels import FOLD, TERMINAL, Around, Case, Label, dress
-from cappunc_cli.languages import Language, language
+from cappunc_cli.languages import Language
 from cappunc_cli.restoration.around import CLOSING
 from cappunc_cli.restoration.certain import certain
 from cappunc_cli.restoration.columns import (
@@ -98,7 +98,7 @@ def doubts(words: Sequence[Word], rows: Rows, model: Model, options: Options, la
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
-    conventions = language(options.language or model.config.languages[0])
+    conventions = options.conventions(model.config)
     high = capital_form(text)
     halves: dict[int, Doubt] = {}
     if below > 0 and conventions.opening:
@@ -151,7 +151,7 @@ def _is_of(kind: str, label: Label) -> bool:
 
 def _possible(model: Model, options: Options) -> Flags:
     """The kinds of mark that the model may set, [kinds]: of others it knows nothing."""
-    conventions = language(options.language or model.config.languages[0])
+    conventions = options.conventions(model.config)
     known = {FOLD.get(mark, mark) for mark in model.config.marks if mark in allowed_marks(conventions, options)}
     return np.array([not kind or kind in known for kind in _KINDS])
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import MARKS, Around
+from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.config import ModelConfig
 from cappunc_cli.restoration.glossary import Glossary
@@ -46,6 +47,10 @@ class Options:
             raise WrongUsage(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
         if self.existing not in EXISTING:
             raise WrongUsage(f"existing marks: use {', '.join(EXISTING)}, not {self.existing!r}")
+
+    def conventions(self, config: ModelConfig) -> Language:
+        """The conventions of the text's language."""
+        return language(self.language or config.languages[0])
 
     def around(self, config: ModelConfig) -> frozenset[Around]:
         """The quotation marks and dashes that are asked for; one quote asks for both, `?` for its `¿`.

@@ -13,7 +13,6 @@ import numpy as np
 
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.labels import Label, dress, stripped
-from cappunc_cli.languages import language
 from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
@@ -222,7 +221,7 @@ def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -
 
 def said_of(bare: Sequence[str], rows: Rows, model: Model, options: Options) -> Text:
     """What the model says of bare words, within what each can carry."""
-    conventions = language(options.language or model.config.languages[0])
+    conventions = options.conventions(model.config)
     return columns(rows, facts(bare, conventions, model.lexicon), model.config)
 
 
