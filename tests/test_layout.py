@@ -7,7 +7,7 @@ import lzma
 import re
 import shlex
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import layout as benchmark
@@ -88,6 +88,20 @@ def test_lines_cost_no_more_than_those_that_are_filled(texts: list[str], width: 
     filled = lines.filled(0, len(texts))
     assert cost <= lines.cost(filled, len(texts)) + 1e-6
     assert len(begins) == len(filled)  # which are the fewest there can be
+
+
+@given(st.lists(WORD, min_size=1, max_size=10), st.integers(3, 45))
+def test_lines_are_the_best_of_all(texts: list[str], width: int) -> None:
+    lines, stop = Lines(texts, ENGLISH, width), len(texts)
+    cost, begins = lines.best(0, stop)
+    ways = combinations(range(1, stop), len(begins) - 1)
+    assert cost == pytest.approx(min(lines.cost((0, *way), stop) for way in ways))
+
+
+def test_a_whole_talk_in_one_cue_has_lines() -> None:
+    texts = VOCABULARY * 1500  # 34,500 words: each line knows how far from the filled one it may begin
+    begins = Lines(texts, ENGLISH, 42).best(0, len(texts))[1]
+    assert all(len(" ".join(texts[a:b])) <= 42 for a, b in pairwise((*begins, len(texts))))
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,15 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     return Place.BOUND if names or numbers else Place.WORD
 
 
+_Begins = tuple[int, "_Begins | None"]
+
+
+def _unfolded(begins: _Begins | None) -> Iterator[int]:
+    while begins is not None:
+        at, begins = begins
+        yield at
+
+
 class Lines:
     """The ways to break stretches of a text into lines of a width; a word is never broken."""
 
@@ -74,20 +83,21 @@ class Lines:
 
         As few lines as can hold the text; only a word that is wider than the width exceeds it.
         """
-        count = len(self.filled(start, stop))
-        ideal = self.length(start, stop) / count
-        # The cheapest way to break the words from each one on into one line, then into one more, and so on.
-        ways: dict[int, tuple[float, tuple[int, ...]]] = {
-            at: (self._line(at, stop, ideal), (at,)) for at in range(start + count - 1, stop)
+        latest, earliest = self.filled(start, stop), self._filled_up(start, stop)
+        ideal = self.length(start, stop) / len(latest)
+        # The cheapest way to break the words from each one on into one line, then into one more, and so on: its cost,
+        # and the words that begin a line as pairs of one and the rest.
+        ways: dict[int, tuple[float, _Begins]] = {
+            at: (self._line(at, stop, ideal), (at, None)) for at in range(earliest[-1], latest[-1] + 1)
         }
-        for above in range(count - 2, -1, -1):
+        for first, last in zip(earliest[-2::-1], latest[-2::-1], strict=True):
             below, ways = ways, {}
-            for at in range(start + above, stop) if above else (start,):
-                found = [(self._head(at, to, ideal) + cost, begins) for to, (cost, begins) in below.items() if to > at]
-                if found:
-                    cost, begins = min(found)
-                    ways[at] = cost, (at, *begins)
-        return ways[start]
+            for at in range(first, last + 1):
+                ends = [to for to in below if to > at and self._fits(at, to)]
+                cost, to = min((self._head(at, to, ideal) + below[to][0], to) for to in ends)
+                ways[at] = cost, (at, below[to][1])
+        total, begins = ways[start]
+        return total, tuple(_unfolded(begins))
 
     def fit(self, start: int, stop: int, count: int) -> bool:
         """Whether so many lines can hold words[start:stop]."""
@@ -100,9 +110,20 @@ class Lines:
         """The words that begin a line if each line takes all that fits: so many lines are needed at least."""
         begins = [start]
         for at in range(start + 1, stop):
-            if self._sums[at + 1] - self._sums[begins[-1]] > self.width + 1:
+            if not self._fits(begins[-1], at + 1):
                 begins.append(at)
         return begins
+
+    def _filled_up(self, start: int, stop: int) -> list[int]:
+        """As `filled`, but from the last line upwards: no line of so many can begin earlier."""
+        ends = [stop]
+        for at in range(stop - 1, start, -1):
+            if not self._fits(at - 1, ends[-1]):
+                ends.append(at)
+        return [start, *ends[:0:-1]]
+
+    def _fits(self, start: int, stop: int) -> bool:
+        return stop - start == 1 or self._sums[stop] - self._sums[start] <= self.width + 1
 
     def cost(self, begins: Sequence[int], stop: int) -> float:
         """What it costs to break the words up to `stop` before those of `begins`, the first of them."""
