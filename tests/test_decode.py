@@ -373,6 +373,8 @@ def shape_of(text: str) -> str:
         ("well... i think -- no", "lower"),
         ("well... i think. no", "lower punctuated"),
         ("3 14 15", "lower"),
+        ("سلام عليكم. كيف حالك", "punctuated"),  # no capitals to lack
+        ("გამარჯობა, როგორ ხარ", "punctuated"),
     ],
 )
 def test_the_shape_of_a_text(text: str, expected: str) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.labels import Label
+from cappunc_cli.labels import Label, capital
 from cappunc_cli.restoration.categorical import Categorical
 from cappunc_cli.restoration.columns import (
     CAPITAL,
@@ -43,7 +43,7 @@ _LOWER_COST = 30.0
 #: Whether the mark of each column is one: who writes only `…` and `—` hears pauses, who writes only `:` names speakers.
 _IS_MARKED = np.array([mark not in ("", "…", "—", ":") for mark in MARK_COLUMNS])
 #: What a word's build tells: it shows its case, it has one.
-_SHOWS, _CASED = 1, 2
+_SHOWS, _CASED, _CASELESS = 1, 2, 4
 _APOSTROPHES = "'’"
 _QUOTES = '"”’»“'
 
@@ -119,8 +119,9 @@ def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None =
     longer = int((low & ((builds & _CASED) != 0)).sum()) + high
     uppers = int((shown & (cases == UPPER)).sum())
     capitals = high - uppers
+    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic lacks no capitals
     return Shape(
-        lower=high * _RARE <= words,
+        lower=high * _RARE <= words and caseless * 2 <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
         title=longer > 5 and capitals * 10 >= longer * 8,
         punctuated=int(marked.sum()) * _RARE >= len(labels),
@@ -129,10 +130,11 @@ def shape(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None =
 
 @lru_cache(maxsize=1 << 15)
 def _build(word: str) -> int:
-    """What a bare word of several letters tells: _SHOWS its case where that is not lower, and is _CASED."""
+    """What a bare word of several letters tells: _SHOWS its case where that is not lower, is _CASED or _CASELESS."""
     if len(word) < 2:
         return 0
-    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word)
+    caseless = word[0].isalpha() and capital(word) == word
+    return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
 
 
 def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool] | Flags) -> Lack:
