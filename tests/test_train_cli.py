@@ -7,7 +7,6 @@ import lzma
 import random
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -16,10 +15,9 @@ from cappunc_cli.cli import app, train
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.labels import strip
 from cappunc_cli.restoration.models import ModelConfig, find
-
-if TYPE_CHECKING:
-    from cappunc_cli.training.corpora import Turn
-    from cappunc_cli.training.own import Order
+from cappunc_cli.training.corpora import Turn
+from cappunc_cli.training.own_recipe import Order, recipe_of
+from cappunc_cli.training.own_text import judged, read
 
 needs_torch = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("torch", "onnx", "safetensors")), reason="needs the extra [train]"
@@ -156,14 +154,11 @@ def test_a_directory_with_files_of_others_is_left_alone(tmp_path: Path) -> None:
 
 
 def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> Order:
-    from cappunc_cli.training.own import Order
-
     return Order(language, (), (), start, output, str, None, licence)
 
 
 @needs_torch
 def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path) -> None:
-    from cappunc_cli.training.corpora import Turn
     from cappunc_cli.training.own import _begin
 
     work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
@@ -177,7 +172,6 @@ def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path
         _begin(order_of("xx", tmp_path), work, {"text": [[Turn("Hello, you?")]]})
 
 
-@needs_torch
 @pytest.mark.parametrize(
     ("sentence", "notice"),
     [
@@ -189,21 +183,16 @@ def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path
     ],
 )
 def test_capitals_are_missed_where_a_script_has_them(sentence: str, notice: str) -> None:
-    from cappunc_cli.training.corpora import Turn
-    from cappunc_cli.training.own import _judged
-
     documents: dict[str, list[list[Turn]]] = {"text": [[Turn(sentence)] * 1000]}
-    words, said = _judged(documents)
+    words, said = judged(documents)
     assert words == 1000 * len(sentence.split())
     assert notice in said
     assert bool(notice) == bool(said)
 
 
-@needs_torch
 def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> None:
-    from cappunc_cli.training.own import _adapted
-
-    decoding = _adapted(order_of("en", tmp_path / "board", "en", "CC0-1.0"), 20_000)["decoding"]
+    order = order_of("en", tmp_path / "board", "en", "CC0-1.0")
+    decoding = recipe_of(order, tmp_path, 20_000, ["text"]).decoding
     whole = json.loads((find("en") / "config.json").read_text("utf-8"))
     for name in ("window", "overlap", "min_words_cut", "end_share", "bias", "consistency"):
         assert decoding[name] == whole[name]
@@ -211,17 +200,15 @@ def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> No
     assert decoding["licence"] == f"{whole['licence']}; CC0-1.0"
 
 
-@needs_torch
 def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
     from cappunc_cli.cli.encoding import decode
-    from cappunc_cli.training.own import Order, _read
 
     said = "«Où est-il allé ?» dit Anaïs à l’aîné. Elle préfère déjà l’été."
     (tmp_path / "a.txt").write_bytes(f"{said}\r\n\r\nEt après\u2028cela ?\r\n".encode("utf-16"))
     (tmp_path / "b.srt").write_bytes(f"1\r\n00:00:01,000 --> 00:00:02,000\r\n{said}\r\n".encode("cp1252"))
     (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
     files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
-    found = _read(Order("fr", files, (), None, tmp_path, lambda data: decode(data)[0]))
+    found = read(files, (), lambda data: decode(data)[0])
     texts = [[turn.text for turn in document] for document in found["text"]]
     assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
 
@@ -235,14 +222,12 @@ def test_what_is_no_text_is_named(tmp_path: Path, name: str, data: bytes) -> Non
     assert run("--lang", "fr", "-o", tmp_path / "m", tmp_path / name).startswith(f"{tmp_path / name}:")
 
 
-@needs_torch
 def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
-    from cappunc_cli.training.own import _documents
-
     path = tmp_path / "a.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
-    for timed, expected in ((True, [700, None]), (False, None)):
-        ((turn,),) = _documents([path], lambda data: data.decode(), with_times=timed)
+    found = read([path], [path], bytes.decode)
+    for name, expected in (("timed", [700, None]), ("text", None)):
+        ((turn,),) = found[name]
         assert (turn.text, turn.pauses) == ("Yes. No.", expected)
 
 

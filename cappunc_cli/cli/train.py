@@ -98,7 +98,8 @@ def train(
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    from cappunc_cli.training.own import Order, build
+    from cappunc_cli.training.own import build
+    from cappunc_cli.training.own_recipe import Order
 
     order = Order(
         lang,
