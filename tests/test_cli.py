@@ -73,7 +73,15 @@ def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], 
 
 @pytest.mark.parametrize(
     ("language", "code"),
-    [("EN", "en"), ("en-US", "en"), ("es_ES.UTF-8", "es"), ("Vietnamese", "vi"), ("AUTO", "auto"), ("pt-BR", "pt-BR")],
+    [
+        ("EN", "en"),
+        ("en-US", "en"),
+        ("es_ES.UTF-8", "es"),
+        ("Vietnamese", "vi"),
+        ("AUTO", "auto"),
+        ("pt-BR", "pt"),
+        ("Klingon", "Klingon"),
+    ],
 )
 def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
     assert code_of(language) == code

@@ -18,10 +18,10 @@ from cappunc_cli.restoration.engines import ENGINES
 
 
 def code_of(language: str) -> str:
-    """The code of a language that a user calls `EN`, `en-US` or `English`; what the table does not know stays."""
+    """The code of a language that a user calls `EN`, `en-US` or `English`; what is no code and no name stays."""
     plain = language.strip().lower()
     code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
-    return code if code == "auto" or code in LANGUAGES else language
+    return code if code == "auto" or re.fullmatch(r"[a-z]{2,3}", code) else language
 
 
 Files = Annotated[

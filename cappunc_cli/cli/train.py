@@ -23,8 +23,8 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def _language(name: str) -> str:
-    """The code of a language, which need not be in the table; of `fr-FR` what `fix` looks for, `fr`."""
-    code = re.split("[-_.]", code_of(name).strip().lower())[0]
+    """The code of a language, which need not be in the table."""
+    code = code_of(name)
     if not _CODE.fullmatch(code):
         raise typer.BadParameter(f"{name!r} is no code of a language (en, fr, …)")
     if code in UNSPACED:
