@@ -16,12 +16,15 @@ from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.engines import ENGINES
 
+#: What may be the code of a language, whether or not the table knows it.
+CODE = re.compile(r"[a-z]{2,3}")
+
 
 def code_of(language: str) -> str:
     """The code of a language that a user calls `EN`, `en-US` or `English`; what is no code and no name stays."""
     plain = language.strip().lower()
     code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
-    return code if code == "auto" or re.fullmatch(r"[a-z]{2,3}", code) else language
+    return code if code == "auto" or CODE.fullmatch(code) else language
 
 
 Files = Annotated[

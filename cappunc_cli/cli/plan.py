@@ -117,7 +117,9 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
     except (CappuncError, OSError):
         return  # whoever reads it next tells
     if text.strip() and own not in meant:
-        made = meant[0] in ("srt", "vtt") and own not in ("srt", "vtt")
+        from cappunc_cli.layout import KINDS
+
+        made = meant[0] in KINDS and own not in KINDS
         hint = "; cappunc captions makes captions of words with times" if made else ""
         raise typer.BadParameter(
             f"{job.name} is {own} and stays so, {job.target} is no name for that{hint}", param_hint="-o"
@@ -167,10 +169,10 @@ def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
 
 def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
     root = Path(output)
-    if len(found) == 1 and not tree and not root.is_dir() and not output.endswith(("/", os.sep)):
+    is_file = not root.is_dir() and not output.endswith(("/", os.sep))
+    if len(found) == 1 and not tree and is_file:
         return [Job(found[0][0], root)]
-    named = root.suffix.lower() in _suffixes(None) and not output.endswith(("/", os.sep))
-    if not root.is_dir() and (root.exists() or named):
+    if (root.exists() and not root.is_dir()) or (is_file and root.suffix.lower() in _suffixes(None)):
         raise typer.BadParameter(f"{output} is no directory, and several files cannot become one", param_hint="-o")
     jobs = [Job(source, root / relative) for source, relative in found]
     taken: dict[Path | None, str] = {}

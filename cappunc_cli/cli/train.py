@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.cli.encoding import decode
-from cappunc_cli.cli.options import code_of, path_of
+from cappunc_cli.cli.options import CODE, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.languages import UNSPACED
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from cappunc_cli.training.train import Progress
 
 
-_CODE = re.compile(r"[a-z]{2,3}")
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def _language(name: str) -> str:
     """The code of a language, which need not be in the table."""
     code = code_of(name)
-    if not _CODE.fullmatch(code):
+    if not CODE.fullmatch(code):
         raise typer.BadParameter(f"{name!r} is no code of a language (en, fr, …)")
     if code in UNSPACED:
         raise typer.BadParameter(f"{code} has no spaces between its words, and cappunc goes by words")

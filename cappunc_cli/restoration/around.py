@@ -304,13 +304,14 @@ def _open(scene: Scene, marks: Indices, ended: Flags, closes: Flags, signs: Sign
     opened |= _having(opening, scene.words, lambda word: _parted(word)[0])  # `-¿qué`
     odds = {mark: scene.odds(Around(opener)) for mark, opener in pairs.items()}
     silent = scene.text.has(Fact.NO_WORD)
-    asking = _having(_ASKING, signs.settled(), lambda sides: sides[1]) | _closed_within(scene.words)
+    inside = _closed_within(scene.words)
+    asking = _having(_ASKING, signs.settled(), lambda sides: sides[1]) | inside
     keep = scene.options.existing == "keep"
     # Where a clause begins, and its first word that can be opened.
     start = first = 0
     for i in np.flatnonzero(asking | ended | scene.turn_ends).tolist():
-        _, within, rest = _parted(scene.words[i])
-        if within:
+        if inside[i]:
+            _, within, rest = _parted(scene.words[i])
             free = not keep and i >= scene.given and not silent[i]
             if within in pairs and free and not opened[start : i + 1].any():
                 _open_one(i, max(first, scene.given), pairs[within], odds[within], silent, [""], signs)
