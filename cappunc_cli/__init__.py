@@ -1,35 +1,73 @@
 """Give punctuation and case back to timed transcripts, and touch nothing else.
 
-import cappunc_cli as cappunc
-document = cappunc.read(text, "talk.srt")
-texts = cappunc.restore(document.words, cappunc.load_model("en"))
-print(cappunc.write(document, texts))
+    import cappunc_cli as cappunc
+
+    cappunc.fix(Path("talk.srt")).save("talk.fixed.srt")
+
+`fix` and `check` do in one call what the commands do; `read`, `restore` and `write` are the three steps of `fix`.
 """
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+# onnxruntime reports to its makers, and keeps files in the user's home, unless it finds this when it is loaded.
+# Whatever loads it here has loaded this package first.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 if TYPE_CHECKING:
-    from cappunc_cli.errors import CappuncError
-    from cappunc_cli.formats import read, write
-    from cappunc_cli.restoration.pipeline import load_model, restore
+    from cappunc_cli.application.api import Unrestored, check, fix, read, write
+    from cappunc_cli.application.fixer import Fixed
+    from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat, UnknownModel, WrongUsage
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import Model, load_model, restore
+    from cappunc_cli.restoration.terms import Glossary
+    from cappunc_cli.transcript.words import Document, Notice, Word
 
 __version__ = "0.1.0"
-__all__ = ["CappuncError", "load_model", "read", "restore", "write"]
+__all__ = [
+    "BadInput",
+    "BadModel",
+    "CappuncError",
+    "Document",
+    "Fixed",
+    "Glossary",
+    "Model",
+    "Notice",
+    "Options",
+    "UnknownFormat",
+    "UnknownModel",
+    "Unrestored",
+    "Word",
+    "WrongUsage",
+    "check",
+    "fix",
+    "load_model",
+    "read",
+    "restore",
+    "write",
+]
 
 _HOMES = {
-    "CappuncError": "cappunc_cli.errors",
-    "load_model": "cappunc_cli.restoration.pipeline",
-    "read": "cappunc_cli.formats",
-    "restore": "cappunc_cli.restoration.pipeline",
-    "write": "cappunc_cli.formats",
+    "cappunc_cli.application.api": ("Unrestored", "check", "fix", "read", "write"),
+    "cappunc_cli.application.fixer": ("Fixed",),
+    "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
+    "cappunc_cli.restoration.options": ("Options",),
+    "cappunc_cli.restoration.pipeline": ("Model", "load_model", "restore"),
+    "cappunc_cli.restoration.terms": ("Glossary",),
+    "cappunc_cli.transcript.words": ("Document", "Notice", "Word"),
 }
 
 
 def __getattr__(name: str) -> object:
     # On demand, because the command line imports this package even to print its help.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

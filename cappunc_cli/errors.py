@@ -7,7 +7,13 @@ class CappuncError(Exception):
     """Base of every expected error; `str(error)` is the line that the user sees.
 
     `path` and `line` (1-based) are filled in by whoever knows them: a format knows the
-    line, only the command line knows the path.
+    line, only whoever opened the file knows the path.
+
+    >>> try:
+    ...     cappunc.read(Path("talk.srt"), format="vosk")
+    ... except cappunc.CappuncError as error:
+    ...     print(error)
+    talk.srt:2: broken JSON: unexpected ':00:01,280 -'
     """
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
@@ -26,20 +32,58 @@ class CappuncError(Exception):
 
 
 class BadInput(CappuncError):
-    """The file is in a known format but cannot be read or written without loss."""
+    """The file is in a known format but cannot be read or written without loss.
+
+    >>> cappunc.read('{"text": "good evening"', format="vosk")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    cappunc_cli.errors.BadInput: 1: broken JSON: ...
+    """
 
 
 class UnknownFormat(CappuncError):
-    """No format recognises the content."""
+    """No format recognises the content.
+
+    >>> cappunc.read("good evening", format="docx")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    cappunc_cli.errors.UnknownFormat: no format is called docx; there are ttml, ...
+    """
 
 
 class BadModel(CappuncError):
-    """A model directory is missing, incomplete, or not what its config says."""
+    """A model directory is missing, incomplete, or not what its config says.
+
+    >>> Path("mine").mkdir()
+    >>> _ = Path("mine/config.json").write_text("{}")
+    >>> cappunc.load_model("mine")
+    Traceback (most recent call last):
+    cappunc_cli.errors.BadModel: mine/config.json: cases is missing
+    """
 
 
 class WrongUsage(CappuncError):
-    """What was asked for has no meaning: a value of an option, or two that contradict each other."""
+    """A request that makes no sense: a value that an option cannot have, or options that contradict each other.
+
+    >>> cappunc.fix("good evening", sensitivity=2)
+    Traceback (most recent call last):
+    cappunc_cli.errors.WrongUsage: the sensitivity goes from 0 to 1, not 2
+    """
+
+
+class BadOption(WrongUsage):
+    """A value of one option, which is named as the command line names it, has no meaning."""
+
+    def __init__(self, message: str, option: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+    def __reduce__(self) -> tuple[type[BadOption], tuple[str, str]]:
+        return BadOption, (self.message, self.option)
 
 
 class UnknownModel(BadModel, WrongUsage):
-    """No model has this name, or is for this language."""
+    """No model has this name, or is for this language.
+
+    >>> cappunc.fix("wan shang hao", language="zh")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    cappunc_cli.errors.UnknownModel: no model for ...
+    """

@@ -38,12 +38,12 @@ from types import FrameType
 from typing import Any
 
 from cappunc_cli import __version__, formats
+from cappunc_cli.application.storage.encodings import decode, encode, writable
 from cappunc_cli.benchmark.hardware import hardware
-from cappunc_cli.cli.encoding import decode, encode, writable
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.labels import MARKS, Case, dress, stripped
-from cappunc_cli.silence import pauses
-from cappunc_cli.words import Document, Word
+from cappunc_cli.transcript.labels import MARKS, Case, cached_strip, dress
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Document, Word
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -357,10 +357,10 @@ def relabelled(words: Sequence[Word], random: Random) -> list[str]:
     """Random marks and case for every word; the words stay the same words."""
     result = []
     for word in words:
-        bare, label = stripped(word.text)
+        bare, label = cached_strip(word.text)
         mark = random.choice(("", "", label.mark, *MARKS))
         text = dress(bare, replace(label, case=random.choice(list(Case)), form="").with_mark(mark))
-        result.append(intern(text) if stripped(text)[0] == bare else word.text)
+        result.append(intern(text) if cached_strip(text)[0] == bare else word.text)
     return result
 
 

@@ -2,7 +2,7 @@
 
     python tests/masking.py
 
-writes the expected files and the table anew; test_masking.py compares them.
+writes the expected files and the table anew; formats/test_masking.py compares them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from rules import rules
 
 from cappunc_cli import formats
-from cappunc_cli.formats.lines import timing
+from cappunc_cli.formats.timed_text.lines import timing
 from cappunc_cli.restoration.pipeline import Model, restore
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "masking"

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import cappunc_cli
 
@@ -50,15 +51,35 @@ def test_the_licence_travels_along(distribution: metadata.Distribution) -> None:
 
 def test_onnxruntime_is_required_once_per_system(distribution: metadata.Distribution) -> None:
     # Two packages that both install `onnxruntime` would overwrite each other.
-    always = [need for need in distribution.requires or [] if need.startswith("onnxruntime") and "extra" not in need]
-    assert len(always) == 2
-    assert all("sys_platform" in need for need in always)
+    needs = [Requirement(need) for need in distribution.requires or [] if need.startswith("onnxruntime")]
+    for (system, machine), expected in {
+        ("linux", "x86_64"): "onnxruntime-gpu",
+        ("linux", "aarch64"): "onnxruntime",
+        ("win32", "AMD64"): "onnxruntime-gpu",
+        ("win32", "ARM64"): "onnxruntime",
+        ("darwin", "arm64"): "onnxruntime",
+        ("darwin", "x86_64"): "onnxruntime",
+        ("freebsd", "amd64"): "onnxruntime",
+    }.items():
+        here = {"sys_platform": system, "platform_machine": machine, "extra": ""}
+        assert [need.name for need in needs if need.marker and need.marker.evaluate(here)] == [expected]
+        cuda = {need.name for need in needs if need.marker and need.marker.evaluate({**here, "extra": "cuda"})}
+        assert cuda == {expected}
 
 
 def test_the_run_time_never_loads_the_training() -> None:
     code = (
-        "import sys, cappunc_cli, cappunc_cli.cli, cappunc_cli.cli.batch\n"
+        "import sys, cappunc_cli, cappunc_cli.cli, cappunc_cli.application.batch\n"
         "[getattr(cappunc_cli, name) for name in cappunc_cli.__all__]\n"
         "sys.exit(any(name.split('.')[0] == 'torch' or 'training' in name for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_maintainers_try_out_is_not_shipped(distribution: metadata.Distribution) -> None:
+    files = [str(path) for path in distribution.files or []]
+    if any(path.endswith(".pth") for path in files):
+        pytest.skip("runs from a checkout, where everything is")
+    assert any(path.endswith("/model.onnx") for path in files)
+    left_out = ("training/experiments", "study.", "ablation.", "chain.json")
+    assert [path for path in files if path.startswith("cappunc_cli/") and any(name in path for name in left_out)] == []

@@ -1,4 +1,4 @@
-"""The README's parts on speed and repair are what the committed results say."""
+"""The generated parts of the README and of docs/ are what the committed results say."""
 
 from __future__ import annotations
 
@@ -19,11 +19,61 @@ MACHINE = {"hardware": {"cpu": "A CPU", "cores": 2, "gpu": None}, "command": "py
 
 
 @pytest.mark.parametrize("part", tables.PARTS)
-def test_the_readme_has_what_the_results_say(part: str) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_the_page_has_what_the_results_say(part: str) -> None:
+    place = (ROOT / tables.PLACES[part]).read_text("utf-8")
     begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
-    assert readme.count(begin) == readme.count(end) == 1
-    assert readme[readme.index(begin) : readme.index(end)] == begin + tables.page(part)
+    assert place.count(begin) == place.count(end) == 1
+    assert place[place.index(begin) : place.index(end)] == begin + tables.page(part)
+
+
+def test_a_model_that_was_renamed_since_is_named_by_its_hash() -> None:
+    config = json.loads((ROOT / "models" / "en-fast" / "config.json").read_text("utf-8"))
+    digest = config["files"]["model.onnx"][:12]
+    assert tables.model_of("en", digest) == f"`en-fast` ({digest}), then called `en`"
+    assert tables.model_of("en-fast", digest) == f"`en-fast` ({digest})"
+    assert tables.model_of("ro-ngram", "0" * 12) == "`ro-ngram` (000000000000)"
+
+
+def test_others_are_compared_by_the_time_of_a_word() -> None:
+    systems = [
+        {"system": "cappunc, SRT to SRT", "weights": None, "words_per_second": 2000.0},
+        {"system": "BERT-base, rpunct's windows", "weights": 108_900_000, "words_per_second": 500.0},
+        {"system": "something else", "weights": 1, "words_per_second": 1.0},
+    ]
+    page = tables.compare(MACHINE | {"model": BENCH["model"], "systems": systems})
+    assert "| cappunc, SRT to SRT | – | 1.0 |\n| BERT-base, rpunct's windows | 109 M | 4.0 |\n\n" in page
+
+
+def row(window: int, overlap: int, cut: int, micro: float) -> dict[str, object]:
+    """A line of chunks.json."""
+    classes = {"capital": [0.9, 0.8, 0.85], "comma": [0.625, 0.5, 0.5556]}
+    return {"window": window, "overlap": overlap, "min_words_cut": cut, "micro": micro, "case": 0.8, "classes": classes}
+
+
+def test_chunks_are_compared_with_and_without_overlap_and_by_the_cut() -> None:
+    rows = [row(20, 0, 0, 0.5), *(row(20, 10, cut, 0.6 + cut / 1000) for cut in (0, 2, 5, 8, 10))]
+    page = tables.chunks(MACHINE | {"model": "en@cae99d0ab9a9", "texts": {"a talk": 12_000}, "rows": rows})
+    assert "On 12,000 words of a talk." in page
+    assert "| k = 20, side by side | 90.0/80.0/85.0 | 62.5/50.0/55.6 | 50.0 | 80.0 |" in page
+    assert "| k = 20, half of it shared | 90.0/80.0/85.0 | 62.5/50.0/55.6 | 60.5 | 80.0 |" in page
+    assert "| k = 20, 10 shared | 60.00 | 60.20 | 60.50 | 60.80 | 61.00 | 10 (61.00) |" in page
+    assert "[chunks.json](../tests/benchmarks/results/chunks.json)" in page
+
+
+def test_a_larger_trigram_model_stands_beside_the_shipped_one() -> None:
+    scores = {"micro": 0.411, "comma": 0.4, "period": 0.5, "case": 0.6}
+    small = {"bytes": 1_031_256, "pairs": 200_000, "triples": 250_000, "rows": {"novels": scores}}
+    large = {"bytes": 2_033_164, "pairs": 430_316, "triples": 492_838, "rows": {"novels": {**scores, "micro": 0.42}}}
+    page = tables.ngrams(MACHINE | {"words": 5000, "models": {"xx-ngram": small, "xx-ngram-large": large}})
+    assert "(1.0 MB, 200,000 pairs, 250,000 triples → 2.0 MB, 430,316 pairs, 492,838 triples)" in page
+    assert "| novels | 41.1 → 42.0 | 40.0 → 40.0 | 50.0 → 50.0 | 60.0 → 60.0 |" in page
+
+
+def test_diacritics_are_shares_of_the_words() -> None:
+    found = {"words": 2000, "with diacritics": 500, "right before": 1500, "right after": 1900, "spoilt": 15}
+    page = tables.diacritics(MACHINE | {"models": {"ro-ngram": "59e56f416bd2"}, "rows": {"ro novels": found}})
+    assert "| ro novels | 2,000 | 500 | 75.0 | 95.0 | 1.0 |" in page
+    assert "Models `ro-ngram` (59e56f416bd2); from [diacritics.json]" in page
 
 
 def test_repair_is_a_table_of_the_words_found() -> None:
@@ -56,7 +106,7 @@ def test_repair_is_a_table_of_the_words_found() -> None:
         "documents 0.25 % of the words are blamed. Of what was there, 1 of 1,899 marks and 2 of 12,486 capitals" in page
     )
     assert "changed; 7 of 8,640 words outside" in page
-    assert "A CPU, 2 cores; model `en` (cae99d0ab9a9)" in page
+    assert "A CPU, 2 cores; model `en` of an earlier version (cae99d0ab9a9)" in page
 
 
 def test_every_result_becomes_a_table(tmp_path: Path) -> None:
@@ -110,7 +160,7 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     assert "| 10 files, --jobs 2 | 1.00 | 100 MB |" in page
     assert "| other | 7.3 M | 4.0 |" in page
     assert "| 4 | 999 | 50 % |" in page
-    assert page.count("A CPU, 2 cores; model `en` (ffffffffffff)") == 4
+    assert page.count("A CPU, 2 cores; model `en` of an earlier version (ffffffffffff)") == 4
     assert "windows of 120/40/10:" in page
     assert "| products | IWSLT Ref | graph | whole |" in page
     assert "| blocks | 71.42 | 1.00 | 1.00 |" in page

@@ -1,4 +1,4 @@
-"""What a figure was measured on: machine and versions."""
+"""The machine and the versions that a figure was measured with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cappunc_cli import __version__
-from cappunc_cli.restoration.providers import physical_cores
+from cappunc_cli.restoration.model.devices import physical_cores
 
 
 def hardware() -> dict[str, object]:

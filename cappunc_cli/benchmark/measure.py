@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.clock import Clock
-from cappunc_cli.restoration.pipeline import Model, Options, each_probabilities
-from cappunc_cli.restoration.together import Decisions
+from cappunc_cli.restoration.batching import Decisions
+from cappunc_cli.restoration.pipeline import Model, Options, probabilities_of_each
+from cappunc_cli.restoration.stage_timer import StageTimer
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
-    from cappunc_cli.restoration.engine import OnnxEngine
+    from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
 #: Of a cold start, in order.
@@ -51,7 +51,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     `infer` is what is waited for: the model reads on while the beginning of a long text is decided. `merge` is all
     that surrounds the model: batches, joining of the windows.
     """
-    clock = Clock()
+    clock = StageTimer()
     engine: OnnxEngine = model.engine  # type: ignore[assignment]
     spent = dict(engine.clock.seconds)
     with clock("read"):
@@ -64,7 +64,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
             decisions.take(rows, known)
 
     begun = time.perf_counter()
-    for _ in each_probabilities([words], model, options, None, settled):
+    for _ in probabilities_of_each([words], model, options, None, settled):
         model_seconds = time.perf_counter() - begun - clock.seconds["decode"]
     with clock("write"):
         output = formats.write(document, decisions.new)

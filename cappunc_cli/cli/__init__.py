@@ -1,4 +1,8 @@
-"""The command line: one file per command; `main` is the entry point."""
+"""The command line: one file per command; `main` is the entry point.
+
+A command says what its options are and hands them to `application`, `evaluation` or `training`; what several commands
+take is in `parameters.py`. Nothing outside imports it.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,15 @@ from typing import Annotated, cast
 import typer
 
 from cappunc_cli import __version__
+from cappunc_cli.application.progress import Reporter, make_streams_safe
+from cappunc_cli.application.storage.files import about
 from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
 from cappunc_cli.cli.eval import eval_
-from cappunc_cli.cli.files import about
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
-from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.cli.review import review
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
@@ -72,6 +76,7 @@ def cappunc(
 
 def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
+    make_streams_safe()
     try:
         sys.exit(app(standalone_mode=False))
     except typer.Abort:

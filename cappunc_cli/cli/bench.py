@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.cli.collector import collect_rarely
-from cappunc_cli.cli.options import Device
-from cappunc_cli.cli.progress import Reporter
+from cappunc_cli.application.garbage_collection import collect_rarely
+from cappunc_cli.application.progress import Reporter, escaped, on
+from cappunc_cli.application.storage.files import write_json
+from cappunc_cli.cli.parameters import Device
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.pipeline import Model
@@ -41,22 +41,22 @@ def bench(
     command = " ".join(["cappunc", *sys.argv[1:]])
     report = {"command": command, **measure(file, model, device, words, repeat)}
     if as_json:
-        typer.echo(json.dumps(report, ensure_ascii=False, indent=1))
+        write_json(report, indent=1)
     else:
         _show(report)
 
 
 def measure(file: str | None, name: str, device: str, count: int, repeat: int) -> dict[str, Any]:
     """The whole report."""
-    from cappunc_cli.benchmark import text
+    from cappunc_cli.benchmark import sample_text
+    from cappunc_cli.benchmark.figures import figures
     from cappunc_cli.benchmark.hardware import hardware, peak_memory, versions
     from cappunc_cli.benchmark.measure import best_of, stages, start
-    from cappunc_cli.benchmark.report import figures
-    from cappunc_cli.restoration.models import find
+    from cappunc_cli.restoration.model.registry import find_model
     from cappunc_cli.restoration.pipeline import Options, load_model
 
     collect_rarely()  # as `fix` does
-    directory = find(name)
+    directory = find_model(name)
     opened: Model = load_model(name, device)
     if opened.engine.warning:
         Reporter().info(opened.engine.warning)
@@ -64,12 +64,12 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     if file is not None:
         inputs[Path(file).name] = Path(file).read_bytes()
     else:
-        drawn = text.words(directory, count)
-        inputs = {"talk.srt": text.srt(drawn).encode(), "talk.json": text.whisper_json(drawn).encode()}
+        drawn = sample_text.sample_words(directory, count)
+        inputs = {"talk.srt": sample_text.srt(drawn).encode(), "talk.json": sample_text.whisper_json(drawn).encode()}
     found = {}
     for title, data in inputs.items():
         found[title] = figures(*best_of(repeat, partial(stages, data, title, opened, Options())))
-    cold = start(directory, device, text.srt(text.words(directory, 1_500)), repeat)
+    cold = start(directory, device, sample_text.srt(sample_text.sample_words(directory, 1_500)), repeat)
     return {
         "hardware": hardware(),
         "versions": versions(),
@@ -83,20 +83,21 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
 
 def _show(report: dict[str, Any]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
+    from cappunc_cli.benchmark.figures import lines
     from cappunc_cli.benchmark.hardware import in_short
     from cappunc_cli.benchmark.measure import STAGES
-    from cappunc_cli.benchmark.report import lines
 
     console = Console()
     if not console.is_terminal:
         console.width = 120
     machine = in_short(report["hardware"])
-    console.print(f"{report['model']['name']} on {report['device']}: {machine}", highlight=False)
+    on(console)(f"{report['model']['name']} on {report['device']}: {machine}")
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
     for row in lines(report):
-        table.add_row(*row)
+        table.add_row(*(escape(escaped(cell)) for cell in row))
     console.print(table)
     parts = report["start"]["seconds"]
     spent = ", ".join(f"{part} {1000 * seconds:.0f} ms" for part, seconds in parts.items())

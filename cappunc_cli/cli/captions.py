@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import about, is_pipe, read_text, write_atomic, write_stdout
-from cappunc_cli.cli.options import (
+from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, resumable
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_atomic, write_stdout
+from cappunc_cli.cli.parameters import (
     Device,
+    EncodingName,
     Files,
     Force,
     FormatName,
@@ -24,18 +27,17 @@ from cappunc_cli.cli.options import (
     Quiet,
     Verbose,
     finite,
+    options_checked,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, check_name, inputs, marked, plan, resumable
-from cappunc_cli.cli.progress import Reporter
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
 from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
-    from cappunc_cli.cli.fixer import Fixer
-    from cappunc_cli.cli.group import Mode
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.processing import Mode
     from cappunc_cli.layout import Limits
-    from cappunc_cli.words import Document, Word
+    from cappunc_cli.transcript.words import Document, Word
 
 #: What recognisers leave beside their words with times, captions apart.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
@@ -43,8 +45,8 @@ _NO_WORDS = (".txt", ".tsv", ".lrc")
 _TIMED = 0.75
 
 
-class Kind(StrEnum):
-    """A file of captions (`layout.KINDS`, which help must not load)."""
+class CaptionKind(StrEnum):
+    """A file of captions (`layout.CAPTION_FORMATS`, which help must not load)."""
 
     SRT = "srt"
     VTT = "vtt"
@@ -54,7 +56,9 @@ def captions(
     context: typer.Context,
     files: Files = None,
     output: Output = None,
-    to: Annotated[Kind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")] = None,
+    to: Annotated[
+        CaptionKind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")
+    ] = None,
     width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
     lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
     max_duration: Annotated[
@@ -75,6 +79,7 @@ def captions(
     ] = True,
     force: Force = False,
     format_name: FormatName = None,
+    encoding: EncodingName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
     device: Device = "auto",
@@ -103,27 +108,29 @@ def captions(
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
     limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
     names = or_standard_input(files, context)
-    kind = to or claimed or Kind.SRT
+    reporter = Reporter(quiet, verbose)
+    kind = to or claimed or CaptionKind.SRT
     found = [
         (source, path)
-        for source, path in inputs(names, format_name, output)
+        for source, path in find_inputs(names, format_name, reporter.error, output)
         if source in names or _is_wanted(path.suffix.lower(), rewrap)
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
     tree = resumable(names, output) is not None
-    jobs = marked(_jobs(found, output, None if rewrap else kind, tree), names)
+    with options_checked():
+        jobs = mark_found(_jobs(found, output, None if rewrap else kind, tree), names, encoding)
     file = Path(output or "")
     if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(
             f"{output} is no name for SRT (.srt) nor WebVTT (.vtt, .webvtt); --to names one", param_hint="-o"
         )
     if rewrap:
-        check_name(jobs, format_name)
-    from cappunc_cli.cli.fixer import Fixer, Settings
+        with options_checked():
+            check_name(jobs, format_name)
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.restoration.options import Options
 
-    reporter = Reporter(quiet, verbose)
     for name, code, some in _parts(jobs, lang, model, restore and not rewrap, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None))
         if name:
@@ -141,7 +148,7 @@ def captions(
         raise typer.Exit(1)
 
 
-def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | None, tree: bool) -> list[Job]:
+def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: CaptionKind | None, tree: bool) -> list[Job]:
     """One job per input; targets are named after the kind (None: as the input is).
 
     The `output` of a `tree` is a directory.
@@ -149,20 +156,20 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: Kind | No
     named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
-    return plan(named, output, False, False, tree)
+    return plan_jobs(named, output, False, False, tree)
 
 
-def _claimed(output: str | None) -> Kind | None:
+def _claimed(output: str | None) -> CaptionKind | None:
     """The format that the name of a file means."""
     from cappunc_cli.formats import FORMATS
 
     suffix = Path(output or "").suffix.lower()
-    return next((kind for kind in Kind if suffix in FORMATS[kind.value].SUFFIXES), None)
+    return next((kind for kind in CaptionKind if suffix in FORMATS[kind.value].SUFFIXES), None)
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:
     """Whether a directory's files of this name have lines to break anew, or may have words with times."""
-    from cappunc_cli.formats.rewrapping import FORMATS
+    from cappunc_cli.formats.timed_text.rewrap import FORMATS
 
     has_lines = suffix.removeprefix(".") in FORMATS
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
@@ -183,7 +190,7 @@ def _parts(
     jobs: Sequence[Job], lang: str, model: str | None, restore: bool, reporter: Reporter
 ) -> list[tuple[str, str, list[Job]]]:
     """(model, language, jobs): each language has its model, if one is needed."""
-    from cappunc_cli.cli.lang import AUTO, by_model, known, language_of
+    from cappunc_cli.application.language_detection import AUTO, by_model, known_languages, language_of
 
     if restore:
         parts = by_model(jobs, lang, model, "onnx", reporter.error)
@@ -191,7 +198,7 @@ def _parts(
     by_code: dict[str, list[Job]] = {}
     for job in jobs:
         try:
-            by_code.setdefault(language_of(job, known()) if lang == AUTO else lang, []).append(job)
+            by_code.setdefault(language_of(job, known_languages()) if lang == AUTO else lang, []).append(job)
         except (CappuncError, OSError) as error:
             reporter.error(about(error, job.name))
     return [("", code, some) for code, some in by_code.items()]
@@ -204,18 +211,19 @@ class _Maker:
     fixer: Fixer
     code: str
     limits: Limits
-    kind: Kind
+    kind: CaptionKind
     restore: bool
     rewrap: bool
 
     def make(self, job: Job, mode: Mode, reporter: Reporter) -> str:
         """Write the captions of a file, and tell what was done. Raises CappuncError and OSError."""
-        from cappunc_cli.cli.encoding import encode
-        from cappunc_cli.cli.group import refuse_overwriting
+        from cappunc_cli.application.processing import refuse_overwriting
+        from cappunc_cli.application.storage.encodings import encode
 
         if job.target is not None:
             refuse_overwriting(job, job.target, mode, instead="")
-        text, encoding = read_text(job.source)
+        text, encoding = read_text(job.source, job.encoding)
+        reporter.guessed(job.name, encoding.note)
         document = self.fixer.read(text, job.file_name)
         reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
         if self.rewrap:
@@ -237,7 +245,7 @@ class _Maker:
 
     def _cut(self, document: Document) -> tuple[str, str]:
         from cappunc_cli.formats import channels
-        from cappunc_cli.formats.rewrapping import FORMATS
+        from cappunc_cli.formats.timed_text.rewrap import FORMATS
         from cappunc_cli.layout import as_heard, cut, render
 
         words: Sequence[Word] = document.words
@@ -265,9 +273,9 @@ class _Maker:
 
     def _rewrapped(self, document: Document) -> tuple[str, str]:
         from cappunc_cli.formats import rewrap, verify
-        from cappunc_cli.layout import Lines
+        from cappunc_cli.layout import LineBreaker
 
         own, wide = self._language, self.limits.width
-        output = rewrap(document, lambda texts: Lines(texts, own, wide).best(0, len(texts))[1])
+        output = rewrap(document, lambda texts: LineBreaker(texts, own, wide).best(0, len(texts))[1])
         verify(document, output, lines=True)
         return output, f"{len(document.words):,} words, lines of {wide} characters"

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.options import (
+from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
+from cappunc_cli.application.plan import jobs_to_read
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import write_lines
+from cappunc_cli.cli.parameters import (
     Device,
+    EncodingName,
     Files,
     FormatName,
     Lang,
@@ -17,13 +22,10 @@ from cappunc_cli.cli.options import (
     Verbose,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import to_read
-from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.cli.reports import Report, lines, missing, print_json, reports, stretch_entry, stretch_line
 
 if TYPE_CHECKING:
-    from cappunc_cli.cli.fixer import Fixer
-    from cappunc_cli.words import Document
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.transcript.words import Document
 
 
 def check(
@@ -31,6 +33,7 @@ def check(
     files: Files = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their stretches.")] = False,
     format_name: FormatName = None,
+    encoding: EncodingName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
     device: Device = "auto",
@@ -49,15 +52,15 @@ def check(
     cappunc check season1/ || cappunc fix --in-place season1/
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
     """
-    jobs = to_read(or_standard_input(files, context), format_name)
+    reporter = Reporter(quiet, verbose)
+    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
     from cappunc_cli.restoration.options import Options
 
-    reporter = Reporter(quiet, verbose)
     found: list[Report] = []
-    for report in reports(jobs, lang, model, device, format_name, Options(pauses=pauses), reporter, _stretches):
+    for report in inspect_files(jobs, lang, model, device, format_name, Options(pauses=pauses), reporter, _stretches):
         found.append(report)
         if not as_json:
-            lines("".join(f"{stretch_line(report, entry)}\n" for entry in report["stretches"]))
+            write_lines(span_line(report, entry) for entry in report["stretches"])
     if as_json:
         print_json(found, jobs)
     if reporter.errors or any(report["stretches"] for report in found):
@@ -65,12 +68,5 @@ def check(
 
 
 def _stretches(document: Document, fixer: Fixer) -> Report:
-    """What a document lacks."""
-    words, options = document.words, fixer.settings.options
-    if not words:
-        return {"stretches": []}
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities
-
-    rows = probabilities(words, fixer.model, options)
-    lack = lack_of(words, rows, fixer.model, options)
-    return {"stretches": [stretch_entry(document, found) for found in missing(words, rows, lack, fixer)]}
+    """The stretches of a document that lack marks or case."""
+    return {"stretches": [span_entry(document, found) for found in find_missing(document, fixer)]}

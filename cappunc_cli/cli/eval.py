@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.cli.eval_run import OfTheModel, Output, Request, run
-from cappunc_cli.cli.options import Device, EngineName, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.scoring.run import EvalRequest, ModelOptions, OutputForm, run_evaluation
+from cappunc_cli.cli.parameters import Device, EngineName, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.restoration.engines import NETWORK
+from cappunc_cli.restoration.model.engines import NETWORK
 
 
 class Preset(StrEnum):
@@ -24,7 +25,9 @@ class Preset(StrEnum):
     EDGE = "edge"
     JOINTCAPPUNC = "jointcappunc"
     NGUYEN = "nguyen"
+    CARANICA = "caranica"
     AUTOPUNCT = "autopunct"
+    EDITOR = "editor"
 
 
 def eval_(
@@ -43,6 +46,10 @@ def eval_(
     ] = None,
     format_name: FormatName = None,
     only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose name matches.")] = None,
+    speech_dashes: Annotated[
+        bool,
+        typer.Option("--speech-dashes", help="In plain text a hyphen before a word is the dash of direct speech."),
+    ] = False,
     preset: Annotated[Preset | None, typer.Option("--metric", help="Scores as another project defines them.")] = None,
     fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Whether ! ; … count as . and : — as ,")] = True,
     bootstrap: Annotated[
@@ -110,7 +117,7 @@ def eval_(
     """
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
-    of_the_model = {field.name for field in fields(OfTheModel)}
+    of_the_model = {field.name for field in fields(ModelOptions)}
     for option in context.command.params if hypothesis else ():
         source = context.get_parameter_source(option.name or "")
         if option.name in of_the_model and source is not None and source.name == "COMMANDLINE":
@@ -120,13 +127,16 @@ def eval_(
         raise typer.BadParameter("one of --json, --csv and --markdown can be printed", param_hint="--json")
     if shuffle_pauses and starts_alone:
         raise typer.BadParameter("pauses are shuffled or made from starts, not both", param_hint="--starts-alone")
-    output = Output.JSON if json else Output.CSV if csv else Output.MARKDOWN if markdown else Output.TABLE
-    request = Request(
+    output = (
+        OutputForm.JSON if json else OutputForm.CSV if csv else OutputForm.MARKDOWN if markdown else OutputForm.TABLE
+    )
+    request = EvalRequest(
         references=ref,
         hypotheses=hypothesis or [],
         versus=versus or [],
         format_name=format_name,
         only=only,
+        speech_dashes=speech_dashes,
         preset=preset.value if preset else None,
         fold=fold,
         draws=bootstrap,
@@ -152,9 +162,9 @@ def eval_(
         output=output,
     )
     try:
-        enough = run(request)
+        enough = run_evaluation(request)
     except (CappuncError, OSError) as error:
-        typer.echo(f"cappunc: {error}", err=True)
+        Reporter().error(error)
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
     if not enough:
         raise typer.Exit(1)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.options import (
+from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, replaceable, resumable
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.cli.parameters import (
     Device,
+    EncodingName,
     EngineName,
     Files,
     Force,
@@ -23,18 +27,17 @@ from cappunc_cli.cli.options import (
     Quiet,
     Sensitivity,
     Verbose,
+    options_checked,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import Job, check_name, inputs, marked, plan, resumable
-from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.restoration.engines import NETWORK
+from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
-    from cappunc_cli.cli.group import Mode
+    from cappunc_cli.application.processing import Mode
 
 
 class Existing(StrEnum):
-    """What becomes of the marks and capitals that a file already has."""
+    """How to treat the marks and capitals that a file already has."""
 
     AUTO = "auto"
     KEEP = "keep"
@@ -42,7 +45,7 @@ class Existing(StrEnum):
 
 
 class Diacritics(StrEnum):
-    """What becomes of a text's diacritics (`restoration.diacritics`)."""
+    """How to treat a text's diacritics (`restoration.ngram.diacritics`)."""
 
     KEEP = "keep"
     NORMALISE = "normalise"
@@ -57,8 +60,12 @@ def fix(
     force: Force = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what would change; write nothing.")] = False,
     format_name: FormatName = None,
+    encoding: EncodingName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="The fast model of a language that has one: for archives.")
+    ] = False,
     engine: EngineName = NETWORK,
     device: Device = "auto",
     workers: Annotated[
@@ -88,7 +95,8 @@ def fix(
         int | None, typer.Option(min=0, metavar="N", help="Words that neighbouring windows share.")
     ] = None,
     min_words_cut: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Words dropped at a window's inner edges.")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Of those words, how many at the end of the first window are dropped."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -109,21 +117,30 @@ def fix(
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
     _check(diff, output, in_place)
+    if fast and model is not None:
+        raise typer.BadParameter("--model names the model already", param_hint="--fast")
     names = or_standard_input(files, context)
-    found = inputs(names, format_name, output)
+    reporter = Reporter(quiet, verbose)
+    found = find_inputs(names, format_name, reporter.error, output)
+    if in_place:
+        found = replaceable(
+            found, names, lambda source: reporter.failure(f"{source}: a link out of its directory", True)
+        )
     root = resumable(names, output)
-    if diff:
-        jobs = [Job(source, None) for source, _ in found]
-    else:
-        jobs = plan(found, output, in_place, _is_terminal(), tree=root is not None)
-    check_name(jobs, format_name)
-    from cappunc_cli.cli.batch import Tally, run
-    from cappunc_cli.cli.fixer import Fixer, Settings
-    from cappunc_cli.cli.glossary import load
-    from cappunc_cli.cli.lang import by_model
-    from cappunc_cli.cli.manifest import Manifest, signature
-    from cappunc_cli.restoration.glossary import Glossary
+    with options_checked():
+        if diff:
+            jobs = [Job(source, None) for source, _ in found]
+        else:
+            jobs = plan_jobs(found, output, in_place, _is_terminal(), tree=root is not None)
+        jobs = mark_found(jobs, names, encoding)
+        check_name(jobs, format_name)
+    from cappunc_cli.application.batch import BatchSummary, run_batch
+    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.glossary_file import load_glossary
+    from cappunc_cli.application.language_detection import by_model
+    from cappunc_cli.application.manifest import Manifest, settings_signature
     from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.terms import Glossary
 
     options = Options(
         marks=marks,
@@ -133,12 +150,11 @@ def fix(
         overlap=overlap,
         min_words_cut=min_words_cut,
         pauses=pauses,
-        glossary=Glossary() if glossary is None else load(glossary),
+        glossary=Glossary() if glossary is None else load_glossary(glossary),
     )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
-    reporter = Reporter(quiet, verbose)
-    parts = by_model(marked(jobs, names), lang, model, engine, reporter.error)
-    tally = Tally(asked=reporter.errors, failed=reporter.errors)
+    parts = by_model(jobs, lang, model, engine, reporter.error, fast)
+    tally = BatchSummary(asked=reporter.errors, failed=reporter.errors)
     # Each language has its model, and each model its run over the files.
     runs = []
     for (name, code), some in parts.items():
@@ -148,8 +164,9 @@ def fix(
         runs.append((settings, some))
     for settings, some in runs:
         fixer = Fixer(settings, reporter.info, reporter.detail)
-        manifest = Manifest(root, signature(settings)) if root is not None else None
-        run(some, fixer, mode, reporter, tally, manifest, workers)
+        signature = settings_signature(settings, encoding)
+        with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
+            run_batch(some, fixer, mode, reporter, tally, manifest, workers)
     tally.tell(reporter)
     if reporter.errors:
         raise typer.Exit(1)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.files import about, named, read_text, write_stdout
-from cappunc_cli.cli.options import Device, Files, Lang, Quiet, or_standard_input
-from cappunc_cli.cli.plan import Job, to_read
-from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.restoration.engines import NETWORK
+from cappunc_cli.application.plan import Job, jobs_to_read
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import about, read_text, write_json, write_text
+from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, or_standard_input
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cappunc_cli.languages import Language
-    from cappunc_cli.restoration.glossary import Glossary
     from cappunc_cli.restoration.pipeline import Model
 
 
@@ -29,6 +27,7 @@ def glossary(
     counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
     least: Annotated[int, typer.Option("--least", min=1, metavar="N", help="Only what occurs so often.")] = 1,
+    encoding: EncodingName = None,
     lang: Lang = "auto",
     model: Annotated[
         str | None,
@@ -47,21 +46,20 @@ def glossary(
     cappunc glossary --counts talk.srt                  and how often
     cappunc fix --glossary terms.txt talk.srt
     """
-    from cappunc_cli.cli.lang import AUTO
-    from cappunc_cli.restoration.candidates import propose
-    from cappunc_cli.restoration.config import ModelConfig
-    from cappunc_cli.restoration.models import find
+    from cappunc_cli.application.language_detection import AUTO
+    from cappunc_cli.restoration.model.config import ModelConfig
+    from cappunc_cli.restoration.model.registry import find_model
+    from cappunc_cli.restoration.term_extraction import extract_terms
 
     reporter = Reporter(quiet)
-    jobs = to_read(or_standard_input(files, context))
-    own = None if model is None else ModelConfig.load(find(model)).languages[0]
+    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, encoding=encoding)
+    own = None if model is None else ModelConfig.load(find_model(model)).languages[0]
     code = own if lang == AUTO else lang
-    found = [c for c in propose(_texts(jobs, code, model, device, reporter)) if c.count >= least]
+    found = [c for c in extract_terms(_texts(jobs, code, model, device, reporter)) if c.count >= least]
     if as_json:
-        output = json.dumps([asdict(candidate) for candidate in found], ensure_ascii=False, indent=2) + "\n"
+        write_json([asdict(candidate) for candidate in found])
     else:
-        output = "".join(f"{c.count}\t{c.term}\n" if counts else f"{c.term}\n" for c in found)
-    write_stdout(output.encode("utf-8"))
+        write_text("".join(f"{c.count}\t{c.term}\n" if counts else f"{c.term}\n" for c in found))
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -71,16 +69,18 @@ def _texts(
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model, its breaks, and its language."""
     from cappunc_cli import formats
-    from cappunc_cli.cli.lang import known, language_of, model_for, model_seen
+    from cappunc_cli.application.language_detection import known_languages, language_of, model_for, model_seen
     from cappunc_cli.languages import language
-    from cappunc_cli.restoration.candidates import breaks, is_cased
     from cappunc_cli.restoration.pipeline import Options, load_model, restore
+    from cappunc_cli.restoration.term_extraction import is_cased, layout_breaks
 
     loaded: dict[str, Model] = {}
-    codes = [] if code else known()
+    codes = [] if code else known_languages()
     for job in jobs:
         try:
-            document = formats.read(read_text(job.source)[0], job.file_name)
+            text, encoding = read_text(job.source, job.encoding)
+            reporter.guessed(job.name, encoding.note)
+            document = formats.read(text, job.file_name)
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):
@@ -90,17 +90,4 @@ def _texts(
         except (CappuncError, OSError) as error:
             reporter.failure(about(error, job.name), job.is_passed_over(error))
             continue
-        yield texts, breaks(document.words), language(spoken)
-
-
-def load(path: str) -> Glossary:
-    """The glossary in a file; raises CappuncError, and WrongUsage where there is no such file."""
-    from cappunc_cli.restoration.glossary import Glossary, parse
-
-    try:
-        text, _ = read_text(named(path))
-    except OSError as error:
-        raise WrongUsage(f"--glossary: {about(error, path)}") from error
-    except CappuncError as error:
-        raise about(error, path) from error
-    return Glossary.of(parse(text, path))
+        yield texts, layout_breaks(document.words), language(spoken)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from cappunc_cli.application.progress import Reporter, escaped
+from cappunc_cli.application.storage.files import write_json
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -32,12 +34,12 @@ def models(
         return
     found = [_describe(*model) for model in _installed()]
     if as_json:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
+        write_json(found)
     elif found:
         for model in found:
             _print(model)
     else:
-        typer.echo("cappunc: no model is installed", err=True)
+        Reporter().error("no model is installed")
         raise typer.Exit(1)
 
 
@@ -47,26 +49,25 @@ def check(
 ) -> None:
     """Compare a model's files with the SHA-256 that its config records."""
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.models import verify
+    from cappunc_cli.restoration.model.registry import verify_model
 
-    bad = 0
+    reporter = Reporter()
     for name in names or dict.fromkeys(str(path) for path, _ in _installed()):
         try:
             directory = _find(name)
-            verify(directory)
+            verify_model(directory)
         except BadModel as error:
-            bad += 1
-            typer.echo(f"cappunc: {error}", err=True)
+            reporter.error(error)
         else:
-            typer.echo(f"{directory}: all files are what they should be")
-    if bad:
+            typer.echo(escaped(f"{directory}: all files are what they should be"))
+    if reporter.errors:
         raise typer.Exit(1)
 
 
 def _installed() -> Iterator[tuple[Path, str]]:
     """Each installed model's directory and its engine."""
-    from cappunc_cli.restoration.engines import ENGINES
-    from cappunc_cli.restoration.models import installed
+    from cappunc_cli.restoration.model.engines import ENGINES
+    from cappunc_cli.restoration.model.registry import installed
 
     for engine, kind in ENGINES.items():
         for directory in installed(kind):
@@ -76,20 +77,20 @@ def _installed() -> Iterator[tuple[Path, str]]:
 def _find(name: str) -> Path:
     """The directory of a model of any engine; raises BadModel."""
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.engines import ENGINES
-    from cappunc_cli.restoration.models import find
+    from cappunc_cli.restoration.model.engines import ENGINES
+    from cappunc_cli.restoration.model.registry import find_model
 
     for kind in ENGINES.values():
         with suppress(BadModel):
-            return find(name, kind)
+            return find_model(name, kind)
     names = ", ".join(dict.fromkeys(directory.name for directory, _ in _installed())) or "none"
     raise BadModel(f"no model {name!r} (installed: {names})")
 
 
 def _describe(directory: Path, engine: str) -> dict[str, object]:
     from cappunc_cli.errors import BadModel
-    from cappunc_cli.restoration.engines import ENGINES, NETWORK
-    from cappunc_cli.restoration.models import ModelConfig
+    from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
+    from cappunc_cli.restoration.model.registry import ModelConfig
 
     size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
     known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
@@ -128,10 +129,10 @@ def _print(model: dict[str, object]) -> None:
         figures = model["scores"]
         if isinstance(figures, dict):
             lines += [("micro-F1", f"{value:.3f}  {name}") for name, value in figures.items()]
-    typer.echo(model["name"])
+    typer.echo(escaped(model["name"]))
     before = ""
     for title, value in lines:
-        typer.echo(f"  {title if title != before else '':10} {value}")
+        typer.echo(escaped(f"  {title if title != before else '':10} {value}"))
         before = title
 
 

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.options import (
+from cappunc_cli.application.inspection import (
+    Report,
+    inspect_files,
+    missing_spans,
+    place,
+    print_json,
+    span_entry,
+    span_line,
+    span_text,
+    tenths,
+)
+from cappunc_cli.application.plan import jobs_to_read
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import write_lines, write_text
+from cappunc_cli.cli.parameters import (
     Device,
+    EncodingName,
     Files,
     FormatName,
     Lang,
@@ -22,26 +37,12 @@ from cappunc_cli.cli.options import (
     finite,
     or_standard_input,
 )
-from cappunc_cli.cli.plan import to_read
-from cappunc_cli.cli.progress import Reporter
-from cappunc_cli.cli.reports import (
-    Report,
-    lines,
-    missing,
-    place,
-    print_json,
-    reports,
-    stretch_entry,
-    stretch_line,
-    stretch_text,
-    tenths,
-)
-from cappunc_cli.words import clock
+from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
-    from cappunc_cli.cli.fixer import Fixer
-    from cappunc_cli.restoration.doubts import Doubt
-    from cappunc_cli.words import Document
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.restoration.low_confidence import LowConfidence
+    from cappunc_cli.transcript.words import Document, Word
 
 #: Words before and after the one that is doubted.
 _AROUND = 4
@@ -61,6 +62,7 @@ def review(
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their places.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of places with a line of names.")] = False,
     format_name: FormatName = None,
+    encoding: EncodingName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
     device: Device = "auto",
@@ -87,28 +89,28 @@ def review(
     """
     if as_json and as_csv:
         raise typer.BadParameter("contradicts --json", param_hint="--csv")
-    jobs = to_read(or_standard_input(files, context), format_name)
-    from cappunc_cli.cli.glossary import load
-    from cappunc_cli.restoration.glossary import Glossary
+    reporter = Reporter(quiet, verbose)
+    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
+    from cappunc_cli.application.glossary_file import load_glossary
     from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.terms import Glossary
 
-    options = Options(marks=marks, pauses=pauses, glossary=Glossary() if glossary is None else load(glossary))
+    options = Options(marks=marks, pauses=pauses, glossary=Glossary() if glossary is None else load_glossary(glossary))
 
     def places(document: Document, fixer: Fixer) -> Report:
         return _places(document, fixer, below, most)
 
-    reporter = Reporter(quiet, verbose)
     found: list[Report] = []
     if as_csv:
-        lines(_table([_COLUMNS]))
-    for report in reports(jobs, lang, model, device, format_name, options, reporter, places):
+        write_text(_table([_COLUMNS]))
+    for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places):
         reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
         if as_json:
             found.append(report)
         elif as_csv:
-            lines(_table(_row(report, entry) for entry in _entries(report)))
+            write_text(_table(_row(report, entry) for entry in _entries(report)))
         else:
-            lines("".join(f"{_line(report, entry)}\n" for entry in _entries(report)))
+            write_lines(_line(report, entry) for entry in _entries(report))
     if as_json:
         print_json(found, jobs)
     if reporter.errors:
@@ -117,25 +119,27 @@ def review(
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
     """The stretches that lack something, and the doubtful places outside them."""
-    words, options = document.words, fixer.settings.options
+    words: Sequence[Word] = document.words
+    options = fixer.settings.options
     if not words:
         return {"stretches": [], "doubts": []}
-    from cappunc_cli.restoration.doubts import doubts
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities
+    from cappunc_cli.restoration.low_confidence import find_low_confidence
+    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
+    words = with_paragraphs(words, fixer.model, options)
     rows = probabilities(words, fixer.model, options)
     lack = lack_of(words, rows, fixer.model, options)
-    found = doubts(words, rows, fixer.model, options, lack, below)
+    found = find_low_confidence(words, rows, fixer.model, options, lack, below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
     return {
-        "stretches": [stretch_entry(document, stretch) for stretch in missing(words, rows, lack, fixer)],
+        "stretches": [span_entry(document, stretch) for stretch in missing_spans(words, rows, lack, fixer)],
         "doubts": [_entry(document, doubt) for doubt in found],
     }
 
 
-def _entry(document: Document, doubt: Doubt) -> Report:
+def _entry(document: Document, doubt: LowConfidence) -> Report:
     """A doubt for JSON; words are counted from 1."""
     return {
         **place(document, doubt.index, doubt.index + 1),
@@ -164,7 +168,7 @@ def _entries(report: Report) -> list[Report]:
 
 def _line(report: Report, entry: Report) -> str:
     if "word" not in entry:
-        return f"{stretch_line(report, entry)}; cappunc fix restores it"
+        return f"{span_line(report, entry)}; cappunc fix restores it"
     written, instead = (f'"{text}"' if text else "none" for text in (entry["written"], entry["instead"]))
     better = "rather" if entry["instead_probability"] > entry["probability"] else "or"
     percent = f"{100 * entry['probability']:2.0f} %"
@@ -183,10 +187,10 @@ def _where(entry: Report) -> str:
 
 def _row(report: Report, entry: Report) -> tuple[object, ...]:
     """The _COLUMNS of an entry; times are `00:04:10.200`."""
-    times = ("" if time is None else clock(time) for time in (entry["start_ms"], entry["end_ms"]))
+    times = ("" if time is None else timestamp(time) for time in (entry["start_ms"], entry["end_ms"]))
     line = entry["lines"][0] if entry["lines"] else ""
     if "word" not in entry:
-        return (report["file"], *times, line, "stretch", "", "", "", "", stretch_text(entry))
+        return (report["file"], *times, line, "stretch", "", "", "", "", span_text(entry))
     what = (entry[name] for name in _COLUMNS[4:])
     return (report["file"], *times, line, *what)
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.cli.encoding import decode
-from cappunc_cli.cli.options import CODE, code_of, path_of
+from cappunc_cli.application.progress import on
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.cli.parameters import CODE, code_of, path_of
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.languages import UNSPACED
 
 if TYPE_CHECKING:
-    from cappunc_cli.training.train import Progress
+    from cappunc_cli.training.trainer import Progress
 
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
@@ -97,10 +98,10 @@ def train(
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    from cappunc_cli.training.own import build
-    from cappunc_cli.training.own_recipe import Order
+    from cappunc_cli.training.custom.custom_model import build_custom_model
+    from cappunc_cli.training.custom.custom_recipe import TrainingOrder
 
-    order = Order(
+    order = TrainingOrder(
         lang,
         tuple(texts or ()),
         tuple(timed or ()),
@@ -125,21 +126,21 @@ def train(
             bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
             if progress.development:
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
-                bar.console.print(f"cappunc: {progress.done:,} pieces: {shown}", highlight=False)
+                said(f"{progress.done:,} pieces: {shown}")
 
         def said(line: str) -> None:
-            bar.console.print(f"cappunc: {line}", highlight=False)
+            on(bar.console)(f"cappunc: {line}")
 
         try:
-            config = build(order, said, report)
+            config = build_custom_model(order, said, report)
         except KeyboardInterrupt:
             said("stopped; the same command goes on from there")
             raise
-    console.print(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE", highlight=False)
+    on(console)(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE")
 
 
 def _processor(device: str) -> str:
-    """What PyTorch calls a device of `_DEVICE`; raises CappuncError where it is not there."""
+    """PyTorch's name for a device of `_DEVICE`; raises CappuncError where it is not there."""
     import torch
 
     cards = torch.cuda.device_count() if torch.cuda.is_available() else 0

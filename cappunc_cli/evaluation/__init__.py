@@ -1,4 +1,7 @@
-"""Scores for punctuation and case: one alignment, one table of counts, every metric read from it."""
+"""Scores for punctuation and case: one alignment, one table of counts, every metric read from it.
+
+No file is read and no model opened here: `application.scoring` brings the samples, `reporting` shows the scores.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cappunc_cli.evaluation.align import Alignment, align, tokens
+from cappunc_cli.evaluation.contingency import ContingencyTable, tabulate
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
-from cappunc_cli.evaluation.table import Table, tabulate
-from cappunc_cli.labels import FOLD, Case
+from cappunc_cli.transcript.labels import FOLD, Case
 
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 
@@ -24,7 +27,8 @@ class Sample:
     `starts` are the times of the hypothesis's words in milliseconds (None: unknown), for
     errors that one wants to find in the recording; empty where there are no times at all.
     `probabilities` [hypothesis words, 4] are those of no mark, comma, period and question
-    mark, as `calibration.fold_columns` gives them; None where nobody gave any.
+    mark, as `calibration.fold_columns` gives them; None where nobody gave any. `tolerated` are the
+    quotations that the reference lets stand without their marks (`accepted.py`).
     """
 
     name: str
@@ -32,6 +36,7 @@ class Sample:
     hypothesis: Sequence[str]
     starts: Sequence[int | None] = ()
     probabilities: NDArray[np.float32] | None = None
+    tolerated: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Evaluation:
     fold: Mapping[str, str]
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ContingencyTable:
         """All documents counted together."""
         return tabulate(self.alignments, self.fold)
 
@@ -58,7 +63,7 @@ class Evaluation:
         return scores(self.table, self.cased)
 
 
-def scores(table: Table, cased: bool = True) -> dict[str, Value]:
+def scores(table: ContingencyTable, cased: bool = True) -> dict[str, Value]:
     """Every metric of METRICS by its name."""
     return {name: metric(table) for name, metric in METRICS.items() if cased or name not in CASED}
 

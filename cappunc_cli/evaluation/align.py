@@ -8,7 +8,7 @@ from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
-from cappunc_cli.labels import Label, strip
+from cappunc_cli.transcript.labels import Label, strip
 
 #: rapidfuzz starts from a band this wide and doubles it: hours of nearly equal words cost
 #: seconds, and Hirschberg's division inside keeps the memory linear.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation, scores
+from cappunc_cli.evaluation.contingency import ContingencyTable, PairKind, pair_kinds
 from cappunc_cli.evaluation.metrics import Figure, Score, Value
-from cappunc_cli.evaluation.table import Kind, Table, kinds
 
 #: Reference words in a block: a few sentences.
 BLOCK = 50
@@ -35,7 +35,7 @@ class Comparison:
     p: float
 
 
-def blocks(evaluation: Evaluation, known: dict[Kind, int] | None = None, size: int = BLOCK) -> Matrix:
+def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, size: int = BLOCK) -> Matrix:
     """Counts [blocks, kinds]; a document's last block may be short.
 
     `known` numbers the kinds and grows by those that are new.
@@ -46,7 +46,7 @@ def blocks(evaluation: Evaluation, known: dict[Kind, int] | None = None, size: i
         seen = 0
         row: dict[int, int] = {}
         rows.append(row)
-        for kind in kinds(alignment):
+        for kind in pair_kinds(alignment):
             if kind.reference is not None:
                 if seen == size:
                     seen, row = 0, {}
@@ -62,7 +62,7 @@ def blocks(evaluation: Evaluation, known: dict[Kind, int] | None = None, size: i
 
 def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 0.95) -> dict[str, tuple[float, float]]:
     """Name of each metric -> low and high bound of its percentile interval."""
-    known: dict[Kind, int] = {}
+    known: dict[PairKind, int] = {}
     matrix = blocks(evaluation, known)
     rng = np.random.default_rng(seed)
 
@@ -86,7 +86,7 @@ def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> 
     """
     if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
         raise BadInput("two hypotheses are compared on one reference, these have two")
-    known: dict[Kind, int] = {}
+    known: dict[PairKind, int] = {}
     a = blocks(first, known)
     b = blocks(other, known)
     a = np.pad(a, ((0, 0), (0, len(known) - a.shape[1])))
@@ -124,13 +124,13 @@ def _figure(value: Value) -> Figure:
 
 
 def _figures(
-    evaluation: Evaluation, order: tuple[Kind, ...], draws: int, sums: Callable[[int], Matrix]
+    evaluation: Evaluation, order: tuple[PairKind, ...], draws: int, sums: Callable[[int], Matrix]
 ) -> dict[str, Figure]:
     """Every metric's figure for every draw, [..., draws], a bounded number of draws at a time."""
     parts: dict[str, list[Figure]] = {}
     for count in _batches(draws, max(_HELD // max(len(order), 1), 1)):
         counts = np.rint(sums(count)).astype(np.int64)
-        for name, value in scores(Table(order, counts, evaluation.fold), evaluation.cased).items():
+        for name, value in scores(ContingencyTable(order, counts, evaluation.fold), evaluation.cased).items():
             parts.setdefault(name, []).append(_figure(value))
     return {name: np.concatenate(many, axis=-1) for name, many in parts.items()}
 

@@ -1,4 +1,4 @@
-"""What the hypothesis's probabilities are worth: calibration error, precision-recall curves."""
+"""How far the hypothesis's probabilities can be trusted: calibration error, precision-recall curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.labels import FOLD
+from cappunc_cli.transcript.labels import FOLD
 
 Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.

@@ -12,20 +12,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import TERMINAL, Case, dress, strip
-from cappunc_cli.words import Word
+from cappunc_cli.evaluation.accepted import Accepted
+from cappunc_cli.evaluation.align import align, tokens
+from cappunc_cli.evaluation.mends import count_mends
+from cappunc_cli.transcript.labels import TERMINAL, Case, Label, dress, strip
+from cappunc_cli.transcript.words import Word
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One document: the words as a person wrote them, and, where they differ, as they were heard."""
+    """One document: the words as a person wrote them, and, where they differ, as they were heard.
+
+    `accepted` is everything that an editor would accept as the words' marks and case, where the file says so.
+    """
 
     name: str
     words: Sequence[Word]
     heard: Sequence[Word] | None = None
+    accepted: Accepted | None = None
+
+    def nearest(self, texts: Sequence[str]) -> tuple[list[str], int]:
+        """The reference's words: what is accepted that comes nearest to `texts`, and how much in it is tolerated."""
+        words = [word.text for word in self.words]
+        if self.accepted is None:
+            return words, 0
+        found: list[Label | None] = [None] * len(words)
+        for i, j in align(tokens(words), tokens(texts)).pairs():
+            if i is not None and j is not None:
+                found[i] = strip(texts[j])[1]
+        return self.accepted.nearest(found, count_mends)
 
     def stripped(self) -> list[Word]:
-        """What a recogniser gives: lower case, no marks; times and turns stay."""
+        """The words as a recogniser writes them: lower case, no marks; times and turns stay."""
         return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
 
     def lowered(self) -> list[Word]:

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.evaluation.table import Counts, Kind, Side, Table
-from cappunc_cli.labels import MARKS, Around, Case
+from cappunc_cli.evaluation.contingency import ContingencyTable, Counts, PairKind, Side
+from cappunc_cli.transcript.labels import MARKS, Case, PairedMark
 
 Figure = NDArray[np.float64]
 
@@ -26,8 +26,9 @@ NAMES = {
 }  # fmt: skip
 
 AROUND_NAMES = {
-    Around.OPEN_QUESTION: "open_question", Around.OPEN_EXCLAMATION: "open_exclamation", Around.OPEN_QUOTE: "open_quote",
-    Around.CLOSE_QUOTE: "close_quote", Around.OPEN_DASH: "open_dash",
+    PairedMark.OPEN_QUESTION: "open_question", PairedMark.OPEN_EXCLAMATION: "open_exclamation",
+    PairedMark.OPEN_QUOTE: "open_quote",
+    PairedMark.CLOSE_QUOTE: "close_quote", PairedMark.OPEN_DASH: "open_dash",
 }  # fmt: skip
 
 
@@ -55,9 +56,24 @@ class Score:
     reference: Counts
 
 
+@dataclass(frozen=True, slots=True)
+class PerThousand:
+    """How often something occurs in so many words."""
+
+    count: int
+    words: int
+
+    @property
+    def rate(self) -> float:
+        """Occurrences per 1,000 words."""
+        return 1000 * self.count / self.words if self.words else 0.0
+
+
 #: Error rates and accuracies are one figure.
 Value = Score | Figure
-Metric = Callable[[Table], Value]
+#: What a report can show.
+Reported = Value | PerThousand
+Metric = Callable[[ContingencyTable], Value]
 
 
 def score(hits: Counts, hypothesis: Counts, reference: Counts) -> Score:
@@ -94,11 +110,13 @@ def mean(scores: Iterable[Score]) -> Score:
     )  # fmt: skip
 
 
-def _always(_: Kind) -> bool:
+def _always(_: PairKind) -> bool:
     return True
 
 
-def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable[[Kind], bool] = _always) -> Score:
+def classify(
+    table: ContingencyTable, found: Callable[[Side | None], bool], agree: Callable[[PairKind], bool] = _always
+) -> Score:
     """Score of one class: `found` says whether a side has it, `agree` whether two that have it agree."""
     return score(
         table.count(lambda k: found(k.reference) and found(k.hypothesis) and agree(k)),
@@ -107,37 +125,37 @@ def classify(table: Table, found: Callable[[Side | None], bool], agree: Callable
     )
 
 
-def mark(table: Table, name: str, fold: bool) -> Score:
+def mark(table: ContingencyTable, name: str, fold: bool) -> Score:
     """One mark, among , . ? or among all."""
     if fold:
         return classify(table, lambda s: table.folded(s) == name)
     return classify(table, lambda s: s is not None and s.mark == name)
 
 
-def micro(table: Table, fold: bool) -> Score:
+def micro(table: ContingencyTable, fold: bool) -> Score:
     """All marks in one pot; a wrong mark is a miss of one and a false alarm of another."""
     return pool(mark(table, name, fold) for name in (THREE if fold else MARKS))
 
 
-def macro(table: Table, fold: bool) -> Score:
+def macro(table: ContingencyTable, fold: bool) -> Score:
     """Mean of the marks' own scores."""
     return mean(mark(table, name, fold) for name in (THREE if fold else MARKS))
 
 
-def sign(table: Table, name: str) -> Score:
+def sign(table: ContingencyTable, name: str) -> Score:
     """One mark wherever it stands, on words that may have several (AutoPunct's classes)."""
     return classify(table, lambda s: s is not None and name in s.signs)
 
 
-def signs(table: Table, names: Iterable[str]) -> Score:
+def signs(table: ContingencyTable, names: Iterable[str]) -> Score:
     """Some of them in one pot."""
     return pool(sign(table, name) for name in names)
 
 
-def case(table: Table, wanted: Case, initial: bool | None = None) -> Score:
+def case(table: ContingencyTable, wanted: Case, initial: bool | None = None) -> Score:
     """Words of one case, anywhere, at sentence starts, or elsewhere."""
 
-    def there(kind: Kind, side: Side | None) -> bool:
+    def there(kind: PairKind, side: Side | None) -> bool:
         return side is not None and side.case is wanted and initial in (None, kind.initial)
 
     return score(
@@ -147,12 +165,12 @@ def case(table: Table, wanted: Case, initial: bool | None = None) -> Score:
     )
 
 
-def cases(table: Table, initial: bool | None = None) -> Score:
+def cases(table: ContingencyTable, initial: bool | None = None) -> Score:
     """Capital, UPPER and mixed in one pot."""
     return pool(case(table, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
 
 
-def encoded(table: Table, symbol: str) -> Score:
+def encoded(table: ContingencyTable, symbol: str) -> Score:
     """One of the six output classes of Nguyen et al. (2019).
 
     Each word is written as two symbols, its case (U with any capital, L without) and its
@@ -165,12 +183,12 @@ def encoded(table: Table, symbol: str) -> Score:
     return mark(table, symbol, fold=True)
 
 
-def boundary(table: Table) -> Score:
+def boundary(table: ContingencyTable) -> Score:
     """Sentence ends, whatever mark ends them."""
     return classify(table, lambda s: s is not None and s.ends)
 
 
-def _slots(table: Table, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
+def _slots(table: ContingencyTable, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
     """Marks that are correct, substituted, deleted (missed), inserted (false)."""
     among = THREE if fold else MARKS
 
@@ -186,33 +204,33 @@ def _slots(table: Table, fold: bool) -> tuple[Counts, Counts, Counts, Counts]:
     )
 
 
-def slot_error_rate(table: Table, fold: bool) -> Figure:
+def slot_error_rate(table: ContingencyTable, fold: bool) -> Figure:
     """Makhoul et al. (1999): (S + D + I) / (C + S + D); may exceed 1."""
     c, s, d, i = _slots(table, fold)
     return error_rate(s + d + i, c + s + d)
 
 
-def punctuation_error_rate(table: Table, fold: bool) -> Figure:
+def punctuation_error_rate(table: ContingencyTable, fold: bool) -> Figure:
     """NeMo's PER, (S + D + I) / (C + S + D + I), on our alignment of words."""
     c, s, d, i = _slots(table, fold)
     return ratio(s + d + i, c + s + d + i)
 
 
-def _reference_words(table: Table) -> Counts:
+def _reference_words(table: ContingencyTable) -> Counts:
     return table.count(lambda k: k.reference is not None)
 
 
-def word_error_rate(table: Table) -> Figure:
+def word_error_rate(table: ContingencyTable) -> Figure:
     """Word errors per reference word; case and marks do not count."""
     return error_rate(table.count(lambda k: not k.same_word), _reference_words(table))
 
 
-def word_accuracy(table: Table) -> Figure:
+def word_accuracy(table: ContingencyTable) -> Figure:
     """Share of reference words that are there in the right case."""
     return ratio(table.count(lambda k: k.same_word and k.same_case), _reference_words(table))
 
 
-def exact_accuracy(table: Table) -> Figure:
+def exact_accuracy(table: ContingencyTable) -> Figure:
     """Share of reference words that are there in the right case and with the right mark."""
     right = table.count(
         lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
@@ -230,9 +248,9 @@ METRICS: dict[str, Metric] = {
     **{f"all.{NAMES[name]}": partial(mark, name=name, fold=False) for name in MARKS},
     "all.micro": partial(micro, fold=False),
     "all.macro": partial(macro, fold=False),
-    **{f"around.{AROUND_NAMES[name]}": partial(sign, name=name) for name in Around},
-    "around.micro": partial(signs, names=tuple(Around)),
-    "every.micro": partial(signs, names=(*MARKS, *Around)),
+    **{f"around.{AROUND_NAMES[name]}": partial(sign, name=name) for name in PairedMark},
+    "around.micro": partial(signs, names=tuple(PairedMark)),
+    "every.micro": partial(signs, names=(*MARKS, *PairedMark)),
     "boundary": boundary,
     "case.capital": partial(case, wanted=Case.CAPITAL),
     "case.upper": partial(case, wanted=Case.UPPER),
@@ -258,8 +276,8 @@ CASED = frozenset(name for name in METRICS if name.startswith("case")) | {
 }  # fmt: skip
 
 
-def word_counts(table: Table) -> dict[str, int]:
-    """What the alignment looks like, so that nobody reads marks off a bad one."""
+def word_counts(table: ContingencyTable) -> dict[str, int]:
+    """Counts of the alignment, so that nobody reads marks off a bad one."""
     return {
         "reference": int(_reference_words(table)),
         "hypothesis": int(table.count(lambda k: k.hypothesis is not None)),

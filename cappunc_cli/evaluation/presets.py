@@ -7,21 +7,37 @@ a missing word counts as a miss of the class or a false alarm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from cappunc_cli.evaluation import Evaluation, per
-from cappunc_cli.evaluation.metrics import Score, Value, case, classify, encoded, mean, pool, ratio, sign
-from cappunc_cli.evaluation.table import Side, Table
-from cappunc_cli.labels import Around, Case
+from cappunc_cli.evaluation import Evaluation, nemo_per
+from cappunc_cli.evaluation.contingency import ContingencyTable, Side
+from cappunc_cli.evaluation.mends import Mend, mends_of
+from cappunc_cli.evaluation.metrics import (
+    PerThousand,
+    Reported,
+    Score,
+    Value,
+    case,
+    cases,
+    classify,
+    encoded,
+    mean,
+    pool,
+    ratio,
+    sign,
+    word_accuracy,
+)
+from cappunc_cli.transcript.labels import Case, PairedMark
 
-Preset = Callable[[Evaluation], dict[str, Value]]
+Preset = Callable[[Evaluation], Mapping[str, Reported]]
 #: The class of a side, as a preset names it.
 Reader = Callable[[Side], str]
 
 
-def _classes(table: Table, read: Reader, names: Sequence[str]) -> dict[str, Score]:
+def _classes(table: ContingencyTable, read: Reader, names: Sequence[str]) -> dict[str, Score]:
     """One score per class."""
 
     def found(side: Side | None, name: str) -> bool:
@@ -33,7 +49,7 @@ def _classes(table: Table, read: Reader, names: Sequence[str]) -> dict[str, Scor
     return {name: one(name) for name in names}
 
 
-def _three(table: Table, none: str = "O") -> Reader:
+def _three(table: ContingencyTable, none: str = "O") -> Reader:
     """`,`, `.`, `?` after folding, or `none`."""
 
     def read(side: Side) -> str:
@@ -85,8 +101,8 @@ def nemo(evaluation: Evaluation) -> dict[str, Value]:
         result[f"{group} micro"] = pool(scores.values())
         result[f"{group} macro"] = mean(_occurring(scores.values()))
         result[f"{group} weighted"] = weighted(scores.values())
-    texts = (text for alignment in evaluation.alignments for text in per.utterances(alignment, evaluation.fold))
-    return {**result, "PER": np.asarray(per.error_rate(texts))}
+    texts = (text for alignment in evaluation.alignments for text in nemo_per.utterances(alignment, evaluation.fold))
+    return {**result, "PER": np.asarray(nemo_per.error_rate(texts))}
 
 
 def sepp(evaluation: Evaluation) -> dict[str, Value]:
@@ -137,6 +153,29 @@ def nguyen(evaluation: Evaluation) -> dict[str, Value]:
     return {symbol: encoded(evaluation.table, symbol) for symbol in ("UL" if evaluation.cased else "") + ".,?$"}
 
 
+def caranica(evaluation: Evaluation) -> dict[str, Value]:
+    """Carânică et al. (2015): comma and period alone, whatever else ends or parts sentences is a period.
+
+    Word accuracy is the share of the reference's words that are there in the right case with
+    the right one of the two marks, or none; beside it that of the case alone.
+    """
+    table = evaluation.table
+
+    def read(side: Side) -> str:
+        return "." if side.mark in {*".?!:;…"} else "," if side.mark == "," else ""
+
+    marks = _classes(table, read, ",.")
+    result: dict[str, Value] = _named(marks, _LONG)
+    if evaluation.cased:
+        right = table.count(
+            lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
+            and read(k.reference) == read(k.hypothesis)
+        )  # fmt: skip
+        words = table.count(lambda k: k.reference is not None)
+        result |= {"CAP": cases(table), "word accuracy": ratio(right, words), "case accuracy": word_accuracy(table)}
+    return result
+
+
 def autopunct(evaluation: Evaluation) -> dict[str, Value]:
     """AutoPunct (2021): 13 classes, several to a word, and micro over them; micro over the cases."""
     scores = {name: sign(evaluation.table, symbol) for symbol, name in _AUTOPUNCT.items()}
@@ -148,10 +187,22 @@ def autopunct(evaluation: Evaluation) -> dict[str, Value]:
     return result
 
 
+def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
+    """Places that an editor would have to mend, each once (`mends.py`), per 1,000 words of the reference."""
+    counts = Counter({Mend.TOLERATED: sum(sample.tolerated for sample in evaluation.samples)})
+    words = 0
+    for alignment in evaluation.alignments:
+        words += len(alignment.reference)
+        counts.update(mend for mend, _ in mends_of(alignment))
+    every = PerThousand(counts.total(), words)
+    return {"all mends": every, **{mend.value: PerThousand(counts[mend], words) for mend in Mend}}
+
+
 _AUTOPUNCT = {
     ",": "COMMA", ".": "PERIOD", "?": "QUESTION", "!": "EXCLAMATION", ":": "COLON", ";": "SEMICOLON", "…": "ELLIPSIS",
-    "—": "DASH", Around.OPEN_DASH: "OPEN_DASH", Around.OPEN_QUESTION: "OPEN_QUES", Around.OPEN_EXCLAMATION: "OPEN_EXCL",
-    Around.OPEN_QUOTE: "OPEN_QUOTE", Around.CLOSE_QUOTE: "QUOTE",
+    "—": "DASH", PairedMark.OPEN_DASH: "OPEN_DASH", PairedMark.OPEN_QUESTION: "OPEN_QUES",
+    PairedMark.OPEN_EXCLAMATION: "OPEN_EXCL",
+    PairedMark.OPEN_QUOTE: "OPEN_QUOTE", PairedMark.CLOSE_QUOTE: "QUOTE",
 }  # fmt: skip
 _LONG = {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
@@ -163,5 +214,7 @@ PRESETS: dict[str, Preset] = {
     "edge": edge,
     "jointcappunc": jointcappunc,
     "nguyen": nguyen,
+    "caranica": caranica,
     "autopunct": autopunct,
+    "editor": editor,
 }

@@ -12,13 +12,13 @@ To add a format:
    `channels(document)` where a file has channels one after the other,
    `attach(document, texts)` where marks can be entries of their own: `write`, with the marks
    on the words instead.
-   spans.py changes words in place; speech.py knows what is spoken in a line of captions.
+   source/spans.py changes words in place; timed_text/speech.py knows what is spoken in a line of captions.
 2. Name it in _BEFORE_JSON, before every format whose files it would claim as well, and take its
    line out of unsupported.py.
 3. Put small files of your own into fixtures/<format>/, at least one of them with what comes out,
-   `<case>.fixed.<ext>`; tests/test_formats.py walks them. Give it a line in the README's table.
+   `<case>.fixed.<ext>`; tests/formats/test_formats.py walks them. Give it a line in docs/formats.md.
 
-A new engine's JSON has its own, shorter recipe in asr_json/__init__.py.
+Another kind of JSON has its own, shorter recipe in asr_json/__init__.py.
 """
 
 from __future__ import annotations
@@ -28,14 +28,29 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from cappunc_cli.column import Column
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.words import Document
-
-from . import asr_json, ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, unsupported, vtt
-from .asr_json import ASR_ENGINES
-from .rewrapping import rewrap
-from .spans import respelling, same_word
+from cappunc_cli.formats import (
+    asr_json,
+    ass,
+    ctm,
+    lrc,
+    sami,
+    sbv,
+    srt,
+    srv3,
+    stm,
+    textgrid,
+    tsv,
+    ttml,
+    txt,
+    unsupported,
+    vtt,
+)
+from cappunc_cli.formats.asr_json import DIALECTS
+from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
+from cappunc_cli.formats.timed_text.rewrap import rewrap
+from cappunc_cli.transcript.run_lengths import RunLengthList
+from cappunc_cli.transcript.words import Document
 
 __all__ = [
     "FORMATS",
@@ -53,7 +68,7 @@ __all__ = [
 
 
 class Format(Protocol):
-    """What a format's module has."""
+    """The interface of a format's module."""
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
@@ -74,7 +89,7 @@ _AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
 #: Every format by name.
-FORMATS: dict[str, Format] = {**_BEFORE_JSON, **ASR_ENGINES, **_AFTER_JSON}
+FORMATS: dict[str, Format] = {**_BEFORE_JSON, **DIALECTS, **_AFTER_JSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +103,7 @@ class Recognised:
     def read(self) -> Document:
         """The words; raises BadInput where the text is broken beyond reading."""
         if self.parsed:
-            return ASR_ENGINES[self.format].read_parsed(self.text, self.parsed)
+            return DIALECTS[self.format].read_parsed(self.text, self.parsed)
         return FORMATS[self.format].read(self.text)
 
 
@@ -108,7 +123,7 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
     found = _asked(_BEFORE_JSON, text)
     if found is None and asr_json.sniff(text):
         parsed = asr_json.load(text)
-        return Recognised(text, asr_json.engine_of(parsed), [parsed])
+        return Recognised(text, asr_json.dialect_of(parsed), [parsed])
     return Recognised(text, _by_name(found or _asked(_AFTER_JSON, text), name))
 
 
@@ -129,7 +144,7 @@ def _by_name(found: str | None, name: str) -> str:
         raise UnknownFormat(f"{kind}: not supported")
     if claimed in TEXT_FORMATS and claimed != "txt":
         return claimed  # its reader says what is wrong
-    if claimed in ASR_ENGINES:
+    if claimed in DIALECTS:
         raise UnknownFormat("the name says JSON, the content does not")
     if found is None:
         raise UnknownFormat("this is no text")
@@ -180,8 +195,10 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
     for i, (old, new) in enumerate(zip(words.texts, found.texts, strict=True), 1):
         if old is not new and not same_word(old, new):
             raise BadInput(f"word {i} became another: “{old}”, “{new}”")
+        if old is not new and not same_spaces(old, new):
+            raise BadInput(f"word {i} lost the space before its mark: “{old}”, “{new}”")
     for column in ("starts", "ends", "cues", "turns"):
-        before: Column = getattr(words, column)
+        before: RunLengthList = getattr(words, column)
         moved = before.first_difference(getattr(found, column))
         if moved is not None:
             raise BadInput(f"word {moved + 1}, “{words.texts[moved]}”, moved in time")

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import stripped
-from cappunc_cli.words import Document, Notice, Word, Words
-
-from . import captions
-from .captions import Cue, Cues, skeleton, write
-from .lines import milliseconds, split
-from .timed import Stretch, merged, retimed
-from .visible import HIDDEN
+from cappunc_cli.formats.source.visible import HIDDEN
+from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merged, retimed
+from cappunc_cli.formats.timed_text.lines import milliseconds, split
+from cappunc_cli.transcript.labels import cached_strip
+from cappunc_cli.transcript.words import Document, Notice, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -66,7 +64,7 @@ def read(text: str) -> Document:
     """
     notices: list[Notice] = []
     cues = Cues(_cues(text, notices))
-    document = captions.document("ass", text, cues, notices, _HIDDEN)
+    document = read_cues("ass", text, cues, notices, _HIDDEN)
     timed = retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
     return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))
 
@@ -77,7 +75,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
     for number, group in groupby(words, key=lambda word: word.cue):
         own, cue = list(group), cues[number]
         timeless = number if cue.start is None or cue.end is None else None
-        key = (timeless, cue.start, cue.end, cue.speaker, *(stripped(word.text)[0] for word in own))
+        key = (timeless, cue.start, cue.end, cue.speaker, *(cached_strip(word.text)[0] for word in own))
         first = found.setdefault(key, own)
         if first is not own:
             first[:] = [merged(word, again) for word, again in zip(first, own, strict=True)]
@@ -130,7 +128,7 @@ def _cue(line: str, offset: int, at: int, order: _Order) -> Cue | None:
     return Cue(milliseconds(field(order.start)), milliseconds(field(order.end)), place, field(order.name) or None)
 
 
-def _sung(text: str, cue: Cue) -> Iterator[Stretch]:
+def _sung(text: str, cue: Cue) -> Iterator[TimedSpan]:
     r"""Karaoke: `{\k20}` sings what follows for so many hundredths of a second."""
     at: int | None = None
     now = length = 0
@@ -139,9 +137,9 @@ def _sung(text: str, cue: Cue) -> Iterator[Stretch]:
         if not sung or cue.start is None:
             continue
         if at is not None:
-            yield Stretch((at, found.start()), cue.start + now, cue.start + now + length)
+            yield TimedSpan((at, found.start()), cue.start + now, cue.start + now + length)
             now += length
         now += sum(sung[:-1])
         at, length = found.end(), sung[-1]
     if at is not None and cue.start is not None:
-        yield Stretch((at, cue.text[1]), cue.start + now, cue.start + now + length)
+        yield TimedSpan((at, cue.text[1]), cue.start + now, cue.start + now + length)

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import Label, dress, mark_of, stripped
-from cappunc_cli.words import Copy, Document, Notice, Span, Word, Words
-
-from . import spans
-from .captions import Turns
-from .lines import BREAKS, split
+from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.timed_text.cues import TurnCounter
+from cappunc_cli.formats.timed_text.lines import BREAKS, split
+from cappunc_cli.transcript.labels import Label, cached_strip, dress, mark_of
+from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
 
@@ -24,7 +23,7 @@ _COLUMNS = re.compile(
     r"[ \t]*+(?!;;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
     r"(?:[ \t]++[^ \t]++[ \t]++([^ \t]++)(?:[ \t]++([^ \t]++))?)?"
 )
-_NUMBER = r"-?[0-9]+(?:\.[0-9]*)?|-?\.[0-9]+"
+_NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]*)?|-?\.[0-9]+"
 _TIME = re.compile(rf"(?:{_NUMBER})\Z")
 _ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
 _SNIFFED = 500
@@ -34,6 +33,7 @@ _KEPT = re.compile(r"[<\[({%@*+&~].*|.*-|.*\\.*", re.DOTALL)
 _SPOKEN_TYPES = frozenset(("lex", "fp"))
 _TYPES = _SPOKEN_TYPES | {"non-lex", "frag", "un-lex", "for-lex", "misc", "noise", "proper", "acronym"}
 _TAG = re.compile(r";(?=.)")
+_COLUMN = re.compile(r"[^ \t\r\n]*")
 _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
@@ -53,13 +53,13 @@ def sniff(text: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _CtmReader:
     """Walks the rows; `last` is a word that still waits for a row with its mark."""
 
     source: str
     words: Words
     notices: list[Notice]
-    turns: Turns
+    turns: TurnCounter
     stream: tuple[str, str] = ("", "")
     alternatives: int | None = None
     last: Word | None = None
@@ -96,11 +96,13 @@ class _Reader:
         if not any(map(str.isalnum, token)):
             return self.mark(token, at)
         self.flush()
+        # A column ends at a blank or a tab; any other white space stands beside a word and is none of it.
+        at, token = at + len(token) - len(token.lstrip()), token.strip()
         kind = (column[5] or "lex").lower()
         if _KEPT.fullmatch(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
             return None
         if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
-            token = token[: cut.start()]
+            token = token[: cut.start()].rstrip()
             if not any(map(str.isalnum, token)):
                 return None
         if column[6] and kind in _TYPES:
@@ -113,9 +115,9 @@ class _Reader:
     def mark(self, token: str, at: int) -> None:
         """Some engines give a mark its own row: it is the mark of the word before."""
         word = self.last
-        if word is not None and mark_of(token):
-            bare, label = stripped(word.text)
-            if not label.after and stripped(word.text + token)[0] == bare:
+        if word is not None and mark_of(token) and token == token.strip():
+            bare, label = cached_strip(word.text)
+            if not label.after and cached_strip(word.text + token)[0] == bare:
                 copy = (*word.where[0], (at, at + len(token)))
                 self.last = Word(word.text + token, word.start, word.end, word.cue, word.turn, (copy,))
         self.flush()
@@ -144,7 +146,7 @@ def read(text: str) -> Document:
 
     Raises BadInput where there is text but not one row.
     """
-    reader = _Reader(text, Words(), [], Turns())
+    reader = _CtmReader(text, Words(), [], TurnCounter())
     rows = 0
     for number, (start, stop) in enumerate(split(text), 1):
         reader.row(number, start, stop)
@@ -202,8 +204,10 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
         own, *mark_row = _copy(document, i)
         if text == old and (rows or not mark_row):
             continue
-        new, label = _column(text)
-        on_row = rows and bool(label.after) and _is_mark(new, label.after)
+        new, label = _column(old, text)
+        # Behind a space of another kind a mark stays where it is.
+        moves = bool(label.after) and not any(map(str.isspace, label.after))
+        on_row = rows and moves and _is_mark(new, label.after)
         on_word = new[: len(new) - len(label.after)] if on_row else new
         yield from spans.edits(source, (own,), on_word)
         if mark_row and on_row:
@@ -212,22 +216,30 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
             yield *_row(source, mark_row[0]), ""
         elif on_row:
             start, stop = _row(source, own)
-            row = source[start : own[0]] + label.after + source[own[1] : stop]
+            # Of the word's own column it gets nothing: neither white space beside it nor a tag.
+            head = max(source.rfind(" ", start, own[0]), source.rfind("\t", start, own[0])) + 1
+            tail = _COLUMN.match(source, own[1])
+            row = source[start:head] + label.after + source[tail.end() if tail else own[1] : stop]
             # The last row may have no line end.
             end = "" if row.endswith(("\n", "\r")) else _line_end(source)
             yield stop, stop, end + row
 
 
-def _column(text: str) -> tuple[str, Label]:
-    """The text of a word without spaces at its marks, and its label; a no-break space within the word stays."""
-    bare, label = stripped(text)
-    label = replace(label, before="".join(label.before.split()), after="".join(label.after.split()))
+def _column(old: str, new: str) -> tuple[str, Label]:
+    """The new text of a word and its label, without spaces at its marks but those that the column has already."""
+    bare, label = cached_strip(new)
+    was = cached_strip(old)[1]
+    label = replace(label, before=_tight(was.before, label.before), after=_tight(was.after, label.after))
     return dress(bare, label), label
+
+
+def _tight(old: str, new: str) -> str:
+    return "".join([c for c in new if not c.isspace() or c in old])
 
 
 def _is_mark(text: str, after: str) -> bool:
     """Whether a row with `after` would be read as the mark of the word before."""
-    return bool(mark_of(after)) and stripped(text)[0] == stripped(text[: len(text) - len(after)])[0]
+    return bool(mark_of(after)) and cached_strip(text)[0] == cached_strip(text[: len(text) - len(after)])[0]
 
 
 def _row(source: str, place: Span) -> Span:
@@ -252,6 +264,6 @@ def skeleton(document: Document) -> str:
 def _gaps(source: str, document: Document) -> Iterator[spans.Edit]:
     for i in range(len(document.words)):
         own, *mark_row = _copy(document, i)
-        yield *own, "\0"
+        yield *own, spans.hole(source[slice(*own)])
         for place in mark_row:
             yield *_row(source, place), ""

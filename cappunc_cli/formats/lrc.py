@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
-
-from . import captions
-from .captions import Cue, skeleton, write
-from .lines import milliseconds, split
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.lines import milliseconds, split
+from cappunc_cli.transcript.words import Document, Notice
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -57,7 +55,7 @@ def read(text: str) -> Document:
         cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))
     if not cues and text.strip():
         raise BadInput("no stamp such as [00:12.34]")
-    return captions.document("lrc", text, cues, notices, clock=_clock)
+    return read_cues("lrc", text, cues, notices, clock=_clock)
 
 
 def _clock(stamp: str) -> int | None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Span, Word, Words
-
-from . import captions
-from .captions import Cue, Origin, skeleton, write
-from .lines import numbering
-from .spans import Spans
-from .visible import visible
+from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.source.visible import visible
+from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -54,7 +52,7 @@ def read(text: str) -> Document:
     words: list[Word] = []
     for track in dict.fromkeys(paragraph.track for paragraph in found):
         words += _words(text, found, track, words[-1].turn + 1 if words else 0)
-    origin = Origin(text, Spans(paragraph.place for paragraph in found))
+    origin = CueOrigin(text, Spans(paragraph.place for paragraph in found))
     return Document("sami", Words.of(words), origin, tuple(notices))
 
 
@@ -64,7 +62,7 @@ def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Ite
     for i, following in zip(numbers, [*numbers[1:], None], strict=True):
         end = None if following is None else found[following].start
         cues.append(Cue(found[i].start, end, found[i].place, found[i].speaker))
-    for word in captions.document("sami", text, cues, ()).words:
+    for word in read_cues("sami", text, cues, ()).words:
         yield replace(word, cue=numbers[word.cue], turn=turn + word.turn)
 
 

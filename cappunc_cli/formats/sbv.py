@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Span
-
-from . import captions
-from .captions import Cue, skeleton, write
-from .lines import filled, milliseconds, split
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.lines import filled, milliseconds, split
+from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -42,7 +40,7 @@ def read(text: str) -> Document:
         if orphan is not None:
             notices.append(Notice(orphan + 1, "text before the first cue"))
     cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(marks, [*marks[1:], len(lines)], strict=False)]
-    return captions.document("sbv", text, cues, notices)
+    return read_cues("sbv", text, cues, notices)
 
 
 def _is_timing(line: str) -> bool:

@@ -9,12 +9,10 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Span
-
-from . import captions
-from .captions import Cue, Cues, skeleton, write
-from .lines import Timing, filled, is_index, split, timing
-from .spans import Spans
+from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.lines import Timing, filled, is_index, split, timing
+from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -60,7 +58,7 @@ def read(text: str) -> Document:
             notices.append(Notice(stop + 1, "no blank line before this cue"))
     if not cues and text.strip():
         raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
-    return captions.document("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
+    return read_cues("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
 def _marks(text: str, lines: Spans) -> Iterator[_Mark]:

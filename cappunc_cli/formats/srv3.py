@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice
-
-from . import captions
-from .captions import Cue, skeleton, write
-from .lines import numbering
-from .tags import HIDDEN_IN_XML, Element, elements, root
-from .timed import Stretch, retimed
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, retimed
+from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML, Element, elements, root
+from cappunc_cli.transcript.words import Document, Notice
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -45,7 +43,7 @@ def read(text: str) -> Document:
         timed[element] = start
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):
         raise BadInput("no <p t=…> and no <text start=…>: not YouTube's captions")
-    document = captions.document("srv3", text, cues, notices, HIDDEN_IN_XML)
+    document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML)
     return retimed(text, document, _stretches(found, timed))
 
 
@@ -64,7 +62,7 @@ def _number(value: str | None, scale: int) -> int | None:
     return round(float(found[1]) * scale) if found else None
 
 
-def _stretches(found: Sequence[Element], timed: dict[Element, int | None]) -> list[Stretch]:
+def _stretches(found: Sequence[Element], timed: dict[Element, int | None]) -> list[TimedSpan]:
     """Each <s> with its own time; the first one of a row has none to add. Colours have <s> without times."""
     parts = [element for element in found if element.name == "s" and element.parent in timed]
     rows = {part.parent for part in parts if part.get("t") is not None}
@@ -73,5 +71,5 @@ def _stretches(found: Sequence[Element], timed: dict[Element, int | None]) -> li
         start = timed[part.parent] if part.parent is not None else None
         if part.parent in rows and start is not None:
             # A row stays until the next ones push it out, so its own length says nothing about a word's end.
-            result.append(Stretch(part.content, start + (_number(part.get("t"), 1) or 0), None))
+            result.append(TimedSpan(part.content, start + (_number(part.get("t"), 1) or 0), None))
     return result

@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import fold, mark_of, stripped
-from cappunc_cli.words import Document, Notice, Span, Word, Words
-
-from . import spans
-from .captions import Turns
-from .lines import filled, split
+from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.timed_text.cues import TurnCounter
+from cappunc_cli.formats.timed_text.lines import filled, split
+from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
+from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".stm",)
 
-_NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
+_NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
 # `;;` begins a comment.
 _ROW = re.compile(
     r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
@@ -65,7 +64,7 @@ def read(text: str) -> Document:
     """
     words = Words()
     notices: list[Notice] = []
-    turns = Turns()
+    turns = TurnCounter()
     rows = 0
     for number, (start, stop) in enumerate(split(text)):
         found = _ROW.match(text, start, stop)
@@ -83,7 +82,7 @@ def read(text: str) -> Document:
     return Document("stm", words, text, tuple(notices))
 
 
-def _row(source: str, number: int, found: re.Match[str], stop: int, turns: Turns) -> Iterator[Word]:
+def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:
     begin, end = (round(float(found.group(i)) * 1000) for i in (4, 5))
     turns.announce(" ".join(found.group(1, 2, 3)))
     places = list(_words(source, found.end(), stop))
@@ -113,14 +112,14 @@ def _words(source: str, start: int, stop: int) -> Iterator[Span]:
 
 def _is_kept(token: str) -> bool:
     # Without its marks: `she-,` is the same fragment.
-    bare = stripped(token)[0]
+    bare = cached_strip(token)[0]
     return _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
 
 
 def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
     if any(map(str.isalnum, token)) or not mark_of(token):
         return False
-    return stripped(source[word[0] : end])[0] == stripped(source[slice(*word)])[0]
+    return cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.labels import fold, stripped
-from cappunc_cli.words import Document, Span, Word, Words
-
-from . import guard, spans
-from .captions import Origin, Turns, skeleton
-from .spans import Spans, line_of
-from .speech import scan
-from .timed import merged
+from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.spans import Spans, line_of
+from cappunc_cli.formats.timed_text import guard
+from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton
+from cappunc_cli.formats.timed_text.inline_times import merged
+from cappunc_cli.formats.timed_text.speech import scan
+from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.transcript.words import Document, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -67,21 +67,21 @@ def read(text: str) -> Document:
     with two copies. `Word.cue` is the number of the interval. Raises BadInput for what is no TextGrid.
     """
     if not text.strip():
-        return Document("textgrid", Words(), Origin(text, Spans()))
-    tiers = _chosen([tier for tier in _Reader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
+        return Document("textgrid", Words(), CueOrigin(text, Spans()))
+    tiers = _chosen([tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
     regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
     number = {region: i for i, region in enumerate(regions)}
     groups: dict[tuple[str, ...], list[Word]] = {}
-    turns = Turns()
+    turns = TurnCounter()
     for tier in tiers:
         turns.announce("")
         words = _words(text, tier, number, turns)
         same = groups.get(_bare(words))
         groups[_bare(words)] = [merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
-    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), Origin(text, Spans(regions)))
+    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), CueOrigin(text, Spans(regions)))
 
 
-class _Reader:
+class _TextGridReader:
     """Walks the tokens of a TextGrid."""
 
     def __init__(self, source: str) -> None:
@@ -155,10 +155,10 @@ def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
 
 def _spoken(source: str, interval: _Interval) -> bool:
     text = source[slice(*interval.text)].strip()
-    return bool(text) and fold(stripped(text)[0]) not in _SILENCE
+    return bool(text) and fold(cached_strip(text)[0]) not in _SILENCE
 
 
-def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> list[Word]:
+def _words(source: str, tier: _Tier, number: dict[Span, int], turns: TurnCounter) -> list[Word]:
     result: list[Word] = []
     for interval in tier.intervals:
         if interval.text not in number:
@@ -174,7 +174,7 @@ def _words(source: str, tier: _Tier, number: dict[Span, int], turns: Turns) -> l
 
 
 def _bare(words: Sequence[Word]) -> tuple[str, ...]:
-    return tuple(stripped(word.text)[0] for word in words)
+    return tuple(cached_strip(word.text)[0] for word in words)
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -183,10 +183,10 @@ def write(document: Document, texts: Sequence[str]) -> str:
     Raises ValueError for another number of texts than words, BadInput for another word.
     """
     origin = document.origin
-    if not isinstance(origin, Origin):
+    if not isinstance(origin, CueOrigin):
         raise TypeError("not a TextGrid document")
     safe = [text.strip() for text in texts]
     copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
     for _ in range(copies):  # what a colon does to the word's own interval it may not do to the utterance
-        safe = guard.settle(origin.source, origin.regions, document.words, safe)
+        safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, safe)
     return spans.write(origin.source, document.words, safe)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Span
-
-from . import captions, guard, spans
-from .captions import Cue, Origin
-from .lines import filled, split
-from .spans import Edit
+from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.spans import Edit
+from cappunc_cli.formats.timed_text import guard
+from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues
+from cappunc_cli.formats.timed_text.lines import filled, split
+from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -24,6 +24,9 @@ _TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
 _ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
 # Python's csv module quotes a field only where it must; its floats always have a point.
 _CSV_ROW = re.compile(r'\ufeff?("(?:[^"\r\n]|"")*+"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
+_WORD = re.compile(r"\w[^\s]*")
+#: Letters a second of one word; those of a language without an alphabet are few.
+_SLOWEST, _FASTEST = 1, 50
 # Segments of speech follow each other; a table of coordinates or prices does not look so.
 _LONGEST_OVERLAP = 1000
 
@@ -47,7 +50,7 @@ def read(text: str) -> Document:
     """A row is a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
     if fields := _fields(text):
         cues = [Cue(field.start, field.end, field.text) for field in fields]
-        return captions.document("tsv", text, cues, [])
+        return read_cues("tsv", text, cues, [])
     if text.strip() and not _HEADER.match(text):
         raise BadInput("the first line does not name the columns: start, end, text, with tabs between")
     notices: list[Notice] = []
@@ -57,7 +60,7 @@ def read(text: str) -> Document:
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():
             notices.append(Notice(number, "no row of start, end and text"))
-    return captions.document("tsv", text, cues, notices)
+    return read_cues("tsv", text, cues, notices)
 
 
 def _milliseconds(number: str) -> int:
@@ -80,8 +83,20 @@ def _fields(text: str) -> list[_Field]:
         return []
     if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):
         return []
-    sentences = sum(" " in text[slice(*field.text)].strip() for field in result)
-    return result if 2 * sentences >= len(result) else []
+    return result if _is_speech(text, result) else []
+
+
+def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
+    """Whether half of the texts have several words, or all are said in the time of one and none before the last ends.
+
+    Marks do not count: `Bonjour !` is one word, with whatever mark it comes back.
+    """
+    letters = [sum(map(str.isalnum, text[slice(*field.text)])) for field in fields]
+    several = sum(len(_WORD.findall(text, *field.text)) > 1 for field in fields)
+    if 2 * several >= len(fields):
+        return True
+    paces = (1000 * count / max(field.end - field.start, 1) for count, field in zip(letters, fields, strict=True))
+    return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a.end <= b.start for a, b in pairwise(fields))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -92,7 +107,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     """
     origin = _origin(document)
     clean = [text.strip() for text in texts]
-    safe = guard.settle(origin.source, origin.regions, document.words, clean)
+    safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean)
     opening: list[Edit] = []
     closing: list[Edit] = []
     for start, stop in _opened(document, safe):
@@ -119,10 +134,10 @@ def skeleton(document: Document) -> str:
         if field.quoted:
             start, stop = field.text
             quotes += (start - 1, start, ""), (stop, stop + 1, "")
-    return spans.splice(origin.source, [*quotes, *spans.gaps(document.words)])
+    return spans.splice(origin.source, [*quotes, *spans.gaps(origin.source, document.words)])
 
 
-def _origin(document: Document) -> Origin:
-    if not isinstance(document.origin, Origin):
+def _origin(document: Document) -> CueOrigin:
+    if not isinstance(document.origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
     return document.origin

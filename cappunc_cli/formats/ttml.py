@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cappunc_cli.words import Document, Notice
-
-from . import captions
-from .captions import Cue, skeleton, write
-from .lines import numbering
-from .tags import HIDDEN_IN_XML, Element, elements, root
-from .timed import Stretch, retimed
-from .ttml_times import Times, resolve
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, retimed
+from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.formats.timed_text.ttml_times import ElementTimes, resolve
+from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML, Element, elements, root
+from cappunc_cli.transcript.words import Document, Notice
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -40,7 +38,7 @@ def read(text: str) -> Document:
             if "<![CDATA[" in text[slice(*element.content)]:
                 notices.append(Notice(line_at(element.start), "a CDATA section is left alone"))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
-    document = captions.document("ttml", text, cues, notices, HIDDEN_IN_XML)
+    document = read_cues("ttml", text, cues, notices, HIDDEN_IN_XML)
     return retimed(text, document, _stretches(found, times))
 
 
@@ -49,10 +47,12 @@ def _agent(element: Element) -> str | None:
     return next((name for name in named if name), None)
 
 
-def _stretches(found: Sequence[Element], times: dict[Element, Times]) -> list[Stretch]:
+def _stretches(found: Sequence[Element], times: dict[Element, ElementTimes]) -> list[TimedSpan]:
     """The spans with times of their own in which no other one has any."""
     timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
     outer = {around for element in timed for around in element.ancestors()}
     return [
-        Stretch(element.content, times[element].start, times[element].end) for element in timed if element not in outer
+        TimedSpan(element.content, times[element].start, times[element].end)
+        for element in timed
+        if element not in outer
     ]

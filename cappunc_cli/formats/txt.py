@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from array import array
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Words
-
-from .captions import Origin, Turns, skeleton, write
-from .lines import split
-from .spans import Spans
-from .speech import listen
+from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
+from cappunc_cli.formats.timed_text.lines import split
+from cappunc_cli.formats.timed_text.speech import scan_lazily
+from cappunc_cli.transcript.words import Document, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -46,31 +46,36 @@ def sniff(text: str) -> bool:
 def read(text: str) -> Document:
     """`Word.cue` is the number of the line, from 0; a turn begins where a line names a speaker, and with a paragraph.
 
+    Blank lines between fewer words are told as `blank_before`: only their text can say what they mean.
     Raises BadInput for NUL characters.
     """
     if "\0" in text:
         raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
     words, regions = Words(), Spans()
-    turns, sound = Turns(), False
+    turns, sound = TurnCounter(), False
     lines, begun = split(text), 0
     parted = _has_paragraphs(text, lines)
+    blank_before: list[int] = []
     for number, (start, stop) in enumerate(lines):
-        if parted and not text[start:stop].strip():
+        if not text[start:stop].strip():
             # Who writes in paragraphs ends a sentence with each, as a speaker does with a turn.
-            if len(words) - begun >= _SHORTEST:
+            if parted and len(words) - begun >= _SHORTEST:
                 turns.announce("")
+            elif not parted and len(words) > begun:
+                blank_before.append(len(words))
             begun = len(words)
         skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
         turns.announce(speaker)
         regions.append((start + skipped, stop))
-        speech = listen(text, start + skipped, stop)
+        speech = scan_lazily(text, start + skipped, stop)
         for word in speech.words:
             turn, sound = turns.next(word.speaker), sound or word.sound
             words.add(word.text, None, None, number, turn, (word.copy,), sound, word.followed)
             sound = False
         turns.announce(speech.trailing)
         sound |= speech.sound
-    return Document("txt", words, Origin(text, regions))
+    words.blank_before = array("I", (i for i in blank_before if i < len(words)))
+    return Document("txt", words, CueOrigin(text, regions))
 
 
 def _has_paragraphs(text: str, lines: Spans) -> bool:

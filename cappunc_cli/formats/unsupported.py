@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from .tags import PROLOG
+from cappunc_cli.formats.timed_text.xml_tags import PROLOG
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class UnsupportedFormat:
     """A kind of file: its name for people, the endings of its files, how its text begins."""
 
     name: str
@@ -33,29 +33,29 @@ _RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
 _RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
 
 #: Looked at in this order.
-KINDS = (
-    Kind("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
-    Kind("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
-    Kind("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
-    Kind("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
-    Kind("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]")),
-    Kind("RTF", (".rtf",), _begins(r"\{\\rtf")),
-    Kind("PDF", (".pdf",), _begins("%PDF-")),
-    Kind("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
-    Kind("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
-    Kind("XML", (".xml", ".eaf"), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
-    Kind("a table", (".csv",)),
-    Kind("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
+UNSUPPORTED_FORMATS = (
+    UnsupportedFormat("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
+    UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
+    UnsupportedFormat("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
+    UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
+    UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]")),
+    UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf")),
+    UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-")),
+    UnsupportedFormat("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
+    UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
+    UnsupportedFormat("XML", (".xml", ".eaf"), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
+    UnsupportedFormat("a table", (".csv",)),
+    UnsupportedFormat("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
 )
 
 
 def by_content(text: str) -> str | None:
     """The name of the unsupported kind that the text shows itself to be."""
     head = text[:4096]
-    return next((kind.name for kind in KINDS if kind.start is not None and kind.start.match(head)), None)
+    return next((kind.name for kind in UNSUPPORTED_FORMATS if kind.start is not None and kind.start.match(head)), None)
 
 
 def by_suffix(name: str) -> str | None:
     """The name of the unsupported kind that a file name claims."""
     suffix = PurePath(name).suffix.lower()
-    return next((kind.name for kind in KINDS if suffix and suffix in kind.suffixes), None)
+    return next((kind.name for kind in UNSUPPORTED_FORMATS if suffix and suffix in kind.suffixes), None)

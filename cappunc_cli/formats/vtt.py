@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document, Notice, Span
-
-from . import captions
-from .captions import Cue, Cues, skeleton, write
-from .lines import Timing, is_index, split, timing
+from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.lines import Timing, is_index, split, timing
+from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -37,7 +35,7 @@ def read(text: str) -> Document:
             raise BadInput("neither WEBVTT at the start nor a timing line")
         notices.append(Notice(1, "the file does not begin with WEBVTT"))
     cues = _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
-    return captions.document("vtt", text, cues, sorted(notices, key=lambda notice: notice.line))
+    return read_cues("vtt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
 def _after_header(text: str, lines: Sequence[Span]) -> int:

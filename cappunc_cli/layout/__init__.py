@@ -5,10 +5,10 @@ Nothing here runs unless it is asked for (`cappunc captions`): `fix` leaves ever
 
 from __future__ import annotations
 
-from .channels import as_heard
-from .cues import Caption, cut
-from .limits import Limits
-from .lines import Lines
-from .writing import KINDS, render
+from cappunc_cli.layout.caption_files import CAPTION_FORMATS, render
+from cappunc_cli.layout.caption_limits import Limits
+from cappunc_cli.layout.channels import as_heard
+from cappunc_cli.layout.line_breaks import LineBreaker
+from cappunc_cli.layout.segmentation import Caption, cut
 
-__all__ = ["KINDS", "Caption", "Limits", "Lines", "as_heard", "cut", "render"]
+__all__ = ["CAPTION_FORMATS", "Caption", "Limits", "LineBreaker", "as_heard", "cut", "render"]

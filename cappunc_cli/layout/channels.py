@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from cappunc_cli.words import Word
+from cappunc_cli.transcript.words import Word
 
 #: Somebody who is silent for so long (ms) lets the other one speak.
 _PAUSE = 500

@@ -1,20 +1,19 @@
-"""What a user may ask of a restoration."""
+"""Options of a restoration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.labels import MARKS, Around
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.chunks import check
-from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.glossary import Glossary
+from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.terms import Glossary
+from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 
 EXISTING = ("auto", "keep", "replace")
 
-QUOTES = frozenset((Around.OPEN_QUOTE, Around.CLOSE_QUOTE))
-_EDITORS_CHOICE = QUOTES | {Around.OPEN_DASH}
+_EDITORS_CHOICE = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +26,10 @@ class Options:
     text's language where the model has several (None: the model's first); the terms of
     `glossary` are written as they are in it. `apart` decides marks and case each on their own, which
     only measures what deciding them together is worth. Raises WrongUsage.
+
+    >>> words = [cappunc.Word(text) for text in "so are you coming to london".split()]
+    >>> cappunc.restore(words, cappunc.load_model("en"), cappunc.Options(marks="."))
+    ['So', 'are', 'you', 'coming', 'to', 'London.']
     """
 
     marks: str | None = None
@@ -41,8 +44,8 @@ class Options:
     apart: bool = False
 
     def __post_init__(self) -> None:
-        if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *Around)]):
-            raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(Around)}")
+        if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *PairedMark)]):
+            raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
         if not 0 <= self.sensitivity <= 1:
             raise WrongUsage(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
         if self.existing not in EXISTING:
@@ -52,14 +55,14 @@ class Options:
         """The conventions of the text's language."""
         return language(self.language or config.languages[0])
 
-    def around(self, config: ModelConfig) -> frozenset[Around]:
+    def around(self, config: ModelConfig) -> frozenset[PairedMark]:
         """The quotation marks and dashes that are asked for; one quote asks for both, `?` for its `¿`.
 
         Raises WrongUsage where the model does not restore them.
         """
         asked = {mark for mark in _EDITORS_CHOICE if mark in (self.marks or "")}
-        if asked & QUOTES:
-            asked |= QUOTES
+        if asked & QUOTE_PAIR:
+            asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):
             raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}")
         return frozenset(asked)
@@ -68,6 +71,8 @@ class Options:
         """(window, overlap, min_words_cut); what is not asked for follows from what is. Raises WrongUsage."""
         window = config.window if self.window is None else self.window
         overlap = min(config.overlap, max(window, 1) // 2) if self.overlap is None else self.overlap
-        cut = min(config.min_words_cut, overlap // 2) if self.min_words_cut is None else self.min_words_cut
+        cut = self.min_words_cut
+        if cut is None:
+            cut = overlap * config.min_words_cut // max(config.overlap, 1)
         check(window, overlap, cut)
         return window, overlap, cut

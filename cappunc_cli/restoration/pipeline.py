@@ -7,60 +7,48 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, islice
 from sys import intern
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cappunc_cli.errors import WrongUsage
-from cappunc_cli.labels import Label, dress, stripped
-from cappunc_cli.restoration.categorical import Categorical
-from cappunc_cli.restoration.certain import certain, unparted
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.columns import Labels, Text, columns
-from cappunc_cli.restoration.config import ModelConfig
-from cappunc_cli.restoration.decode import decide, heard
-from cappunc_cli.restoration.engines import ENGINES, NETWORK
-from cappunc_cli.restoration.existing import combine, evidence, judge
-from cappunc_cli.restoration.facts import facts
-from cappunc_cli.restoration.models import find, find_for
+from cappunc_cli.restoration.decoding.categorical import Categorical
+from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
+from cappunc_cli.restoration.decoding.evidence import combine, evidence, judge
+from cappunc_cli.restoration.decoding.lexical_rules import keep_attached, lexical_rules
+from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
+from cappunc_cli.restoration.decoding.posteriors import LabelColumn, Posteriors, posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.unrestored import Lack, expect
+from cappunc_cli.restoration.decoding.word_properties import word_properties
+from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, Engine
+from cappunc_cli.restoration.model.registry import find_model, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.stretches import Lack, expected
-from cappunc_cli.silence import pauses
-from cappunc_cli.words import Word, Words, cue_ends, turn_ends
-from cappunc_cli.words import texts as texts_of
+from cappunc_cli.transcript.labels import Label, cached_strip, dress
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Word, Words, cue_ends, turn_ends
+from cappunc_cli.transcript.words import texts as texts_of
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
 #: A text that judges itself anew after every round (a handful of odd words) is left at that.
 _MOST_ROUNDS = 5
+#: So many words tell what the blank lines of a text are.
+_TELLING = 1000
 
 __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
 
 
-class Engine(Protocol):
-    """What runs a model, opened; the ONNX engine says what each member means."""
-
-    @property
-    def config(self) -> ModelConfig: ...
-
-    @property
-    def lexicon(self) -> Mapping[str, str]: ...
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def warning(self) -> str | None: ...
-
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An opened model: what it says about itself, what runs it, and its mixed-case words."""
+    """An opened model: what it says about itself, what runs it, and its mixed-case words.
+
+    >>> model = cappunc.load_model("en")
+    >>> model.config.languages, model.lexicon["iphone"]
+    (('en',), 'iPhone')
+    """
 
     config: ModelConfig
     engine: Engine
@@ -72,11 +60,14 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
 
     Raises BadModel or, for a named device that cannot be used, CappuncError.
     `model.engine.warning` says if `auto` had to do without a GPU that is there.
+
+    >>> cappunc.load_model(language="es", device="cpu").config.name
+    'multi'
     """
     if engine not in ENGINES:
         raise WrongUsage(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     kind = ENGINES[engine]
-    opened = kind.open(find_for(language, kind) if name is None else find(name, kind), device)
+    opened = kind.open(find_model_for(language, kind) if name is None else find_model(name, kind), device)
     return Model(opened.config, opened, opened.lexicon)
 
 
@@ -89,9 +80,29 @@ def restore(
     """The new text of each word; word for word the same words, with other marks and case.
 
     `progress` hears, now and then, how many words the model has read. Raises CappuncError.
+
+    >>> words = [cappunc.Word("good", 0, 300), cappunc.Word("evening", 300, 700), cappunc.Word("london", 720, 1300)]
+    >>> cappunc.restore(words, cappunc.load_model("en"))
+    ['Good', 'evening,', 'London.']
     """
     options = options or Options()
+    words = with_paragraphs(words, model, options)
     return rewrite(words, probabilities(words, model, options, progress), model, options)
+
+
+def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
+    """The words with another turn behind each of their blank lines, if these part turns. Raises CappuncError."""
+    if not isinstance(words, Words) or not words.blank_before:
+        return words
+    some = words[:_TELLING]
+    bare, _ = strip_all(some.texts)
+    ends = sentence_end_probability(posteriors_for(bare, probabilities(some, model, options), model, options))
+    if not part_turns(ends, some.blank_before):
+        return words
+    more = np.zeros(len(words), np.intp)
+    more[list(words.blank_before)] = 1
+    turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(more)
+    return words.with_turns(turns.tolist())
 
 
 def probabilities(
@@ -101,14 +112,14 @@ def probabilities(
     progress: Callable[[int], None] | None = None,
     after: int | None = None,
 ) -> Rows:
-    """What the model says of each word, [n, cases + marks + around]; marks and case of `words` are not looked at.
+    """Probabilities of each word, [n, cases + marks + around]; marks and case of `words` are not looked at.
 
     `progress` as in `restore`; `after` is the pause after the last word (ms), if it is known. Raises CappuncError.
     """
-    return next(each_probabilities([words], model, options or Options(), progress, after=after))
+    return next(probabilities_of_each([words], model, options or Options(), progress, after=after))
 
 
-def each_probabilities(
+def probabilities_of_each(
     texts: Sequence[Sequence[Word]],
     model: Model,
     options: Options,
@@ -122,24 +133,20 @@ def each_probabilities(
     number of a text, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [intern(stripped(text)[0]) for words in texts for text in texts_of(words)]
+    bare = [intern(cached_strip(text)[0]) for words in texts for text in texts_of(words)]
     silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
     silence[-1:] = [after] if silence else []
     if not options.pauses:
         silence = [None] * len(bare)
     turns = list(chain.from_iterable(map(turn_ends, texts)))
-    chunks = [split(len(words), window, overlap) for words in texts]
+    chunks = [split(len(words), window, overlap, min_words_cut) for words in texts]
     offsets = list(accumulate(map(len, texts), initial=0))
-    placed = [_moved(chunk, offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
+    placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = _reported(model.engine.predict(bare, silence, turns, placed), progress)
-    for i, (words, own, offset) in enumerate(zip(texts, chunks, offsets, strict=False)):
-        found = ((_moved(chunk, -offset), values) for chunk, values in islice(rows, len(own)))
+    for i, (words, own) in enumerate(zip(texts, chunks, strict=True)):
+        found = islice(rows, len(own))
         heard = partial(settled, i) if settled else None
-        yield merge(own, found, min_words_cut, len(words), blend=model.config.blend, settled=heard)
-
-
-def _moved(chunk: Chunk, by: int) -> Chunk:
-    return Chunk(chunk.start + by, chunk.stop + by)
+        yield merge(own, found, len(words), settled=heard)
 
 
 def rewrite(
@@ -158,25 +165,25 @@ def rewrite(
         return []
     words = Words.of(words)
     texts = list(words.texts)
-    bare, labels = taken_apart(texts)
+    bare, labels = strip_all(texts)
     turns = np.array(turn_ends(words), np.bool_)
     bound = np.array(list(words.followed), np.bool_)
     captions = cue_ends(words) if options.pauses else None
-    said = said_of(bare, rows, model, options)
-    text = heard(said, turns, model.config, options, captions)
-    held = [label for _, label in map(stripped, given)]
-    wanted = expected(said) if options.existing == "auto" else None
+    said = posteriors_for(bare, rows, model, options)
+    text = allowed_posteriors(said, turns, model.config, options, captions)
+    held = [label for _, label in map(cached_strip, given)]
+    wanted = expect(said) if options.existing == "auto" else None
     # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
-        sure = certain(bare, labels, turns, model.config, options)
+        sure = lexical_rules(bare, labels, turns, model.config, options)
         lack = None if wanted is None else judge(bare, labels, wanted, turns)
         known = sure.hold(evidence(words, bare, labels, options.existing, lack)).with_given(held)
         written = sure.labels.changed(dict(enumerate(held)))
         decided = decide(
             text, bare, turns, model.config, options, model.lexicon, known, written, bound, len(held), goes_on
         )
-        decided = unparted(bound, labels, decided)
-        changes = {i: (text, stripped(text)[1]) for i, text in enumerate(given) if text != texts[i]}
+        decided = keep_attached(bound, labels, decided)
+        changes = {i: (text, cached_strip(text)[1]) for i, text in enumerate(given) if text != texts[i]}
         # Words share labels: as good as always there is something new where these are others.
         other = (labels.ids != sure.labels.ids) | (labels.ids != decided.ids)
         other[: len(held)] = False
@@ -193,7 +200,7 @@ def rewrite(
             strict=True,
         ):
             dressed = _written(texts[i], word, *of_word)
-            again, label = stripped(dressed)
+            again, label = cached_strip(dressed)
             # Whatever a label says, it is the same word or it stays as it was.
             if dressed != texts[i] and again == word:
                 changes[i] = intern(dressed), label
@@ -205,24 +212,24 @@ def rewrite(
     return texts
 
 
-def taken_apart(texts: Sequence[str]) -> tuple[Categorical[str], Labels]:
+def strip_all(texts: Sequence[str]) -> tuple[Categorical[str], LabelColumn]:
     """The bare words of written ones, and their labels."""
     written = Categorical.of(texts)
-    pairs = list(map(stripped, written.values))
-    bare, labels = (Categorical.of([pair[0] for pair in pairs]), Labels.of([pair[1] for pair in pairs]))
-    return Categorical(bare.values, bare.codes[written.codes]), Labels(labels.values, labels.codes[written.codes])
+    pairs = list(map(cached_strip, written.values))
+    bare, labels = (Categorical.of([pair[0] for pair in pairs]), LabelColumn.of([pair[1] for pair in pairs]))
+    return Categorical(bare.values, bare.codes[written.codes]), LabelColumn(labels.values, labels.codes[written.codes])
 
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
-    """What each word's surroundings lack, given the model's `probabilities`: what `existing` auto would restore."""
-    bare, labels = taken_apart(texts_of(words))
-    return judge(bare, labels, expected(said_of(bare, rows, model, options)), turn_ends(words))
+    """Find what the text around each word lacks, given the probabilities: what `existing` auto would restore."""
+    bare, labels = strip_all(texts_of(words))
+    return judge(bare, labels, expect(posteriors_for(bare, rows, model, options)), turn_ends(words))
 
 
-def said_of(bare: Sequence[str], rows: Rows, model: Model, options: Options) -> Text:
-    """What the model says of bare words, within what each can carry."""
+def posteriors_for(bare: Sequence[str], rows: Rows, model: Model, options: Options) -> Posteriors:
+    """Posteriors of bare words, within what each can carry."""
     conventions = options.conventions(model.config)
-    return columns(rows, facts(bare, conventions, model.lexicon), model.config)
+    return posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config)
 
 
 def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:

@@ -13,8 +13,10 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -23,13 +25,14 @@ NEIGHBOURS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NetworkShape:
     """Sizes of the network; saved with every checkpoint.
 
     `embedding` is the width of the piece vectors; where it is not `width` they are widened (ALBERT, section
     3.1: most of a small model is its vocabulary) together with the NEIGHBOURS to each side: attention needs
     millions of words to find out that a mark depends on the next word, a convolution is born with it.
-    `around` counts the marks beside the one mark.
+    `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
+    add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
     """
 
     vocabulary: int = 30522
@@ -44,20 +47,22 @@ class Shape:
     cases: int = 4
     marks: int = 9
     around: int = 0
+    eps: float = 1e-12
+    buckets: int = 0
 
 
 class Block(nn.Module):
     """One encoder layer, normalised after each residual as in BERT."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: NetworkShape) -> None:
         super().__init__()
         self.heads = shape.heads
         self.qkv = nn.Linear(shape.width, 3 * shape.width)
         self.out = nn.Linear(shape.width, shape.width)
-        self.norm1 = nn.LayerNorm(shape.width, eps=1e-12)
+        self.norm1 = nn.LayerNorm(shape.width, eps=shape.eps)
         self.up = nn.Linear(shape.width, shape.inner)
         self.down = nn.Linear(shape.inner, shape.width)
-        self.norm2 = nn.LayerNorm(shape.width, eps=1e-12)
+        self.norm2 = nn.LayerNorm(shape.width, eps=shape.eps)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         b, t, d = x.shape
@@ -84,7 +89,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
 class JointNetwork(nn.Module):
     """Pieces, pauses and turns -> logits of case and mark."""
 
-    def __init__(self, shape: Shape = Shape()) -> None:
+    def __init__(self, shape: NetworkShape = NetworkShape()) -> None:
         super().__init__()
         self.shape = shape
         narrow = shape.embedding != shape.width
@@ -93,9 +98,10 @@ class JointNetwork(nn.Module):
         reach = 2 * NEIGHBOURS + 1
         self.widen = nn.Conv1d(shape.embedding, shape.width, reach, padding=NEIGHBOURS) if narrow else None
         self.places = nn.Embedding(shape.positions, shape.width)
+        self.relative = nn.Embedding(shape.buckets, shape.heads) if shape.buckets else None
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
-        self.norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.case = nn.Linear(shape.width, shape.cases)
         self.soft_case = nn.Linear(shape.cases, shape.case_width, bias=False)
@@ -114,6 +120,10 @@ class JointNetwork(nn.Module):
         x = self.norm(x)
         # Most training batches have no padding: no mask to add and to carry through.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
+        if self.relative is not None:
+            near = torch.from_numpy(relative_buckets(ids.shape[1], self.shape.buckets)).to(ids.device)
+            bias = self.relative(near).permute(2, 0, 1)[None]  # (1, H, T, T)
+            mask = bias if mask is None else mask + bias
         for block in self.blocks:
             x = block(x, mask)
         return x
@@ -129,6 +139,20 @@ class JointNetwork(nn.Module):
 
     def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
         return self.heads(self.encode(ids, attention, pauses, turns))
+
+
+def relative_buckets(length: int, buckets: int, farthest: int = 128) -> NDArray[np.int64]:
+    """The bucket of each key place minus query place, [length, length].
+
+    T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet has them: half of them for keys that come
+    later, of each half one half for a distance each, the rest for distances that grow by a factor up to `farthest`.
+    """
+    apart = np.arange(length)[None, :] - np.arange(length)[:, None]
+    half, exact = buckets // 2, buckets // 4
+    distance = np.abs(apart)
+    grown = np.log(np.maximum(distance, 1) / exact) / math.log(farthest / exact) * (half - exact)
+    far = np.minimum(exact + grown.astype(np.int64), half - 1)
+    return np.where(apart > 0, half, 0) + np.where(distance < exact, distance, far)
 
 
 def initialise(network: JointNetwork) -> None:
@@ -150,9 +174,16 @@ def initialise(network: JointNetwork) -> None:
 
 
 def start_from(network: JointNetwork, path: Path) -> None:
-    """Load an encoder in Hugging Face BERT names, and our own heads where the file has them."""
+    """Load weights in the network's own names, or an encoder in Hugging Face BERT names, with our heads if there.
+
+    Of a file in our own names, words of another vocabulary and whatever else has another shape stay as they are.
+    """
     source = {name.removeprefix("enc."): tensor.float() for name, tensor in load_file(path).items()}
     state = network.state_dict()
+    if "words.weight" in source:
+        same = {name: value for name, value in source.items() if name in state and state[name].shape == value.shape}
+        network.load_state_dict(state | same)
+        return
     state["words.weight"] = source["embeddings.word_embeddings.weight"]
     # Only segment 0 is ever used: it goes into the positions.
     state["places.weight"] = (

@@ -28,10 +28,12 @@ class Recipe:
     `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
     `decoding` goes into config.json as it is;
     `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
-    `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures).
+    `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures),
+    `tuned` (what was chosen on which texts).
     `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
     letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
     see what the case head says. `averaged` is the share of the weights in `start` in those that are exported.
+    `live` is for a recurrent network (`gru_trainer.GruRecipe`).
     """
 
     name: str
@@ -72,6 +74,8 @@ class Recipe:
     fresh: tuple[str, ...] = ()
     soft_case: bool = True
     averaged: float = 0.0
+    word_bits: int = 8
+    live: dict[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""

@@ -17,7 +17,7 @@ def write(path: Path, value: object) -> None:
 
 
 def head(model: str) -> dict[str, Any]:
-    """What was measured (the hash of its model.onnx), when, and on what."""
+    """The head of a result file: the model (the hash of its model.onnx), the date, the machine."""
     return {
         "version": __version__,
         "date": date.today().isoformat(),
@@ -27,7 +27,7 @@ def head(model: str) -> dict[str, Any]:
 
 
 def kept(path: Path, model: str, part: str) -> dict[str, Any]:
-    """What a result file has as its `part`, if it is of this very model; otherwise nothing."""
+    """The `part` of a result file, if it is of this very model; otherwise nothing."""
     known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found: dict[str, Any] = known[part] if known.get("model") == model else {}
     return found

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.restoration.models import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.training import results
 from cappunc_cli.training.recipe import Recipe
 
@@ -36,12 +36,12 @@ DIVIDED = {"comma", "period", "question", "case"}
 def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
     """Write the figures of the model in `directory` to `path`, and return those of each set.
 
-    The sets found there of the same model are kept.
+    The sets found there of the same model are kept, unless they were scored with other options.
     """
     model = ModelConfig.load(directory).files["model.onnx"]
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
-        if name in sets:
+        if name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options)):
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
         # A text may have none of the three marks.
@@ -55,13 +55,17 @@ def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]
 
     Where the options name another engine, it is that engine's own model of their language.
     """
-    model = [] if "--engine" in options else ["--model", directory.name]
-    command = ["cappunc", "eval", *model, "--ref", f"$DATA/{reference}", *options, "--json"]
+    command = _command(directory, reference, options)
     shown = [part.replace("$DATA", str(data)) for part in command[1:]]
-    if model:
+    if "--model" in shown:
         shown[shown.index("--model") + 1] = str(directory)
     done = subprocess.run([sys.executable, "-m", "cappunc_cli", *shown], stdout=subprocess.PIPE, check=True)
     return {"command": " ".join(command), **_figures(json.loads(done.stdout))}
+
+
+def _command(directory: Path, reference: str, options: Sequence[str]) -> list[str]:
+    model = [] if "--engine" in options else ["--model", directory.name]
+    return ["cappunc", "eval", *model, "--ref", f"$DATA/{reference}", *options, "--json"]
 
 
 def _figures(report: dict[str, Any]) -> dict[str, Any]:

@@ -20,12 +20,12 @@ from random import Random
 from measuring import head
 
 from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.labels import fold, stripped
-from cappunc_cli.restoration.models import find_for
+from cappunc_cli.restoration.model.registry import find_model_for
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
-from cappunc_cli.training.heldout import heldout
+from cappunc_cli.training.data.heldout import heldout_words
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.words import Word
+from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.transcript.words import Word
 
 CORPORA = {
     "en": ("changelog", "crd3", "whpress"),
@@ -43,12 +43,12 @@ def heldout_ends(code: str, model: Path, data: Path, most: int) -> Iterator[tupl
     for name in CORPORA[code]:
         # Those of English have no code before their names.
         known = name if name in recipe.corpora else f"{code}/{name}"
-        yield f"{code}/{name}", [word.text for word in heldout(recipe, known, most)]
+        yield f"{code}/{name}", [word.text for word in heldout_words(recipe, known, most)]
 
 
 def at_sentences(word: str, length: int, chance: Random) -> bool:
     """Whether a caption of so many characters ends behind a word, as an editor cuts."""
-    marks = stripped(word)[1].after
+    marks = cached_strip(word)[1].after
     allowed = ((share, often) for signs, share, often in _BREAKS if not signs or any(c in signs for c in marks))
     return any(length >= share * _MOST and chance.random() < often for share, often in allowed)
 
@@ -65,7 +65,7 @@ def captions(tokens: list[str], ends: Callable[[str, int, Random], bool]) -> Ite
         length += len(token) + 1
         last = ends(token, length, chance) or length > _MOST
         start, end = cue * _SHOWN if first else None, (cue + 1) * _SHOWN if last else None
-        yield Word(fold(stripped(token)[0]), start, end, cue)
+        yield Word(fold(cached_strip(token)[0]), start, end, cue)
         first = last
         if last:
             cue, length = cue + 1, 0
@@ -88,7 +88,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = {}
     for code in CORPORA:
-        directory = find_for(code)
+        directory = find_model_for(code)
         model, options = load_model(str(directory)), Options(language=code, existing="replace")
         for name, tokens in heldout_ends(code, directory, arguments.data, arguments.words):
             rows[name] = {

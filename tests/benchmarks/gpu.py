@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from measuring import head, options, seconds
 
-from cappunc_cli.benchmark import text
+from cappunc_cli.benchmark import sample_text
 from cappunc_cli.cli.bench import measure
 from cappunc_cli.restoration.chunks import merge, split
-from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.models import find
+from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.registry import find_model
 
 
 class Watch:
@@ -71,9 +71,10 @@ def parity(directory: Path, device: str, words: list[str]) -> dict[str, float]:
     rows = []
     for name in ("cpu", device):
         engine = OnnxEngine(directory, name)
-        chunks = split(len(words), engine.config.window, engine.config.overlap)
+        config = engine.config
+        chunks = split(len(words), config.window, config.overlap, config.min_words_cut)
         found = engine.predict(words, [None] * len(words), [False] * len(words), chunks)
-        rows.append(merge(chunks, found, engine.config.min_words_cut, len(words)))
+        rows.append(merge(chunks, found, len(words)))
     cases = len(OnnxEngine(directory, "cpu").config.cases)
     ours, theirs = rows
     same = (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean()
@@ -108,7 +109,7 @@ def tree(model: str, device: str, words: list[str], files: int) -> list[dict[str
         folder = Path(name)
         (folder / "in").mkdir()
         for i in range(files):
-            (folder / "in" / f"{i}.srt").write_text(text.srt(words[i * size : (i + 1) * size]), "utf-8")
+            (folder / "in" / f"{i}.srt").write_text(sample_text.srt(words[i * size : (i + 1) * size]), "utf-8")
         jobs = 1
         while jobs <= (os.cpu_count() or 1):
             command = [sys.executable, "-m", "cappunc_cli", "fix", str(folder / "in"), "-o", str(folder / f"out{jobs}")]
@@ -128,9 +129,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
     less = 10 if arguments.quick else 1
-    directory = find(arguments.model)
+    directory = find_model(arguments.model)
     report = head()
-    words = text.words(directory, 10_000_000 // less)
+    words = sample_text.sample_words(directory, 10_000_000 // less)
 
     def part(name: str, run: Callable[[], Any]) -> None:
         begun = time.perf_counter()

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from measuring import head
 
-from cappunc_cli.labels import strip
-from cappunc_cli.restoration.engines import ENGINES
-from cappunc_cli.restoration.models import languages
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import model_languages
 from cappunc_cli.restoration.pipeline import Options, load_model, restore
-from cappunc_cli.training.corpora import paragraphs
-from cappunc_cli.words import Word
+from cappunc_cli.training.data.corpora import paragraphs
+from cappunc_cli.transcript.labels import strip
+from cappunc_cli.transcript.words import Word
 
 #: An evaluation set of each language that is long enough.
 TEXTS = {
@@ -49,7 +49,7 @@ def main() -> None:
         (code, engine): load_model(None, "cpu", language=code, engine=engine)
         for code in TEXTS
         for engine, config in ENGINES.items()
-        if code in languages(config)
+        if code in model_languages(config)
     }
     texts = {code: words_of(arguments.data / name, arguments.words) for code, name in TEXTS.items()}
     best: dict[tuple[str, str], float] = {}

@@ -24,9 +24,9 @@ from measuring import head
 
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits
-from cappunc_cli.layout.cues import Cutter
-from cappunc_cli.layout.lines import Place
-from cappunc_cli.words import Word
+from cappunc_cli.layout.line_breaks import BreakQuality
+from cappunc_cli.layout.segmentation import Cutter
+from cappunc_cli.transcript.words import Word
 
 SOURCE = "timed/earnings21_revkaldi.jsonl.xz"
 WORDS = 20_000
@@ -56,12 +56,12 @@ def tally(cutter: Cutter, captions: list[Caption], begins: list[list[int]]) -> d
         place = places[caption.stop - 1]
         parted = cutter.parted(caption.stop - 1)
         found["end with a turn or at a long pause"] += parted
-        found["end with a sentence"] += not parted and place is Place.SENTENCE
-        found["end with a clause"] += not parted and place is Place.CLAUSE
-        found["end amid what belongs together"] += not parted and place is Place.BOUND
+        found["end with a sentence"] += not parted and place is BreakQuality.SENTENCE
+        found["end with a clause"] += not parted and place is BreakQuality.CLAUSE
+        found["end amid what belongs together"] += not parted and place is BreakQuality.BOUND
         found["line breaks"] += len(starts) - 1
         found["line breaks amid what belongs together"] += sum(
-            places[b - 1] is Place.BOUND for _, b in pairwise(starts)
+            places[b - 1] is BreakQuality.BOUND for _, b in pairwise(starts)
         )
         shown = caption.end - caption.start
         found["shorter than 5/6 s"] += shown < limits.shortest

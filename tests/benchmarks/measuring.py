@@ -13,7 +13,7 @@ from typing import Any
 
 from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.engine import OnnxEngine
+from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -31,12 +31,12 @@ import torch
 from measuring import head, options
 from torch import nn
 
-from cappunc_cli.benchmark import text
+from cappunc_cli.benchmark import sample_text
 from cappunc_cli.benchmark.measure import best_of, stages
-from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.pieces import Encoder
+from cappunc_cli.restoration.model.devices import physical_cores
+from cappunc_cli.restoration.model.pieces import Encoder
+from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.pipeline import Options, load_model
-from cappunc_cli.restoration.providers import physical_cores
 
 Words = Sequence[str]
 
@@ -225,7 +225,7 @@ def cappunc(directory: Path, words: Words) -> Iterator[tuple[str, float, int]]:
     """(what, words per second, words) for both inputs, from bytes to bytes."""
     model = load_model(str(directory), "cpu")
     drawn = list(words)
-    for name, data in (("SRT", text.srt(drawn)), ("word-timed JSON", text.whisper_json(drawn))):
+    for name, data in (("SRT", sample_text.srt(drawn)), ("word-timed JSON", sample_text.whisper_json(drawn))):
         count, seconds = best_of(
             3, lambda data=data, name=name: stages(data.encode(), f"talk.{name[-4:].lower()}", model, Options())
         )
@@ -239,8 +239,8 @@ def main() -> None:
     less = 8 if arguments.quick else 1
     repeats = 1 if arguments.quick else 2
     torch.set_num_threads(physical_cores())
-    directory = find(arguments.model)
-    words = text.words(directory, 40_000 // less)
+    directory = find_model(arguments.model)
+    words = sample_text.sample_words(directory, 40_000 // less)
     model = load_model(str(directory), "cpu")
     encoder = Encoder(directory, model.config)
 

@@ -22,10 +22,10 @@ from pathlib import Path
 from measuring import head
 
 from cappunc_cli import formats
-from cappunc_cli.labels import FOLD, TERMINAL, Case, fold, stripped
-from cappunc_cli.restoration.doubts import doubts
+from cappunc_cli.restoration.low_confidence import find_low_confidence
 from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
-from cappunc_cli.words import Word
+from cappunc_cli.transcript.labels import FOLD, TERMINAL, Case, cached_strip, fold
+from cappunc_cli.transcript.words import Word
 
 #: Title -> file of the evaluation data.
 SETS = {"TED dev2012": "ted_dev2012_cased", "podcast": "podcast", "meetings": "meetings"}
@@ -46,7 +46,7 @@ def documents(path: Path, most: int) -> Iterator[list[Word]]:
 
 
 def _mark(text: str) -> str:
-    mark = stripped(text)[1].mark
+    mark = cached_strip(text)[1].mark
     return FOLD.get(mark, mark)
 
 
@@ -54,14 +54,14 @@ def wrong(new: Sequence[str], gold: Sequence[str]) -> dict[str, list[bool]]:
     """Which words have another mark than the reference, and which another case within a sentence."""
     marks = [(_mark(a), _mark(b)) for a, b in zip(new, gold, strict=True)]
     starts = [True, *(any(mark and mark in TERMINAL for mark in pair) for pair in marks[:-1])]
-    low = [tuple(stripped(text)[1].case is Case.LOWER for text in pair) for pair in zip(new, gold, strict=True)]
+    low = [tuple(cached_strip(text)[1].case is Case.LOWER for text in pair) for pair in zip(new, gold, strict=True)]
     cases = [a != b and not start for (a, b), start in zip(low, starts, strict=True)]
     return {"mark": [a != b for a, b in marks], "case": cases}
 
 
 def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
     """Restore one document and count what is doubted in it, and what is wrong."""
-    bare = [replace(word, text=fold(stripped(word.text)[0])) for word in gold]
+    bare = [replace(word, text=fold(cached_strip(word.text)[0])) for word in gold]
     options = Options()
     rows = probabilities(bare, model, options)
     new = rewrite(bare, rows, model, Options(existing="replace"))
@@ -70,7 +70,7 @@ def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
     counts["words"] += len(words)
     for kind, found in errors.items():
         counts[f"{kind} wrong"] += sum(found)
-    for doubt in doubts(words, rows, model, options, lack_of(words, rows, model, options), max(BELOW)):
+    for doubt in find_low_confidence(words, rows, model, options, lack_of(words, rows, model, options), max(BELOW)):
         for below in BELOW:
             if doubt.probability < below:
                 counts[f"{doubt.kind} listed {below}"] += 1

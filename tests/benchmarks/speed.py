@@ -1,4 +1,4 @@
-"""All CPU figures of the README in one run; see main() for the parts.
+"""All CPU figures of docs/benchmarks.md in one run; see main() for the parts.
 
     python tests/benchmarks/speed.py --model en [--quick] > tests/benchmarks/results/cpu.json
 
@@ -20,18 +20,17 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from measuring import head, options, seconds
 from onnx import TensorProto, helper, numpy_helper
 
-from cappunc_cli.benchmark import text
+from cappunc_cli.benchmark import sample_text
 from cappunc_cli.cli.bench import measure
 from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.models import find
-from cappunc_cli.restoration.providers import physical_cores
-from cappunc_cli.restoration.tensors import MASK, WANTED
-from cappunc_cli.restoration.weights import products
+from cappunc_cli.restoration.model.dequantise import dense_products
+from cappunc_cli.restoration.model.devices import physical_cores
+from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.registry import find_model
+from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
 _WATCHED = """
@@ -54,6 +53,8 @@ def watched(*arguments: str) -> dict[str, float]:
 
 def rate(size: int, inputs: int, outputs: int, kind: str) -> float:
     """Operations (a multiplication and an addition are two) per second of one product on all cores."""
+    import onnxruntime
+
     chance = np.random.default_rng(0)
     weight = chance.integers(-100, 100, (inputs, outputs))
     if kind == "int8":
@@ -89,7 +90,7 @@ class Ceiling:
 
     def __init__(self, directory: Path) -> None:
         graph = onnx.load(directory / "model.onnx").graph
-        self._shapes = Counter(product.weight.shape for product in products(graph).values())
+        self._shapes = Counter(product.weight.shape for product in dense_products(graph).values())
         self._rates: dict[tuple[str, tuple[int, ...]], float] = {}
 
     def measure(self) -> None:
@@ -125,6 +126,8 @@ def batches(directory: Path, words: list[str]) -> dict[str, float]:
 
 def profile(directory: Path, batch: int, width: int) -> dict[str, float]:
     """Share of the graph's time by operator, of one batch."""
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # as the engine runs it
     options.enable_profiling = True
@@ -166,9 +169,9 @@ def cut_into_files(model: str, words: list[str], count: int, jobs: int) -> dict[
         for i in range(count):
             path = many / f"{i % 100:02}" / f"{i}.srt"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.srt(words[i * size : (i + 1) * size]), "utf-8")
+            path.write_text(sample_text.srt(words[i * size : (i + 1) * size]), "utf-8")
         one.mkdir()
-        (one / "all.srt").write_text(text.srt(words), "utf-8")
+        (one / "all.srt").write_text(sample_text.srt(words), "utf-8")
         common = ("--model", model, "--device", "cpu", "--quiet")
         for name, source, extra in (
             ("one_file", one, ()),
@@ -190,7 +193,7 @@ def growth(model: str, words: list[str]) -> list[dict[str, float]]:
         for part in (4, 2, 1):
             some = words[: len(words) // part]
             path = Path(folder, "talk.srt")
-            path.write_text(text.srt(some), "utf-8")
+            path.write_text(sample_text.srt(some), "utf-8")
             read = watched(
                 "fix", str(path), "-o", os.devnull, "--force", "--quiet", "--model", model, "--device", "cpu"
             )
@@ -202,7 +205,7 @@ def main() -> None:
     """Bench, ceiling and profile; one file against many; memory by length."""
     arguments = options(__doc__).parse_args()
     small = 50 if arguments.quick else 1
-    directory = find(arguments.model)
+    directory = find_model(arguments.model)
     report = head()
 
     def part(name: str, value: Any) -> None:
@@ -213,7 +216,7 @@ def main() -> None:
     top.measure()
     part("bench", measure(None, arguments.model, "cpu", 40_000 // small, 3))
     engine = OnnxEngine(directory, "cpu")
-    words = text.words(directory, 1_000_000 // small)
+    words = sample_text.sample_words(directory, 1_000_000 // small)
     top.measure()
     part("ceiling", top.of(engine, words[:20_000]))
     reached = report["bench"]["inputs"]["talk.srt"]["words_per_second"]

@@ -19,10 +19,10 @@ from typing import Any
 from measuring import head
 
 from cappunc_cli import read, restore, write
-from cappunc_cli.benchmark import text
-from cappunc_cli.restoration import sessions
-from cappunc_cli.restoration.engine import OnnxEngine
-from cappunc_cli.restoration.models import ModelConfig
+from cappunc_cli.benchmark import sample_text
+from cappunc_cli.restoration.model import onnx_session
+from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.pipeline import Model, load_model
 from cappunc_cli.training.score import evaluate
 
@@ -49,7 +49,7 @@ def opened(directory: Path) -> tuple[Model, Counting]:
     """The model on one thread of the CPU."""
     model = load_model(str(directory), "cpu")
     engine = OnnxEngine(directory, "cpu", lanes=1)
-    engine.session = counting = Counting(sessions.on_cpu(directory / "model.onnx"))
+    engine.session = counting = Counting(onnx_session.on_cpu(directory / "model.onnx"))
     return replace(model, engine=engine), counting
 
 
@@ -73,10 +73,10 @@ def main() -> None:
     directories = {name: Path(path) for name, path in (model.split("=", 1) for model in arguments.models)}
     last = list(directories.values())[-1]
     ready = {name: opened(directory) for name, directory in directories.items()}
-    saturates, sessions._saturates = sessions._saturates, lambda: True  # type: ignore[assignment]
+    saturates, onnx_session._saturates = onnx_session._saturates, lambda: True  # type: ignore[assignment]
     ready[SLOW] = opened(last)
-    sessions._saturates = saturates
-    source = text.srt(text.words(last, arguments.words))
+    onnx_session._saturates = saturates
+    source = sample_text.srt(sample_text.sample_words(last, arguments.words))
     times = [{name: turn(*pair, source) for name, pair in ready.items()} for _ in range(arguments.turns)]
     rows: dict[str, Any] = {}
     for name in ready:

@@ -31,9 +31,9 @@ import numpy.typing as npt
 from measuring import head
 
 from cappunc_cli import formats
-from cappunc_cli.labels import Case, Label, dress, strip
 from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
-from cappunc_cli.words import Word
+from cappunc_cli.transcript.labels import Case, Label, dress, strip
+from cappunc_cli.transcript.words import Word
 
 #: Name -> words; documents from the start, none longer than half of that.
 REPORTED = dict.fromkeys(("podcast", "interviews", "ted", "gum_spoken", "phone"), 6000)

@@ -1,4 +1,4 @@
-"""Write the README's parts on speed and repair from tests/benchmarks/results/*.json.
+"""Write the generated tables of the README and of docs/ from tests/benchmarks/results/*.json.
 
 python tests/benchmarks/tables.py
 """
@@ -6,6 +6,7 @@ python tests/benchmarks/tables.py
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,6 +15,8 @@ from cappunc_cli.benchmark.hardware import in_short
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
+#: Beginnings of the systems in the README's comparison.
+_COMPARED = ("cappunc, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
 #: Words in a stretch, as stretches.py counts them.
 _LENGTHS = ("20-49", "50-119", "120-400")
 
@@ -31,9 +34,23 @@ def note(report: dict[str, Any], file: str) -> str:
     else:
         name, digest = model["name"], (model["sha256"] or "no hash")[:12]
     return (
-        f"\n{machine['gpu'] or machine['cpu']}, {machine['cores']} cores; model `{name}` ({digest}); "
-        f"from [{file}](tests/benchmarks/results/{file}), `{report['command']}`.\n"
+        f"\n{machine['gpu'] or machine['cpu']}, {machine['cores']} cores; model {model_of(name, digest)}; "
+        f"from [{file}](../tests/benchmarks/results/{file}), `{report['command']}`.\n"
     )
+
+
+def model_of(name: str, digest: str) -> str:
+    """The model that was measured, by its name of today: names move on to better models, hashes do not."""
+    shipped = {
+        file[:12]: path.parent.name
+        for path in sorted((ROOT / "models").glob("*/config.json"))
+        for file in json.loads(path.read_text("utf-8"))["files"].values()
+    }
+    if shipped.get(digest, name) != name:
+        return f"`{shipped[digest]}` ({digest}), then called `{name}`"
+    if name in shipped.values() and digest not in shipped:
+        return f"`{name}` of an earlier version ({digest})"
+    return f"`{name}` ({digest})"
 
 
 def by_stage(bench: dict[str, Any], absolute: bool = True) -> str:
@@ -112,9 +129,30 @@ def peers(report: dict[str, Any]) -> str:
         for row in report["systems"]
     ]
     return (
-        "Peers run at their true size with random weights, so this compares speed alone; they get plain words.\n\n"
+        "Other systems run at their true size with random weights, so this compares speed alone; they get plain words, "
+        "without a file around them.\n\n"
         + table(["system", "weights", "cappunc is faster, times"], rows)
         + note(report, "peers.json")
+    )
+
+
+def compare(report: dict[str, Any]) -> str:
+    """The time that a word takes in networks of the sizes of others, as a multiple of ours from SRT to SRT."""
+    ours = report["systems"][0]["words_per_second"]
+    rows = [
+        [
+            row["system"],
+            f"{row['weights'] / 1e6:,.0f} M" if row["weights"] else "–",
+            f"{ours / row['words_per_second']:.1f}",
+        ]
+        for row in report["systems"]
+        if row["system"].startswith(_COMPARED)
+    ]
+    return (
+        table(["", "weights", "time per word"], rows)
+        + "\nThe others run at their true size with random weights, so this compares speed alone; "
+        + "they get plain words."
+        + note(report, "peers.json").replace("\n", " ", 1)
     )
 
 
@@ -180,34 +218,48 @@ def captions(report: dict[str, Any]) -> str:
         "and with it:\n\n"
         + table(head, rows)
         + f"\n{in_short(report['hardware'])}; from "
-        + f"[captions.json](tests/benchmarks/results/captions.json), `{report['command']}`.\n"
+        + f"[captions.json](../tests/benchmarks/results/captions.json), `{report['command']}`.\n"
     )
 
 
 def stream(report: dict[str, Any]) -> str:
-    """What live captions lose and cost by their look-ahead, beside a whole file."""
-    rows = report["rows"]
-    sets = list(rows["fix"])
+    """What live captions lose and cost by engine and look-ahead, beside a whole file."""
+    rows, usual = report["rows"], report["rows"]["fix"]["microseconds"]
+    names = {engine: f"`{model.partition('@')[0]}`" for engine, model in report["models"].items()}
+    cost = ["processor time", "work, ms: median", "p99", "wait, ms"]
 
-    def cost(name: str) -> float:
-        return fmean(rows[name][title]["microseconds"] for title in sets)
+    def told(row: dict[str, Any]) -> list[str]:
+        if "look_ahead" not in row:
+            return [f"{names[row['engine']]}, whole file (`fix`)"]
+        at_a_time = f", {row['every']} at a time" if row["every"] > 1 else ""
+        return [f"{names[row['engine']]}, {row['look_ahead']} words{at_a_time}"]
 
+    def shown(row: dict[str, Any], titles: Sequence[str]) -> list[str]:
+        scores = [row["scores"][title] for title in titles]
+        return [f"{100 * score[key]:.1f}" for score in scores for key in ("micro", "boundary", "case") if key in score]
+
+    parts = []
+    for kind, titles in report["sets"].items():
+        usual_scores = rows["fix"]["scores"]
+        columns = {"micro": "marks", "boundary": "ends", "case": "case"}
+        head = [f"{title}: {name}" for title in titles for key, name in columns.items() if key in usual_scores[title]]
+        words = ", ".join(f"{report['words'][title]:,} of {title}" for title in titles)
+        lines = [told(row) + shown(row, titles) for row in rows.values()]
+        parts.append(f"Sets for {kind} ({words}), F1 in per cent:\n\n" + table(["", *head], lines))
     lines = [
         [
-            "whole file, `fix`" if name == "fix" else f"{name} words",
-            *(f"{100 * row[title][key]:.1f}" for title in sets for key in ("micro", "boundary")),
-            f"{cost(name) / cost('fix'):.0f}",
+            *told(row),
+            f"{row['microseconds'] / usual:.1f}",
+            *((f"{row['work_ms']['median']:.1f}", f"{row['work_ms']['p99']:.1f}") if "work_ms" in row else ("–", "–")),
+            f"{row['wait_ms']:,}" if row.get("wait_ms") is not None else "–",
         ]
-        for name, row in rows.items()
+        for row in rows.values()
     ]
-    head = ["look-ahead", *(column for title in sets for column in (f"{title}: marks , . ?", "sentence ends"))]
-    words = ", ".join(f"{count:,} of {title}" for title, count in report["words"].items())
-    return (
-        f"Words: {words}. F1 in per cent, the processor time of a word where that of `fix` is 1; "
-        "rows within three points of each other are alike:\n\n"
-        + table([*head, "time"], lines)
-        + note(report, "stream.json")
+    parts.append(
+        "Processor time of a word (that of `fix` is 1), the time that the work on one takes, and until the words that "
+        "it waits for are spoken, on average:\n\n" + table(["", *cost], lines)
     )
+    return "\n".join(parts) + note({**report, "model": report["models"]["gru"]}, "stream.json")
 
 
 def languages(report: dict[str, Any]) -> str:
@@ -217,12 +269,12 @@ def languages(report: dict[str, Any]) -> str:
     paces = {(row["language"], row["engine"]): f"{row['words_per_second'] / base:.2f}" for row in rows}
     codes = list(dict.fromkeys(row["language"] for row in rows))
     lines = [[code, *(paces.get((code, engine), "–") for engine in ("onnx", "ngram"))] for code in codes]
-    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
+    models = ", ".join(model_of(name, digest) for name, digest in report["models"].items())
     return (
         "Words per second, where the trigram model of Romanian is 1:\n\n"
         + table(["language", "network", "trigrams"], lines)
         + f"\n{in_short(report['hardware'])}; models {models}; from "
-        + f"[languages.json](tests/benchmarks/results/languages.json), `{report['command']}`.\n"
+        + f"[languages.json](../tests/benchmarks/results/languages.json), `{report['command']}`.\n"
     )
 
 
@@ -238,7 +290,7 @@ def own(report: dict[str, Any]) -> str:
         f"(`{report['reference']}`), F1 in per cent:\n\n"
         + table(["", "marks , . ?", "`,`", "`.`", "`?`", "case", "minutes"], rows)
         + f"\n{in_short(report['hardware'])}; from "
-        + f"[own.json](tests/benchmarks/results/own.json), `{report['command']}`.\n"
+        + f"[own.json](../tests/benchmarks/results/own.json), `{report['command']}`.\n"
     )
 
 
@@ -253,7 +305,7 @@ def layout(report: dict[str, Any]) -> str:
         f"{report['words']:,} words of earnings calls, human marks and real times (Earnings-21), cut by filling each "
         "line and each caption, and as `cappunc captions` cuts them:\n\n"
         + table(["", *("filled" if name == "greedy" else "cappunc" for name in rows)], lines)
-        + "\nFrom [layout.json](tests/benchmarks/results/layout.json), "
+        + "\nFrom [layout.json](../tests/benchmarks/results/layout.json), "
         + f"`{report['command']}`.\n"
     )
 
@@ -277,14 +329,91 @@ def review(report: dict[str, Any]) -> str:
     )
 
 
+def chunks(report: dict[str, Any]) -> str:
+    """Precision, recall and F1 of the classes of Nguyen et al. with and without overlap, and F1 by where it is cut."""
+    rows = report["rows"]
+    windows = sorted({row["window"] for row in rows})
+    classes = list(rows[0]["classes"])
+
+    def line(title: str, row: dict[str, Any]) -> list[str]:
+        cells = ["/".join(f"{100 * figure:.1f}" for figure in row["classes"][name]) for name in classes]
+        return [title, *cells, f"{100 * row['micro']:.1f}", f"{100 * row['case']:.1f}"]
+
+    merged, cut = [], []
+    for window in windows:
+        own = [row for row in rows if row["window"] == window]
+        (side,) = (row for row in own if not row["overlap"])
+        half = [row for row in own if row["overlap"] == window // 2]
+        middle = min(half, key=lambda row: abs(row["min_words_cut"] - window / 4))
+        merged += [line(f"k = {window}, side by side", side), line(f"k = {window}, half of it shared", middle)]
+        for overlap in sorted({row["overlap"] for row in own} - {0}):
+            by_cut = {row["min_words_cut"]: row["micro"] for row in own if row["overlap"] == overlap}
+            places = [min(by_cut, key=lambda cut, at=at: abs(cut - overlap * at / 4)) for at in range(5)]  # type: ignore[misc]
+            best = max(by_cut, key=lambda cut: by_cut[cut])
+            cells = [f"{100 * by_cut[place]:.2f}" for place in places]
+            cut.append([f"k = {window}, {overlap} shared", *cells, f"{best} ({100 * by_cut[best]:.2f})"])
+    texts = ", ".join(f"{words:,} words of {name}" for name, words in report["texts"].items())
+    return (
+        f"On {texts}. Precision/recall/F1 in per cent of the classes that the paper shows, then micro-F1 over `, . ?` "
+        "and F1 of capitals; the overlaps are cut in the middle:\n\n"
+        + table(["", *classes, "`, . ?`", "case"], merged)
+        + "\nMicro-F1 over `, . ?` by `min_words_cut`, as a share of the overlap, and the best cut:\n\n"
+        + table(["", "none of it", "a quarter", "half", "three quarters", "all of it", "best"], cut)
+        + note(report, "chunks.json")
+    )
+
+
+def diacritics(report: dict[str, Any]) -> str:
+    """Words right without diacritics and with those that are restored."""
+    rows = [
+        [
+            name,
+            f"{found['words']:,}",
+            f"{found['with diacritics']:,}",
+            *(f"{100 * found[when] / found['words']:.1f}" for when in ("right before", "right after")),
+            f"{100 * found['spoilt'] / found['right before']:.1f}",
+        ]
+        for name, found in report["rows"].items()
+    ]
+    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
+    return (
+        "Words right in per cent, and those that were right and are not any more:\n\n"
+        + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
+        + f"\nModels {models}; from [diacritics.json](../tests/benchmarks/results/diacritics.json), "
+        + f"`{report['command']}`.\n"
+    )
+
+
+def ngrams(report: dict[str, Any]) -> str:
+    """F1 of the shipped trigram model of a language and of a larger one of the same texts."""
+    first, second = report["models"].values()
+    rows = []
+    for name, one in first["rows"].items():
+        other = second["rows"][name]
+        rows.append([name, *(f"{100 * one[key]:.1f} → {100 * other[key]:.1f}" for key in one)])
+    sizes = " → ".join(
+        f"{model['bytes'] / 1e6:.1f} MB, {model['pairs']:,} pairs, {model['triples']:,} triples"
+        for model in (first, second)
+    )
+    machine = report["hardware"]
+    return (
+        f"The shipped model beside one that keeps every pair and triple seen more than once ({sizes}); F1 in per cent "
+        f"of the one → of the other, the first {report['words']:,} words of each set:\n\n"
+        + table(["set", "`, . ?`", "`,`", "`.`", "case"], rows)
+        + f"\n{machine['cpu']}, {machine['cores']} cores; from [ngrams.json](../tests/benchmarks/results/ngrams.json), "
+        + f"`{report['command']}`.\n"
+    )
+
+
 def _found(found: dict[str, float]) -> str:
     if not round(found["listed"], 3):
         return "–"
     return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"
 
 
-#: Part of the README -> results -> what makes a page of them.
+#: Generated part -> results -> what makes a page of them.
 PARTS = {
+    "compare": {"peers.json": compare},
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
     "repair": {"stretches.json": repair},
     "review": {"review.json": review},
@@ -292,27 +421,43 @@ PARTS = {
     "captions": {"captions.json": captions},
     "layout": {"layout.json": layout},
     "stream": {"stream.json": stream},
+    "chunks": {"chunks.json": chunks},
+    "diacritics": {"diacritics.json": diacritics},
+    "ngrams": {"ngrams.json": ngrams},
+}
+#: Generated part -> its page.
+PLACES = {
+    "compare": "README.md",
+    "speed": "docs/benchmarks.md",
+    "repair": "docs/check.md",
+    "review": "docs/review.md",
+    "own": "docs/train.md",
+    "captions": "docs/benchmarks.md",
+    "layout": "docs/captions.md",
+    "stream": "docs/stream.md",
+    "chunks": "docs/systems.md",
+    "diacritics": "docs/systems.md",
+    "ngrams": "docs/systems.md",
 }
 
 
 def page(part: str, results: Path = RESULTS) -> str:
-    """All of a part whose results are there."""
+    """All of a part whose results are there, with links as they are from its page."""
     found = [
         make(json.loads((results / name).read_text("utf-8")))
         for name, make in PARTS[part].items()
         if (results / name).exists()
     ]
-    return "\n".join(found)
+    text = "\n".join(found)
+    return text if "/" in PLACES[part] else text.replace("](../", "](")
 
 
 def main() -> None:
-    readme = ROOT / "README.md"
-    text = readme.read_text("utf-8")
-    for part in PARTS:
+    for part, name in PLACES.items():
+        place = ROOT / name
         begin, end = f"<!-- begin:{part} -->\n", f"<!-- end:{part} -->"
-        head, _, rest = text.partition(begin)
-        text = head + begin + page(part) + end + rest.partition(end)[2]
-    readme.write_text(text, "utf-8")
+        head, _, rest = place.read_text("utf-8").partition(begin)
+        place.write_text(head + begin + page(part) + end + rest.partition(end)[2], "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Transcripts in JSON, one engine a module.
+"""Transcripts in JSON, read and written in place; `dialects` has one module for each kind.
 
-To add an engine: write a module here with `sniff(value)` and `tracks(value)` on the parsed
-value (tracks.py has the nouns), add its name to ASR_ENGINES above every engine whose files
-it would claim as well, and put two small files into fixtures/json/<engine>/.
+To add a dialect: write a module in `dialects` with `sniff(value)` and `tracks(value)` on the parsed
+value (tracks.py has the nouns), add its name to DIALECTS above every dialect whose files
+it would claim as well, and put two small files into fixtures/json/<dialect>/.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import re
 from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
+from cappunc_cli.formats.asr_json.document import JsonFormat, write
+from cappunc_cli.formats.asr_json.scan import load
 
-from .document import Engine, write
-from .scan import load
-
-#: Most specific first: the first engine whose `sniff` says yes reads the file.
-ASR_ENGINES: dict[str, Engine] = {
-    name: Engine(name)
+#: Most specific first: the first dialect whose `sniff` says yes reads the file.
+DIALECTS: dict[str, JsonFormat] = {
+    name: JsonFormat(name)
     for name in (
         "youtube",
         "azure",
@@ -57,7 +56,7 @@ ASR_ENGINES: dict[str, Engine] = {
 # `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.
 _START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
-__all__ = ["ASR_ENGINES", "detect", "engine_of", "load", "sniff", "write"]
+__all__ = ["DIALECTS", "detect", "dialect_of", "load", "sniff", "write"]
 
 
 def sniff(text: str) -> bool:
@@ -71,12 +70,12 @@ def detect(text: str) -> str:
     Raises BadInput with the line where the JSON is broken, UnknownFormat where it holds no
     transcript.
     """
-    return engine_of(load(text))
+    return dialect_of(load(text))
 
 
-def engine_of(value: Any) -> str:
+def dialect_of(value: Any) -> str:
     """The engine whose shape a parsed value has; raises UnknownFormat."""
-    for name, engine in ASR_ENGINES.items():
+    for name, engine in DIALECTS.items():
         if engine.module.sniff(value):
             return name
     raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")

@@ -9,17 +9,16 @@ from types import ModuleType
 from typing import Any
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Document
-
-from ..spans import same_word, splice
-from .edits import edits, skeleton
-from .scan import load
-from .sync import Synced
-from .tracks import Field, Track
+from cappunc_cli.formats.asr_json.copies import Synced
+from cappunc_cli.formats.asr_json.edits import edits, skeleton
+from cappunc_cli.formats.asr_json.scan import load
+from cappunc_cli.formats.asr_json.tracks import Field, Track
+from cappunc_cli.formats.source.spans import same_word, splice
+from cappunc_cli.transcript.words import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class JsonFormat:
     """The module of that name, which has `sniff(value)` and `tracks(value)`, as a format like any other."""
 
     name: str
@@ -31,11 +30,11 @@ class Engine:
     @property
     def module(self) -> ModuleType:
         """Loaded when it is asked for: who fixes subtitles needs none of them."""
-        return import_module(f".{self.name.replace('-', '_')}", __package__)
+        return import_module(f"{__package__}.dialects.{self.name.replace('-', '_')}")
 
     def sniff(self, text: str) -> bool:
         """Whether the text is a transcript of this engine."""
-        from . import detect, sniff
+        from cappunc_cli.formats.asr_json import detect, sniff
 
         return sniff(text) and detect(text) == self.name
 

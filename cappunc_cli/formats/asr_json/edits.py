@@ -9,16 +9,15 @@ from functools import lru_cache
 from itertools import accumulate, compress, groupby, islice, pairwise, repeat
 from operator import itemgetter
 
-from cappunc_cli.labels import TERMINAL, stripped
-from cappunc_cli.words import Span
-
-from ..spans import Edit, gapped, splice
-from .items import is_mark_item, item_edits, removal
-from .scan import Literal, Node, Units, literal_edits, member_spans
-from .styles import target
-from .sync import Synced
-from .tokens import Part
-from .tracks import Anchor
+from cappunc_cli.formats.asr_json.copies import Synced
+from cappunc_cli.formats.asr_json.mark_items import is_mark_item, item_edits, removal
+from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, literal_edits, member_spans
+from cappunc_cli.formats.asr_json.styles import target
+from cappunc_cli.formats.asr_json.tokens import Part
+from cappunc_cli.formats.asr_json.tracks import Anchor
+from cappunc_cli.formats.source.spans import Edit, gapped, splice
+from cappunc_cli.transcript.labels import TERMINAL, cached_strip
+from cappunc_cli.transcript.words import Span
 
 
 def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
@@ -78,7 +77,7 @@ def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: 
     """Those of the words in whose sentence some word has changed."""
     if not words or not any(changed):
         return set()
-    ends = (stripped(text)[1].mark in _ENDS for text in texts)
+    ends = (cached_strip(text)[1].mark in _ENDS for text in texts)
     sentences = list(accumulate(ends, initial=0))
     touched = set(compress(sentences, changed))
     return {word for word in words if sentences[word] in touched}
@@ -94,7 +93,7 @@ def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit]
 @lru_cache(maxsize=1 << 14)
 def changes(old: str, new: str) -> tuple[Edit, ...]:
     """Edits that turn a written word into another; letters that stay are not touched."""
-    (bare, was), (wanted, label) = stripped(old), stripped(new)
+    (bare, was), (wanted, label) = cached_strip(old), cached_strip(new)
     if len(bare) != len(wanted):
         return tuple(_trimmed(old, new, 0))
     head, tail = len(was.before), len(old) - len(was.after)

@@ -19,9 +19,8 @@ from operator import add
 from typing import Any
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.words import Span
-
-from ..spans import Edit
+from cappunc_cli.formats.source.spans import Edit
+from cappunc_cli.transcript.words import Span
 
 _DEPTH = 200
 _GAP = re.compile(r"[ \t\r\n]*+")
@@ -275,7 +274,7 @@ def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
 
 
 def decoded(source: str, literal: Span) -> str:
-    """What the string says whose literal, with its quotes, is there."""
+    """The string whose literal, with its quotes, is at a span."""
     inside = source[literal[0] + 1 : literal[1] - 1]
     return inside if "\\" not in inside else str(scanstring(source, literal[0] + 1, False)[0])
 

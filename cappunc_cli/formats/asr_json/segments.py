@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from .scan import Literal, Node
-from .tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
 
 
 def found(value: object) -> list[Node]:

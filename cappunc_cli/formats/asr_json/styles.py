@@ -1,4 +1,4 @@
-"""What a stream writes of its words: told by what it shows when a file is read, kept to when it is written."""
+"""Styles of streams: which of case and marks a stream shows when a file is read, and so keeps when it is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
-from cappunc_cli.labels import Label, dress, stripped
-
-from .places import Place
+from cappunc_cli.formats.asr_json.occurrences import Occurrence
+from cappunc_cli.transcript.labels import Label, cached_strip, dress
 
 # Below this share of marked words a list that has none is simply unpunctuated.
 _RARE = 1 / 50
@@ -19,7 +18,7 @@ _SHOWN, _MARKED, _CAPITAL = 1, 2, 4
 
 
 class Style(NamedTuple):
-    """What a stream writes: a word list may keep case and leave the marks to the text."""
+    """The style of a stream: a word list may keep case and leave the marks to the text."""
 
     case: bool = True
     marks: bool = True
@@ -32,14 +31,14 @@ WHOLE = Style()
 @lru_cache(maxsize=1 << 15)
 def shows(text: str) -> int:
     """_SHOWN, and whether the word has a mark or a capital."""
-    label = stripped(text)[1]
+    label = cached_strip(text)[1]
     marked = bool(label.after) and bool(label.mark)
     capital = not text.islower() and any(map(str.isupper, text))
     return _SHOWN | _MARKED * marked | _CAPITAL * capital
 
 
 def styles_of(seen: Sequence[bytearray], silent: Sequence[bool]) -> Iterator[Style]:
-    """What each stream writes, by what it and the others show of each word; the `silent` ones write no marks."""
+    """The style of each stream, by what it and the others show of each word; the `silent` ones write no marks."""
     for stream, mute in enumerate(silent):
         raw = _lacks(stream, seen, _MARKED)
         # Lower case alone, or beside marks, is no style, but what is to be restored.
@@ -71,9 +70,9 @@ def _bits(seen: bytearray, what: int) -> int:
 
 
 def target(
-    own: str, place: Place, style: Style, before: Sequence[str], after: Sequence[str], led: Container[int] = ()
+    own: str, place: Occurrence, style: Style, before: Sequence[str], after: Sequence[str], led: Container[int] = ()
 ) -> str:
-    """What the place, which shows `own`, shows when its words turn from `before` into `after`.
+    """The text of a place, which is `own` now, when its words turn from `before` into `after`.
 
     It takes the case of words that are `led`, whether or not these change theirs.
     """
@@ -87,21 +86,21 @@ def target(
         own = _with_letters(own, place.letters, before, after)
     if case_of is None and mark_of is None:
         return own
-    bare, label = stripped(own)
-    if case_of is not None and bare == stripped(before[case_of])[0]:
-        bare = stripped(after[case_of])[0]  # it may have got its diacritics
+    bare, label = cached_strip(own)
+    if case_of is not None and bare == cached_strip(before[case_of])[0]:
+        bare = cached_strip(after[case_of])[0]  # it may have got its diacritics
     if case_of is not None and style.case:
-        same = case_of in led and bare == stripped(after[case_of])[0]
+        same = case_of in led and bare == cached_strip(after[case_of])[0]
         label = _with_case(label, None if same else before[case_of], after[case_of])
     if mark_of is not None and style.marks:
-        label = label.with_mark(stripped(after[mark_of])[1].mark)
+        label = label.with_mark(cached_strip(after[mark_of])[1].mark)
     return dress(bare, label)
 
 
 def _with_case(label: Label, before: str | None, after: str) -> Label:
     """The label with the case of `after`, unless it was that `before`."""
-    new = stripped(after)[1]
-    if before is not None and ((old := stripped(before)[1]).case, old.form) == (new.case, new.form):
+    new = cached_strip(after)[1]
+    if before is not None and ((old := cached_strip(before)[1]).case, old.form) == (new.case, new.form):
         return label
     return replace(label, case=new.case, form=new.form)
 

@@ -11,11 +11,10 @@ from itertools import accumulate, chain, compress, count, islice, repeat
 from operator import gt, le, lt, sub
 from sys import intern
 
-from cappunc_cli.column import Column
-from cappunc_cli.labels import MARKS, stripped
-from cappunc_cli.words import Span
-
-from .tracks import Fields
+from cappunc_cli.formats.asr_json.tracks import Fields
+from cappunc_cli.transcript.labels import MARKS, cached_strip
+from cappunc_cli.transcript.run_lengths import RunLengthList
+from cappunc_cli.transcript.words import Span
 
 #: (field, start, stop): a stretch of a field's value.
 Part = tuple[int, int, int]
@@ -50,7 +49,7 @@ class Tokens:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.keys: list[str] = []
-        self.starts, self.ends, self.cues, self.turns, self.speakers = (Column() for _ in range(5))
+        self.starts, self.ends, self.cues, self.turns, self.speakers = (RunLengthList() for _ in range(5))
         # Three numbers a part, one part after the other; where the parts of each token end.
         self._parts, self._stops = array("I"), array("I")
 
@@ -98,8 +97,8 @@ class Tokens:
 
 @lru_cache(maxsize=1 << 15)
 def key_of(text: str) -> str:
-    """What the copies of a word have in common."""
-    bare = stripped(text)[0]
+    """The key that all copies of a word share."""
+    bare = cached_strip(text)[0]
     return intern(bare if bare.isalnum() else _BARE.sub("", bare) or bare)
 
 
@@ -182,7 +181,7 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
 
 
 def _add_times(
-    column: Column, times: Column, told_by: Sequence[int], fields: Iterable[int], beside: Iterable[int]
+    column: RunLengthList, times: RunLengthList, told_by: Sequence[int], fields: Iterable[int], beside: Iterable[int]
 ) -> None:
     """Append the time of the field that tells it, for each word; None where the word beside it is in the same field."""
     times.add(None)

@@ -1,4 +1,4 @@
-"""What an engine says about its file: which literals hold words, and which repeat them."""
+"""Tracks of a file: which literals hold words, and which repeat them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cappunc_cli.column import Column
-from cappunc_cli.words import Span
-
-from ..spans import Spans
-from .scan import Literal, Node, Units, decoded
+from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, decoded
+from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.transcript.run_lengths import RunLengthList
+from cappunc_cli.transcript.words import Span
 
 
 class Field(NamedTuple):
@@ -83,13 +82,13 @@ class Fields:
     def __init__(self, source: str) -> None:
         self.source = source
         self.literals = Spans()
-        self.starts, self.ends, self.labels = Column(), Column(), Column()
+        self.starts, self.ends, self.labels = RunLengthList(), RunLengthList(), RunLengthList()
         #: Whether a literal has escapes in it: else a character of the string stands where it is counted.
-        self.escaped = Column()
+        self.escaped = RunLengthList()
         self.joins: list[str] = []
-        self._item_starts, self._item_stops = Column(), Column()
+        self._item_starts, self._item_stops = RunLengthList(), RunLengthList()
         #: Numbers of `names`; None is a name as well.
-        self.speakers = Column()
+        self.speakers = RunLengthList()
         self.names: list[object] = []
 
     def extend(self, fields: Sequence[Field]) -> range:
@@ -121,12 +120,12 @@ class Fields:
         return len(self.literals)
 
     def text(self, f: int) -> str:
-        """What a field says."""
+        """The text of a field."""
         start, stop = self.literals[f]
         return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
 
     def texts(self, run: range) -> list[str]:
-        """What each field of a run says."""
+        """The text of each field of a run."""
         source, spans, escaped = self.source, self.literals[run.start : run.stop], self.escaped[run.start : run.stop]
         if not any(escaped):
             return [source[start + 1 : stop - 1] for start, stop in spans]

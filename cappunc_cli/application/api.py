@@ -1,0 +1,262 @@
+"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text, as the command line does them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+
+from cappunc_cli import formats
+from cappunc_cli.application.fixer import Fixed, Fixer, Settings
+from cappunc_cli.application.inspection import Report, find_missing, span_entry
+from cappunc_cli.application.language_detection import (
+    AUTO,
+    known_languages,
+    language_of_text,
+    model_seen,
+    named_model,
+)
+from cappunc_cli.application.storage.encodings import UTF_8, Encoding, decode, named
+from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model
+from cappunc_cli.restoration.terms import Glossary
+
+if TYPE_CHECKING:
+    from cappunc_cli.transcript.words import Document
+
+#: The path of a file, its bytes, or its text.
+Source = str | bytes | os.PathLike[str]
+
+#: So many models stay open for the next call.
+_OPEN_MODELS = 2
+
+
+class Choices(TypedDict, total=False):
+    """The fields of `Options` that `fix` takes by name; a glossary may be its terms."""
+
+    marks: str | None
+    sensitivity: float
+    existing: str
+    window: int | None
+    overlap: int | None
+    min_words_cut: int | None
+    pauses: bool
+    glossary: Glossary | Iterable[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unrestored:
+    """A stretch of words that lack marks, case or both, with the names that `cappunc check --json` gives them.
+
+    Times are milliseconds, None where the file has none; `lines` are those of plain text, None in any other
+    format. Lines and words are counted from 1.
+
+    >>> (span,) = cappunc.check("so we went to london and then we came back and it was late")
+    >>> span.first_word, span.last_word, span.missing
+    (1, 14, ('marks', 'case'))
+    """
+
+    start_ms: int | None
+    end_ms: int | None
+    lines: tuple[int, int] | None
+    first_word: int
+    last_word: int
+    words: int
+    missing: tuple[str, ...]
+
+
+def fix(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    language: str = AUTO,
+    format: str | None = None,
+    encoding: str | None = None,
+    engine: str = NETWORK,
+    fast: bool = False,
+    device: str = "auto",
+    attach: bool = False,
+    diacritics: Literal["keep", "normalise", "restore"] = "keep",
+    **options: Unpack[Choices],
+) -> Fixed:
+    """Give a transcript its punctuation and case back, as `cappunc fix` does; nothing is written to disk.
+
+    `source` is the path of a file (a Path: a str is text), its bytes or its text, in any format that cappunc reads.
+    `model` is an open one, its name or its directory; without it the `language`, which is found unless it is named,
+    says which. The last two models that were opened stay open. The `options` are the fields of `Options`;
+    `glossary` may be a list of terms, too. `encoding` names that of bytes and files where it is not to be guessed.
+    What the others do stands in `cappunc fix --help`.
+
+    Raises BadInput, UnknownFormat, BadModel, WrongUsage (all CappuncError), and OSError for a file that
+    cannot be read. Warns where a GPU is there and cannot be used.
+
+    >>> cappunc.fix("good evening london how are you").text
+    'Good evening, London. How are you?'
+    >>> fixed = cappunc.fix(Path("talk.srt"), marks=".?", glossary=["iPhone"])
+    >>> fixed.text.splitlines()[:3]
+    ['1', '00:00:01,280 --> 00:00:02,760', 'Good evening London.']
+    """
+    terms = options.pop("glossary", ())
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(_several(terms))
+    own = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary is out of them
+    with _told(source):
+        text, found = _content(source, format, encoding)
+        fixer = _fixer(text, model, language, fast, Settings("", device, format, own, engine, attach, diacritics))
+        document = fixer.read(text, _name(source))
+        (new,) = fixer.restore([document])
+        if isinstance(source, str):  # which has no encoding to fit into
+            return fixer.write(document, text, new, str)
+        return fixer.finish(document, text, new, found)
+
+
+def check(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    language: str = AUTO,
+    format: str | None = None,
+    encoding: str | None = None,
+    device: str = "auto",
+    pauses: bool = True,
+) -> list[Unrestored]:
+    """List the stretches of a transcript that lack marks or case, as `cappunc check` does; [] where nothing is missing.
+
+    The arguments are those of `fix`, which restores what `check` lists. Raises what `fix` raises.
+
+    >>> cappunc.check("Good evening, London. How are you?")
+    []
+    >>> [(span.start_ms, span.words) for span in cappunc.check(Path("talk.srt"))]
+    [(1280, 341)]
+    """
+    with _told(source):
+        text, _ = _content(source, format, encoding)
+        fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
+        document = fixer.read(text, _name(source))
+        return [_unrestored(span_entry(document, span)) for span in find_missing(document, fixer)]
+
+
+def read(source: Source, name: str = "", format: str | None = None, encoding: str | None = None) -> Document:
+    """Read the words of a transcript: the path of a file, its bytes or its text with its own line ends.
+
+    The format is that of the content; the ending of `name` decides where it could be anything. Raises
+    UnknownFormat, BadInput where the text is broken beyond reading, and OSError.
+
+    >>> document = cappunc.read(Path("talk.srt"))
+    >>> document.format, document.words[0].text, document.words[0].start
+    ('srt', 'good', 1280)
+    """
+    with _told(source):
+        text, _ = _content(source, name or format, encoding)
+        return formats.read(text, name or _name(source), format)
+
+
+def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
+    r"""Write the source of a document with new texts, one per word in order, and read it again to verify it.
+
+    With `attach`, marks that are entries of their own in the format come onto their words. Raises BadInput where
+    anything but marks and case would change, and ValueError for another number of texts than words.
+
+    >>> document = cappunc.read("good evening london\n")
+    >>> cappunc.write(document, ["Good", "evening,", "London!"])
+    'Good evening, London!\n'
+    >>> cappunc.write(document, ["Good", "morning,", "London!"])
+    Traceback (most recent call last):
+    cappunc_cli.errors.BadInput: 1: “evening” cannot become “morning,”: not the same word
+    """
+    output = formats.write(document, texts, attach=attach)
+    formats.verify(document, output)
+    return output
+
+
+class _LastingFixer(Fixer):
+    """A Fixer around an open model, or one that stays open for the next call."""
+
+    given: Model | None = None
+
+    @cached_property
+    def model(self) -> Model:
+        return self.given or _opened(self.settings.model, self.settings.device, self.settings.engine)
+
+
+def _fixer(
+    text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
+) -> Fixer:
+    """A Fixer with these settings but for the model and the language, which the text may decide."""
+    given = model if isinstance(model, Model) else None
+    if fast and model is not None:
+        raise WrongUsage("fast: the model is named already")
+    asked = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
+    chosen = named_model(language, asked, settings.engine, fast)
+    if chosen is None:
+        code = language_of_text(text, known_languages())
+        chosen = model_seen(code, settings.engine, fast), code
+    name, own = chosen
+    settings = replace(settings, model=name, options=replace(settings.options, language=own))
+    settings.check(given.config if given else None)
+    fixer = _LastingFixer(settings, _warn)
+    fixer.given = given
+    return fixer
+
+
+@lru_cache(_OPEN_MODELS)
+def _opened(name: str, device: str, engine: str) -> Model:
+    return Fixer(Settings(name, device, None, Options(), engine), _warn).model
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _content(source: Source, known: str | None, encoding: str | None) -> tuple[str, Encoding]:
+    """The text of a source; raises WrongUsage for a str like the name of a file, unless its format is `known`."""
+    if not isinstance(source, str):
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        try:
+            return decode(data, None if encoding is None else named(encoding))
+        except LookupError as error:
+            raise WrongUsage(f"no encoding of text files is called {encoding!r}") from error
+    if known is None and _looks_like_a_name(source):
+        raise WrongUsage(
+            f"{source!r} looks like the name of a file: give Path({source!r}), or format='txt' if it is the text"
+        )
+    return source, UTF_8
+
+
+def _looks_like_a_name(text: str) -> bool:
+    suffix = PurePath(text).suffix.lower() if len(text.splitlines()) == 1 else ""
+    return bool(suffix) and any(suffix in module.SUFFIXES for module in formats.FORMATS.values())
+
+
+def _name(source: Source) -> str:
+    """The name that helps to tell the format; "" for what is no path."""
+    return "" if isinstance(source, str | bytes) else Path(source).name
+
+
+@contextmanager
+def _told(source: Source) -> Iterator[None]:
+    """Errors about a file name it."""
+    try:
+        yield
+    except CappuncError as error:
+        if isinstance(source, str | bytes) or error.path is not None or isinstance(error, WrongUsage):
+            raise
+        error.path = os.fspath(source)
+        raise
+
+
+def _several(terms: Iterable[str]) -> Iterable[str]:
+    if isinstance(terms, str):  # its letters are no terms
+        raise WrongUsage("a glossary is a list of terms, not one str")
+    return terms
+
+
+def _unrestored(entry: Report) -> Unrestored:
+    lines = entry["lines"] and tuple(entry["lines"])
+    return Unrestored(**{**entry, "lines": lines, "missing": tuple(entry["missing"])})

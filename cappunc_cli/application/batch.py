@@ -1,0 +1,193 @@
+"""Many files, each done or reported."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from cappunc_cli.application.fixer import Fixer
+from cappunc_cli.application.garbage_collection import collect_rarely
+from cappunc_cli.application.manifest import Manifest
+from cappunc_cli.application.plan import Job
+from cappunc_cli.application.processing import JobOutcome, Mode, process_jobs
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import PIPE, is_pipe, write_stdout, write_text
+
+#: Files that are read, restored together and written: enough words for full batches, few enough for a steady memory.
+_FILES_TOGETHER = 256
+_BYTES_TOGETHER = 1 << 20
+#: Up to so many files each has a line of its own; of more there is a summary (and lines with --verbose).
+_FILES_TOLD = 20
+
+
+@dataclass(slots=True)
+class BatchSummary:
+    """Summary of a command's files: how many there are, were done before, are fixed, are no transcripts, failed.
+
+    `stopped`: the rest would have failed the same way.
+    """
+
+    asked: int = 0
+    known: int = 0
+    fixed: int = 0
+    passed: int = 0
+    failed: int = 0
+    words: int = 0
+    stopped: bool = False
+    begun: float = field(default_factory=time.perf_counter)
+
+    def tell(self, reporter: Reporter) -> None:
+        """One summary, in whichever languages the files are."""
+        if self.stopped:
+            return
+        if self.failed and self.asked > 1:
+            reporter.error(f"{self.failed} of {self.asked} files failed")
+        if self.asked > _FILES_TOLD or self.known:
+            reporter.info(self._summary())
+
+    def _summary(self) -> str:
+        parts = [
+            f"{self.fixed:,} files fixed",
+            f"{self.known:,} up to date" if self.known else "",
+            f"{self.passed:,} skipped" if self.passed else "",
+            f"{self.failed:,} failed" if self.failed else "",
+        ]
+        seconds = time.perf_counter() - self.begun
+        pace = f"{self.words:,} words in {seconds:.1f} s, {self.words / max(seconds, 1e-9):,.0f} words/s"
+        return f"{', '.join(part for part in parts if part)}; {pace}"
+
+
+def run_batch(
+    jobs: Sequence[Job],
+    fixer: Fixer,
+    mode: Mode,
+    reporter: Reporter,
+    tally: BatchSummary,
+    manifest: Manifest | None = None,
+    workers: int = 1,
+) -> None:
+    """Work off all jobs and count them. BrokenPipeError when the reader has gone.
+
+    With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
+    """
+    collect_rarely()
+    todo = jobs
+    if manifest is not None and mode == "new":
+        todo = [job for job in jobs if job.target is None or not manifest.is_done(job.source, job.target)]
+    tally.asked += len(jobs)
+    tally.known += len(jobs) - len(todo)
+    with reporter.progress(len(todo)) as steps:
+        for outcome in _outcomes(todo, fixer, mode, workers, steps.reading, manifest):
+            tally.words += outcome.words
+            tally.passed += outcome.passed
+            tally.failed += outcome.error is not None and not outcome.passed
+            tally.fixed += outcome.error is None
+            _report(outcome, reporter, len(todo) <= _FILES_TOLD, mode)
+            steps.done(outcome.job.name)
+            if outcome.fatal:
+                tally.stopped = True
+                return
+
+
+def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """The jobs, in order, in runs that are worked off together."""
+    group: list[Job] = []
+    size = 0
+    for job in jobs:
+        try:
+            length = 0 if job.source == PIPE else os.stat(job.source).st_size  # noqa: PTH116 (Path costs more than the call)
+        except OSError:
+            length = 0
+        if group and (len(group) >= _FILES_TOGETHER or size + length > _BYTES_TOGETHER):
+            yield group
+            group, size = [], 0
+        group.append(job)
+        size += length
+    if group:
+        yield group
+
+
+def _outcomes(
+    jobs: Sequence[Job],
+    fixer: Fixer,
+    mode: Mode,
+    workers: int,
+    reading: Callable[[int], Callable[[float], None]],
+    manifest: Manifest | None,
+) -> Iterator[JobOutcome]:
+    # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
+    alone = len(jobs) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in jobs)
+    if workers > 1 and not alone:
+        from cappunc_cli.application.worker_pool import process_all
+
+        return process_all(list(job_groups(jobs)), fixer, mode, workers, reading, manifest)
+    return _in_this_process(jobs, fixer, mode, reading, manifest)
+
+
+def _in_this_process(
+    jobs: Sequence[Job],
+    fixer: Fixer,
+    mode: Mode,
+    reading: Callable[[int], Callable[[float], None]],
+    manifest: Manifest | None,
+) -> Iterator[JobOutcome]:
+    # While some files are decided and written, the next ones are read, here and by the model.
+    begun: Iterator[JobOutcome] = iter(())
+    with ThreadPoolExecutor(1) as reader:
+        for group in job_groups(jobs):
+            following = process_jobs(group, fixer, mode, reading(len(group)), manifest)
+            if len(group) == 1:  # it may be a long one, and two of these need twice the memory
+                yield from begun
+                yield from following
+                begun = iter(())
+            else:
+                first = reader.submit(next, following)
+                yield from begun
+                begun = _continued(first, following)
+        yield from begun
+
+
+def _continued(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iterator[JobOutcome]:
+    yield first.result()
+    yield from following
+
+
+def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> None:
+    """Say what became of a job, and give its data to standard output."""
+    reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
+    if outcome.error is not None:
+        reporter.failure(outcome.error, outcome.passed)
+        if outcome.trace is not None:
+            for line in outcome.trace.splitlines():
+                reporter.detail(line)
+        return
+    if told:
+        reporter.guessed(outcome.job.name, outcome.guessed)
+    elif outcome.guessed:
+        reporter.detail(f"{outcome.job.name}: {outcome.guessed}")
+    if outcome.data is not None and mode == "diff":
+        write_text(outcome.data.decode("utf-8", "surrogateescape"))
+    elif outcome.data is not None:
+        write_stdout(outcome.data)
+    line = f"{_movement(outcome.job)}: {_counts(outcome)}, {outcome.seconds:.1f} s"
+    if told and outcome.job.target is not None:
+        reporter.info(line)
+    else:
+        reporter.detail(line)
+
+
+def _movement(job: Job) -> str:
+    if job.target is None or str(job.target) == job.source:
+        return job.name
+    return f"{job.name} -> {job.target}"
+
+
+def _counts(outcome: JobOutcome) -> str:
+    if not outcome.marks and not outcome.capitals:
+        # With --attach and --diacritics there is more than marks and capitals.
+        what = "no new marks or capitals" if outcome.changed else "nothing to change"
+        return f"{outcome.words:,} words, {what}"
+    return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set"

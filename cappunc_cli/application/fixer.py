@@ -1,0 +1,195 @@
+"""Texts through reading, restoring, writing and the last check; the model is opened once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, limited, refuse_unsure, writable
+from cappunc_cli.application.storage.files import write_atomic
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
+from cappunc_cli.transcript.labels import cached_strip
+
+if TYPE_CHECKING:
+    from cappunc_cli.languages import Language
+    from cappunc_cli.restoration.model.config import ModelConfig
+    from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer
+    from cappunc_cli.restoration.pipeline import Model, Options
+    from cappunc_cli.transcript.words import Document, Notice, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed text, what was odd in it, how many words it has, and how many marks and capitals are new.
+
+    `encoding` is that of the bytes that the text came from, UTF-8 where it came as a str.
+
+    >>> fixed = cappunc.fix("good evening london how are you")
+    >>> fixed.text, fixed.words, fixed.marks, fixed.capitals
+    ('Good evening, London. How are you?', 6, 3, 3)
+    >>> fixed.save("london.txt")
+    """
+
+    text: str
+    notices: tuple[Notice, ...]
+    words: int
+    marks: int
+    capitals: int
+    encoding: Encoding = UTF_8
+
+    @property
+    def data(self) -> bytes:
+        """The content of a file with this text, in the encoding that it came in, byte order mark included."""
+        return encode(self.text, self.encoding)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write `data` to a file in one step, so that nobody ever sees half of it.
+
+        Raises CappuncError where the file is there already, unless `force` overwrites it; OSError where it cannot
+        be written.
+        """
+        target = Path(path)
+        if not force and os.path.lexists(target):
+            raise CappuncError("exists already; force=True overwrites it", str(target))
+        write_atomic(target, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that decide how texts are fixed; they travel to worker processes."""
+
+    model: str
+    device: str
+    format: str | None
+    options: Options
+    engine: str = NETWORK
+    attach: bool = False
+    diacritics: str = "keep"
+
+    def check(self, config: ModelConfig | None = None) -> None:
+        """Raises BadModel where there is no such model, and WrongUsage where it cannot do what is asked for.
+
+        `config` is that of the model, where it is open already.
+        """
+        if config is None:
+            from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+
+            kind = ENGINES[self.engine]
+            config = ModelConfig.load(find_model(self.model, kind), kind.config)
+        self.options.windows(config)
+        self.options.around(config)
+        own = self.options.conventions(config)
+        if self.diacritics == "restore" and not own.diacritics:
+            raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
+
+
+class Fixer:
+    """`fix` for many texts with one model, which is loaded for the first text that has words."""
+
+    def __init__(
+        self, settings: Settings, warn: Callable[[str], None], detail: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.settings = settings
+        self._warn = warn
+        self._detail = detail
+
+    @cached_property
+    def model(self) -> Model:
+        """The loaded model; raises BadModel for whatever keeps it from being used."""
+        from cappunc_cli.restoration.pipeline import load_model
+
+        try:
+            model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
+        except CappuncError as error:
+            raise BadModel(error.message, error.path, error.line) from error
+        if model.engine.warning:
+            self._warn(model.engine.warning)
+        self._detail(f"the model {model.config.name} runs on {model.engine.device}")
+        return model
+
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to tell its format. Raises CappuncError."""
+        from cappunc_cli import formats
+
+        # A silent recording gives an empty file, whatever its format would ask for.
+        return formats.read(text, name, self.settings.format if text.strip() else None)
+
+    def restore(
+        self, documents: Sequence[Document], progress: Callable[[int], None] | None = None
+    ) -> Iterator[list[str]]:
+        """The new texts of each document's words; `progress` hears how many words the model has read."""
+        from cappunc_cli.restoration.batching import restore_all
+
+        texts: list[Sequence[Word]] = [document.words for document in documents]
+        if not any(texts):
+            return iter([[] for _ in texts])
+        if self.settings.diacritics != "keep":
+            texts = [
+                tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
+                for words in texts
+            ]
+        return restore_all(texts, self.model, self.settings.options, progress)
+
+    def _respelled(self, words: Sequence[Word]) -> list[str]:
+        if self._speller is not None:
+            return self._speller.restore([word.text for word in words])
+        from cappunc_cli.restoration.ngram.diacritics import normalise
+
+        return [normalise(word.text, self._language) for word in words]
+
+    @cached_property
+    def _language(self) -> Language:
+        return self.settings.options.conventions(self.model.config)
+
+    @cached_property
+    def _speller(self) -> DiacriticRestorer | None:
+        """The restorer of diacritics, if that is asked for; raises BadModel."""
+        if self.settings.diacritics != "restore":
+            return None
+        from cappunc_cli.restoration.model.registry import find_model_for
+        from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer
+        from cappunc_cli.restoration.ngram.ngram_engine import NgramEngine
+
+        return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
+
+    def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
+        """The source with new texts in it; `spell` writes them for its encoding.
+
+        Raises CappuncError; the result, as spelled, has passed `formats.verify`.
+        """
+        from cappunc_cli import formats
+
+        old = document.words.texts
+        attach = self.settings.attach
+        with formats.respelling(self.settings.diacritics != "keep"):
+            output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
+            if output != source:
+                formats.verify(document, output)
+        return Fixed(output, document.notices, len(old), *_changes(old, new))
+
+    def finish(self, document: Document, source: str, new: Sequence[str], encoding: Encoding) -> Fixed:
+        """As `write`, for a text that came out of bytes in an encoding, which the result fits into.
+
+        Where the encoding is a guess only what is sure in every likely one changes.
+        """
+        new = limited(document.words.texts, new, encoding)
+        fixed = replace(self.write(document, source, new, partial(writable, encoding=encoding)), encoding=encoding)
+        if fixed.text != source:
+            refuse_unsure(encode(source, encoding), fixed.data, encoding)
+        return fixed
+
+
+def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many words have other marks, and how many another case."""
+    marks = capitals = 0
+    for before, after in zip(old, new, strict=True):
+        if before != after:
+            (_, was), (_, now) = cached_strip(before), cached_strip(after)
+            marks += was.signs != now.signs
+            capitals += (was.case, was.form) != (now.case, now.form)
+    return marks, capitals

@@ -1,0 +1,218 @@
+"""Which files are fixed, and where each result goes."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cappunc_cli.application.storage.files import PIPE, about, is_pipe, read_text
+from cappunc_cli.errors import BadOption, CappuncError, UnknownFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input and its output; `target` None is standard output.
+
+    `found`: it came out of a directory, where there may be other JSON than transcripts. `encoding` is what the user
+    says that it is in.
+    """
+
+    source: str
+    target: Path | None
+    found: bool = False
+    encoding: str | None = None
+
+    def is_passed_over(self, error: Exception) -> bool:
+        """Whether nobody asked for this file by its name, and it is no transcript."""
+        return self.found and isinstance(error, UnknownFormat)
+
+    @property
+    def name(self) -> str:
+        """The name of the input in messages."""
+        return "<stdin>" if self.source == PIPE else self.source
+
+    @property
+    def file_name(self) -> str:
+        """The file name, by which the format may be told; "" for standard input."""
+        return "" if self.source == PIPE else Path(self.source).name
+
+
+def beside(source: Path) -> Path:
+    """`talk.en.srt` becomes `talk.en.fixed.srt`."""
+    return source.with_name(f"{source.stem}.fixed{source.suffix}")
+
+
+def find_inputs(
+    names: Sequence[str], format_name: str | None, refuse: Callable[[CappuncError], None], output: str | None = None
+) -> list[tuple[str, Path]]:
+    """Each input file with the path that it has below an output directory.
+
+    Directories are searched for files of a format (None: of any); what a former run left
+    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
+    `refuse` hears of directories that cannot be read, and of pipes in one. Raises CappuncError where no file is found.
+    """
+    suffixes = _suffixes(format_name)
+    own = None if output in (None, PIPE) else Path(output or "").resolve()
+    unread: list[OSError] = []
+    found = [pair for name in names for pair in _expand(name, suffixes, own, unread.append)]
+    refused = [about(error, "") for error in unread]
+    # Without any file the last line is the command's own.
+    last = None if found else refused.pop() if refused else CappuncError("no files of a known format there")
+    for error in refused:
+        refuse(error)
+    if last is not None:
+        raise last
+    return found
+
+
+def mark_found(jobs: Sequence[Job], names: Sequence[str], encoding: str | None = None) -> list[Job]:
+    """The jobs, all in one encoding if that is said; those that are none of the `names` were found in a directory."""
+    return [replace(job, found=job.source not in names, encoding=encoding) for job in jobs]
+
+
+def jobs_to_read(
+    names: Sequence[str],
+    refuse: Callable[[CappuncError], None],
+    format_name: str | None = None,
+    encoding: str | None = None,
+) -> list[Job]:
+    """Jobs that write nothing: the files of `find_inputs`. Raises what that does."""
+    return mark_found([Job(source, None) for source, _ in find_inputs(names, format_name, refuse)], names, encoding)
+
+
+def replaceable(
+    found: Sequence[tuple[str, Path]], names: Sequence[str], passed: Callable[[str], None]
+) -> list[tuple[str, Path]]:
+    """The inputs that may be overwritten, each file once; `passed` hears of links out of the directory they are in.
+
+    A file among the `names` is one that the user means, wherever it is.
+    """
+    kept: dict[object, tuple[str, Path]] = {}
+    for source, relative in found:
+        root = Path(source).parents[len(relative.parts) - 1]
+        real = os.path.realpath(source)
+        if source not in names and Path(os.path.realpath(root)) not in Path(real).parents:
+            passed(source)
+            continue
+        kept.setdefault(real, (source, relative))
+    return list(kept.values())
+
+
+def resumable(names: Sequence[str], output: str | None) -> Path | None:
+    """The output directory if whole directories go there: then a record is kept of what is done."""
+    if output in (None, PIPE) or not any(name != PIPE and Path(name).is_dir() for name in names):
+        return None
+    return Path(output or "")
+
+
+def plan_jobs(
+    found: Sequence[tuple[str, Path]],
+    output: str | None,
+    in_place: bool,
+    stdout_is_terminal: bool,
+    tree: bool = False,
+) -> list[Job]:
+    """One job per input; `output` of a `tree` is a directory, whatever is found in the tree.
+
+    Raises BadOption for a combination that has no meaning.
+    """
+    if in_place:
+        if output is not None:
+            raise BadOption("contradicts --in-place", option="-o")
+        for source, _ in found:
+            if is_pipe(source):
+                name = "standard input" if source == PIPE else source
+                raise BadOption(f"{name} has no place to write to", option="--in-place")
+        return [Job(source, Path(source)) for source, _ in found]
+    if output is None:
+        return _unnamed(found, stdout_is_terminal)
+    return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
+
+
+def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
+    """Raises BadOption where the only result has a name of another format than the input's, which stays."""
+    from cappunc_cli.formats import FORMATS, recognise
+
+    if len(jobs) != 1:
+        return  # several results have the names of their inputs
+    (job,) = jobs
+    suffix = job.target.suffix.lower() if job.target is not None else ""
+    meant = [name for name, module in FORMATS.items() if suffix in module.SUFFIXES]
+    # Captions may be called talk.txt; new.txt is no worse.
+    if not meant or suffix == Path(job.file_name).suffix.lower():
+        return
+    try:
+        text, _ = read_text(job.source, job.encoding)
+        own = recognise(text, job.file_name, format_name).format
+    except (CappuncError, OSError):
+        return  # whoever reads it next tells
+    if text.strip() and own not in meant:
+        from cappunc_cli.layout import CAPTION_FORMATS
+
+        made = meant[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
+        hint = "; cappunc captions makes captions of words with times" if made else ""
+        raise BadOption(f"{job.name} is {own} and stays so, {job.target} is no name for that{hint}", option="-o")
+
+
+def _suffixes(format_name: str | None) -> frozenset[str]:
+    """Suffixes of the files of a format."""
+    from cappunc_cli.formats import FORMATS
+
+    if format_name is None:
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
+    return frozenset(FORMATS[format_name].SUFFIXES)
+
+
+def _expand(
+    name: str, suffixes: Collection[str], output: Path | None, unread: Callable[[OSError], None]
+) -> Iterator[tuple[str, Path]]:
+    path = Path(name)
+    if name == PIPE:
+        yield PIPE, Path("stdin")
+    elif not path.is_dir():
+        yield name, Path(path.name)
+    else:
+        for folder, folders, names in os.walk(path, onerror=unread):
+            folders[:] = sorted(
+                f for f in folders if not f.startswith(".") and (output is None or Path(folder, f).resolve() != output)
+            )
+            for file in sorted(names):
+                here = Path(folder, file)
+                if here.suffix.lower() not in suffixes or file.startswith(".") or here.stem.endswith(".fixed"):
+                    continue
+                if is_pipe(str(here)):  # it would be waited for, for ever if nobody writes into it
+                    unread(OSError(errno.EINVAL, "is a pipe; name it to have it read", str(here)))
+                else:
+                    yield str(here), here.relative_to(path)
+
+
+def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:
+    if not stdout_is_terminal:
+        return _to_stdout(found)
+    # A pipe has no neighbourhood.
+    return [Job(source, None if is_pipe(source) else beside(Path(source))) for source, _ in found]
+
+
+def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
+    if len(found) > 1:
+        raise BadOption("several files would run together on standard output; -o names a directory", option="FILES")
+    return [Job(source, None) for source, _ in found]
+
+
+def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
+    root = Path(output)
+    is_file = not root.is_dir() and not output.endswith(("/", os.sep))
+    if len(found) == 1 and not tree and is_file:
+        return [Job(found[0][0], root)]
+    if (root.exists() and not root.is_dir()) or (is_file and root.suffix.lower() in _suffixes(None)):
+        raise BadOption(f"{output} is no directory, and several files cannot become one", option="-o")
+    jobs = [Job(source, root / relative) for source, relative in found]
+    taken: dict[Path | None, str] = {}
+    for job in jobs:
+        if job.target in taken:
+            raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option="-o")
+        taken[job.target] = job.source
+    return jobs

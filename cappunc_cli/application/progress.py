@@ -1,0 +1,156 @@
+"""Messages for the user on standard error: one line per event, and progress on a terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: What a terminal obeys and does not show, and what ends or turns a line: file names and texts may hold any of it.
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+#: Warnings about one file before the rest is only counted.
+_MOST_WARNINGS = 20
+
+
+def escaped(text: object) -> str:
+    """The text in one line, without control characters: ESC becomes `\\x1b`, a line break `\\n`."""
+    return _CONTROL.sub(_escape, str(text))
+
+
+def escaped_lines(text: str) -> str:
+    """As `escaped`, but for tabs and the line ends, which become those of a terminal."""
+    text = re.sub("\r(?!\n)", lambda found: f"{_escape(found)}\n", text).replace("\r\n", "\n")
+    return re.sub(rf"(?![\t\n])[{_CONTROLS}]", _escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def make_streams_safe() -> None:
+    """Let standard output and error write an escape for what their encoding lacks, whichever command writes it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class Reporter:
+    """Speaks on standard error only; `quiet` leaves errors, `verbose` adds what is usually no news."""
+
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
+        self.quiet = quiet
+        self.verbose = verbose
+        #: How many errors it was told.
+        self.errors = 0
+        self._print: Callable[[str], None] = _to_stderr
+
+    def error(self, message: object) -> None:
+        self.errors += 1
+        self._say(message)
+
+    def failure(self, message: object, passed: bool) -> None:
+        """An error; or, of a file that nobody named, that it is `passed` over."""
+        if passed:
+            self.info(f"{message}; skipped")
+        else:
+            self.error(message)
+
+    def info(self, message: str) -> None:
+        if not self.quiet:
+            self._say(message)
+
+    def detail(self, message: str) -> None:
+        if self.verbose:
+            self._say(message)
+
+    def guessed(self, name: str, note: str) -> None:
+        """What was guessed of a file's encoding, if anything was."""
+        if note:
+            self.info(f"{name}: {note}")
+
+    def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
+        """One line for each (line number, message), up to a screenful unless verbose."""
+        if self.quiet:
+            return
+        shown = notices if self.verbose else notices[:_MOST_WARNINGS]
+        for line, message in shown:
+            self._say(f"{name}:{line}: warning: {message}")
+        if len(shown) < len(notices):
+            self._say(f"{name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
+
+    def _say(self, message: object) -> None:
+        self._print(f"cappunc: {escaped(message)}")
+
+    @contextmanager
+    def progress(self, total: int) -> Iterator[Steps]:
+        """Shows how far `total` files have come; silent off a terminal."""
+        if self.quiet or sys.stderr is None or not sys.stderr.isatty():
+            yield Steps(_nothing)
+            return
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+        console = Console(stderr=True)
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+            task = bar.add_task("", total=total)
+            self._print = on(console)
+            try:
+                yield Steps(lambda name, done: bar.update(task, description=escape(escaped(name)), completed=done))
+            finally:
+                self._print = _to_stderr
+
+
+class Steps:
+    """Counts files and shares of files; `show` hears the last file's name and how many files that makes."""
+
+    def __init__(self, show: Callable[[str, float], None]) -> None:
+        self._show = show
+        self._done = 0
+        self._read = 0.0
+        self._name = ""
+
+    def done(self, name: str) -> None:
+        """A file is done."""
+        self._done += 1
+        self._name = name
+        self._moved()
+
+    def reading(self, files: int) -> Callable[[float], None]:
+        """A callback for the share of words that the model has read of so many files, while others may be in work."""
+        known = 0.0
+
+        def heard(share: float) -> None:
+            nonlocal known
+            if share > known:  # files that failed together begin anew, each on its own
+                self._read += (share - known) * files
+                known = share
+                self._moved()
+
+        return heard
+
+    def _moved(self) -> None:
+        # What is read is not yet written, and files without words are done unread.
+        self._show(self._name, max(self._done, self._read))
+
+
+def on(console: Console) -> Callable[[str], None]:
+    """A function that prints one line on a console, as it is but for control characters."""
+    return lambda text: console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _to_stderr(text: str) -> None:
+    if sys.stderr is not None:  # closed by `2>&-`
+        print(text, file=sys.stderr, flush=True)
+
+
+def _nothing(_name: str, _done: float) -> None:
+    return

@@ -1,0 +1,97 @@
+"""From files to samples: the hypothesis is read, or restored by a model from the stripped reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli.application.scoring.inputs import listing, load_documents, pair_files
+from cappunc_cli.errors import BadInput
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.scoring.restorer import Restorer
+    from cappunc_cli.evaluation import Sample
+    from cappunc_cli.evaluation.datasets import Source
+    from cappunc_cli.transcript.words import Word
+
+
+def sources(
+    references: Sequence[Path],
+    format_name: str | None,
+    only: str | None,
+    windows: int | None = None,
+    notation: bool = False,
+    *,
+    speech_dashes: bool = False,
+) -> Iterator[Source]:
+    """All documents of the references, read as they are asked for; raises BadInput if there are none.
+
+    With `windows` each is cut into gold windows of so many words; `notation` and `speech_dashes` are as for
+    `load_documents`.
+    """
+    from cappunc_cli.evaluation.datasets import gold_windows
+
+    found = False
+    for path in listing(references):
+        for source in load_documents(path, format_name, only, notation, speech_dashes=speech_dashes):
+            if source.words:
+                found = True
+                yield from (source,) if windows is None else gold_windows(source, windows)
+    if not found:
+        raise BadInput("no words to score")
+
+
+def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
+    """Strip every document (of its case alone where marks are given), restore it, and put both beside each other."""
+    from cappunc_cli.evaluation import Sample
+
+    for source in documents:
+        words = source.lowered() if marks_given else source.stripped()
+        texts, probabilities = restorer.restore(words) if words else ([], None)
+        reference, tolerated = source.nearest(texts)
+        yield Sample(source.name, reference, texts, starts(words), probabilities, tolerated)
+
+
+def read(
+    references: Sequence[Path],
+    hypotheses: Sequence[Path],
+    format_name: str | None,
+    only: str | None,
+    notation: bool = False,
+    *,
+    speech_dashes: bool = False,
+) -> list[Sample]:
+    """Reference and hypothesis files beside each other, document by document; `speech_dashes` as for `load_documents`.
+
+    Raises CappuncError.
+    """
+    from cappunc_cli.evaluation import Sample
+
+    samples = []
+    for reference, hypothesis in pair_files(references, hypotheses):
+        ours, theirs = (
+            list(load_documents(reference, format_name, only, notation, speech_dashes=speech_dashes)),
+            list(load_documents(hypothesis, format_name, only, speech_dashes=speech_dashes)),
+        )
+        if len(ours) != len(theirs):
+            raise BadInput(f"{len(theirs)} documents for {len(ours)} of {reference.name}", path=str(hypothesis))
+        for a, b in zip(ours, theirs, strict=True):
+            same = len(a.words) == len(b.words)
+            times = starts(b.words) or (starts(a.words) if same else [])
+            texts = [word.text for word in b.words]
+            nearest, tolerated = a.nearest(texts)
+            samples.append(Sample(a.name, nearest, texts, times, tolerated=tolerated))
+    if not any(sample.reference for sample in samples):
+        raise BadInput("no words to score")
+    return samples
+
+
+def starts(words: Sequence[Word]) -> list[int | None]:
+    """The start of every word; a word without one has that of the nearest before it. Empty without any."""
+    result: list[int | None] = []
+    last = None
+    for word in words:
+        last = last if word.start is None else word.start
+        result.append(last)
+    return result if last is not None else []

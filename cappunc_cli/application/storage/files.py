@@ -1,0 +1,175 @@
+"""Reading and writing files and pipes as bytes; no file is ever half written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TextIO
+
+from cappunc_cli.application.progress import escaped, escaped_lines
+from cappunc_cli.application.storage.encodings import Encoding, decode
+from cappunc_cli.application.storage.file_attributes import keep
+from cappunc_cli.application.storage.leftovers import temporary
+from cappunc_cli.errors import CappuncError, WrongUsage
+
+#: What the user writes for standard input or output.
+PIPE = "-"
+#: What came through pipes, with the stream if that was standard input: it is looked at for its language before
+#: it is read, and a pipe gives its bytes once.
+_piped: dict[str, tuple[object, bytes]] = {}
+
+
+def checked_name(source: str) -> str:
+    """The name of a file; raises WrongUsage where it is empty: a variable that the shell does not know.
+
+    `Path` would take it for the current directory.
+    """
+    if not source:
+        raise WrongUsage("no such file: the name is empty", "")
+    return source
+
+
+def standard_input() -> TextIO:
+    """Standard input; raises CappuncError where it is closed (`<&-`)."""
+    if sys.stdin is None:
+        raise CappuncError("is closed", "standard input")
+    return sys.stdin
+
+
+def read_bytes(source: str) -> bytes:
+    """All bytes of a file, or of a pipe (`-`: standard input), which may be asked for again."""
+    if not is_pipe(source):
+        return Path(source).read_bytes()
+    stream = standard_input().buffer if source == PIPE else None
+    if source not in _piped or _piped[source][0] is not stream:
+        _piped[source] = stream, Path(source).read_bytes() if stream is None else stream.read()
+    return _piped[source][1]
+
+
+def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
+    """Text of a file in a codec, if that is known, or of standard input for `-`, and how to write it back."""
+    return decode(read_bytes(source), codec)
+
+
+def about(error: CappuncError | OSError, name: str) -> CappuncError:
+    """The error as one line about the file that it names, or else `name`."""
+    if isinstance(error, CappuncError):
+        return CappuncError(error.message, error.path or name, error.line)
+    return CappuncError(error.strerror or str(error), str(error.filename or name))
+
+
+def write_stdout(data: bytes) -> None:
+    """Write bytes to standard output, at once; BrokenPipeError when nobody reads them, or CappuncError."""
+    if sys.stdout is None:
+        raise CappuncError("is closed", "standard output")
+    rest = memoryview(data)
+    try:
+        while rest:
+            # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise about(error, "standard output") from error
+
+
+def write_text(text: str) -> None:
+    """Write text to standard output: as it is into a pipe, without control characters on a terminal."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        text = escaped_lines(text)
+    write_stdout(text.encode("utf-8", "surrogateescape"))
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines to standard output; a name with a line break in it breaks none."""
+    write_stdout("".join(f"{escaped(line)}\n" for line in lines).encode("utf-8", "surrogateescape"))
+
+
+def write_json(data: object, indent: int = 2) -> None:
+    """Write JSON to standard output, in UTF-8 wherever it goes; bytes of a name that are none become `\\udcff`."""
+    text = re.sub(
+        r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent)
+    )
+    write_stdout(f"{text}\n".encode("utf-8", "backslashreplace"))
+
+
+def is_pipe(source: str) -> bool:
+    """Whether an input is standard input or another pipe (`<(command)`): only this process can read it, and once."""
+    path = Path(source)
+    return source == PIPE or (path.exists() and not is_file(path) and not path.is_dir())
+
+
+def is_file(path: Path) -> bool:
+    """Whether the path leads to a regular file (not to a pipe, a device or a directory)."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def write_atomic(
+    path: Path, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
+) -> None:
+    """Write a file in one step: whoever looks sees the old content or the new, never less.
+
+    A symbolic link stays and its target is written; an existing file keeps its owner, mode and attributes. A pipe
+    or a device (`/dev/null`) is written directly. `before` the step it hears what the new file will be like, and may
+    raise. Until `sync_directory`, which many files can share, a power cut may bring the old content back of what is
+    not `lasting`. Raises OSError about `path`, and CappuncError; then nothing has changed.
+    """
+    try:
+        _write(path, data, lasting, before)
+    except OSError as error:
+        # Not about the name of a temporary file, nor about none.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write(path: Path, data: bytes, lasting: bool, before: Callable[[os.stat_result], None] | None) -> None:
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    found = _existing(target)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        target.write_bytes(data)
+        return
+    with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        name = Path(file.name)
+        if found is not None:
+            keep(target, found, name)
+        if before is not None:
+            before(os.fstat(file.fileno()))
+        if sys.platform == "win32":
+            file.close()  # what is open has a fixed name there
+        name.replace(target)
+    if lasting:
+        sync_directory(target.parent)
+
+
+def _existing(target: Path) -> os.stat_result | None:
+    """The status of a file; None if there is none. Raises PermissionError where it is read-only."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(found.st_mode) and not os.access(target, os.W_OK):
+        # A rename needs no right on the file itself, but read-only is a wish.
+        raise PermissionError(13, "is read-only", str(target))
+    return found
+
+
+def sync_directory(directory: Path) -> None:
+    """Make names last: without it a power cut may bring the old ones back. Windows cannot and need not."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,82 @@
+"""Input for measurements: the same words at every call, drawn from a model's own vocabulary.
+
+Whole words of the tokenizer, frequent ones (low numbers) more often, and now and then two of
+them as one word, so that a word has about as many pieces as in speech (1.1 to 1.2).
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+
+from cappunc_cli.errors import BadModel
+
+_SECONDS_PER_WORD = 0.35
+_WORDS_PER_CUE = 12
+#: One word in so many is two in one.
+_JOINED = 12
+_COMMON, _FEWEST_LETTERS = 20_000, 1
+
+
+def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
+    """`count` words from the tokenizer.json of a model directory; raises BadModel without any."""
+    path = directory / "tokenizer.json"
+    try:
+        vocabulary = json.loads(path.read_text("utf-8"))["model"]["vocab"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadModel("no vocabulary to make a text of", str(path)) from error
+    pieces = (
+        [entry[0] for entry in vocabulary] if isinstance(vocabulary, list) else sorted(vocabulary, key=vocabulary.get)
+    )
+    marked = any(piece.startswith("▁") for piece in pieces)
+    whole = [piece.removeprefix("▁") for piece in pieces if not marked or piece.startswith("▁")]
+    whole = [word for word in whole if word.isalpha() and word == word.lower() and len(word) > _FEWEST_LETTERS][
+        :_COMMON
+    ]
+    if not whole:
+        raise BadModel("no vocabulary to make a text of", str(path))
+    chance = Random(seed)
+    # Zipf's law, flattened: the head of a vocabulary is no frequency list.
+    weights = list(accumulate(1 / (i + 30) for i in range(len(whole))))
+    drawn = chance.choices(whole, cum_weights=weights, k=count)
+    joined = chance.choices(whole, cum_weights=weights, k=count // _JOINED + 1)
+    for i in range(0, count, _JOINED):
+        drawn[i] += joined[i // _JOINED]
+    return drawn
+
+
+def srt(words: list[str]) -> str:
+    """SubRip, two lines of six words to a cue, some cues after a pause."""
+    cues = []
+    at = 1.0
+    for i in range(0, len(words), _WORDS_PER_CUE):
+        cue = words[i : i + _WORDS_PER_CUE]
+        end = at + len(cue) * _SECONDS_PER_WORD
+        lines = " ".join(cue[: _WORDS_PER_CUE // 2]), " ".join(cue[_WORDS_PER_CUE // 2 :])
+        number = i // _WORDS_PER_CUE
+        cues.append(f"{number + 1}\n{_stamp(at)} --> {_stamp(end)}\n" + "".join(f"{line}\n" for line in lines if line))
+        at = end + (0.0, 0.1, 0.7)[number % 3]
+    return "\n".join(cues)
+
+
+def whisper_json(words: list[str]) -> str:
+    """Whisper's JSON with a time for every word."""
+    segments: list[dict[str, object]] = []
+    at = 0.0
+    for i in range(0, len(words), _WORDS_PER_CUE):
+        timed = []
+        for word in words[i : i + _WORDS_PER_CUE]:
+            timed.append({"word": f" {word}", "start": round(at, 2), "end": round(at + 0.3, 2), "probability": 0.9})
+            at += _SECONDS_PER_WORD
+        text = "".join(str(entry["word"]) for entry in timed)
+        segments.append(
+            {"id": len(segments), "start": timed[0]["start"], "end": timed[-1]["end"], "text": text, "words": timed}
+        )
+    return json.dumps({"text": "".join(str(s["text"]) for s in segments), "segments": segments, "language": "en"})
+
+
+def _stamp(seconds: float) -> str:
+    ms = round(seconds * 1000)
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02},{ms % 1000:03}"

@@ -1,0 +1,174 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
+from cappunc_cli.errors import BadOption, WrongUsage
+from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.transcript.labels import MARKS, PairedMark
+
+#: What may be the code of a language, whether or not the table knows it.
+CODE = re.compile(r"[a-z]{2,3}")
+
+
+def code_of(language: str) -> str:
+    """The code of a language that a user calls `EN`, `en-US` or `English`; what is no code and no name stays."""
+    plain = language.strip().lower()
+    code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
+    return code if code == "auto" or CODE.fullmatch(code) else language
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
+]
+
+
+def _format(name: str | None) -> str | None:
+    if name is not None:
+        from cappunc_cli.formats import FORMATS
+
+        if name not in FORMATS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(sorted(FORMATS))}")
+    return name
+
+
+def _engine(name: str) -> str:
+    if name not in ENGINES:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(ENGINES)}")
+    return name
+
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="|".join(ENGINES),
+        callback=_engine,
+        help="; ".join(f"{name}: {kind.about}" for name, kind in ENGINES.items()) + ".",
+    ),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", callback=_format, help="Format of the files, if it is not found."),
+]
+
+
+def _encoding(name: str | None) -> str | None:
+    if name is None:
+        return None
+    from cappunc_cli.application.storage import encodings
+
+    try:
+        return encodings.named(name)
+    except LookupError:
+        raise typer.BadParameter(f"{name!r} is no encoding of text files") from None
+
+
+EncodingName = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        callback=_encoding,
+        help="Encoding of the files (cp1250, mac_roman …); of those in an old code page it is a guess.",
+    ),
+]
+
+
+def _not_empty(name: str | None) -> str | None:
+    if name == "":
+        raise typer.BadParameter("the name is empty")
+    return name
+
+
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE|DIR", callback=_not_empty, help="Where to write; - is standard output."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")]
+Lang = Annotated[str, typer.Option(metavar="CODE", parser=code_of, help="Language of the files; auto looks at each.")]
+ModelByLanguage = Annotated[
+    str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
+]
+
+
+def _device(name: str) -> str:
+    from cappunc_cli.restoration.model.devices import parse_device
+
+    try:
+        parse_device(name)
+    except WrongUsage as error:
+        raise typer.BadParameter(error.message) from error
+    return name
+
+
+def finite(value: float | None) -> float | None:
+    """A number that is one: neither inf nor nan, which pass every range."""
+    if value is not None and not isfinite(value):
+        raise typer.BadParameter(f"{value} is no number to reckon with")
+    return value
+
+
+Device = Annotated[str, typer.Option(metavar="NAME", callback=_device, help="auto, cpu, cuda[:N] or tensorrt[:N].")]
+Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
+
+
+def _known(marks: str | None) -> str | None:
+    if marks is not None and (unknown := set(marks) - {*MARKS, *PairedMark}):
+        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(PairedMark)}")
+    return marks
+
+
+Marks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARKS",
+        callback=_known,
+        help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named.",
+    ),
+]
+Sensitivity = Annotated[
+    float, typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="0: few marks, 1: many.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
+
+
+def path_of(name: str) -> Path:
+    """A path; what a shell makes of an unset variable is none, though Path would take it for the current directory."""
+    if not name:
+        raise typer.BadParameter("the name is empty: no such file")
+    return Path(name)
+
+
+def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:
+    """The inputs of a command; if nothing is named or piped in, print its help and exit with code 2.
+
+    Raises WrongUsage for an empty name, and CappuncError where standard input is closed.
+    """
+    if not files and standard_input().isatty():
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+    return list(map(checked_name, files or [PIPE]))
+
+
+@contextmanager
+def options_checked() -> Iterator[None]:
+    """What the application finds wrong with an option is said as Typer says it, with the command's help."""
+    try:
+        yield
+    except BadOption as error:
+        raise typer.BadParameter(error.message, param_hint=error.option) from error

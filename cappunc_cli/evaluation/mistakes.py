@@ -1,0 +1,122 @@
+"""Every wrong mark and case in its context, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cappunc_cli.evaluation import Evaluation, Sample
+from cappunc_cli.evaluation.align import Alignment
+from cappunc_cli.evaluation.calibration import COLUMNS
+from cappunc_cli.transcript.labels import TERMINAL, Case, PairedMark
+
+#: Words shown on either side.
+_CONTEXT = 8
+#: How bad an error is where no probability says it: a wrong sentence end misleads, a comma hardly.
+_SENTENCE, _EXCHANGE, _COMMA, _CASE = 0.9, 0.6, 0.4, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One wrong decision.
+
+    `group` is what one filters by (`missed ,`, `false .`, `, for .`, `Capital missed`);
+    `start` is milliseconds or None; the word is given as both sides write it ('' where a
+    side has none) between words of the hypothesis; `weight` is 0 to 1, 1 the worst: the
+    probability that the model gave to other marks than the true one, if it gave any.
+    """
+
+    file: str
+    start: int | None
+    group: str
+    before: str
+    reference: str
+    hypothesis: str
+    after: str
+    weight: float
+
+
+def worst_mistakes(evaluation: Evaluation, limit: int = 3000) -> list[Mistake]:
+    """The worst errors of all samples, worst first; at most `limit`, each group keeping its share."""
+    found: dict[str, list[Mistake]] = {}
+    for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
+        for error in _errors(evaluation, sample, alignment):
+            found.setdefault(error.group, []).append(error)
+    total = sum(map(len, found.values()))
+    kept: list[Mistake] = []
+    for group in found.values():
+        group.sort(key=lambda error: -error.weight)
+        kept += group[: max(limit * len(group) // max(total, limit), 1)]
+    return sorted(kept, key=lambda error: -error.weight)
+
+
+def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
+    place = 0  # the hypothesis word that a missing one would follow
+    # A hypothesis without quotation marks was not asked for them.
+    asked = frozenset[PairedMark]().union(*(label.around for label in {token.label for token in alignment.hypothesis}))
+    for i, j in alignment.pairs():
+        place = place if j is None else j
+        ours = alignment.reference[i].label if i is not None else None
+        theirs = alignment.hypothesis[j].label if j is not None else None
+        true, found = (evaluation.fold.get(m, m) for m in (ours.mark if ours else "", theirs.mark if theirs else ""))
+        groups: list[tuple[str, float]] = []
+        if true != found:
+            groups.append((_mark_group(true, found), _weight(sample, j, true, found)))
+        ours_around, theirs_around = (label.around & asked if label else frozenset() for label in (ours, theirs))
+        groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
+        groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
+        if evaluation.cased and i is not None and j is not None:
+            # A word that is another word has no case to be compared with.
+            same = alignment.reference[i].bare == alignment.hypothesis[j].bare
+            assert ours is not None
+            assert theirs is not None
+            if same and (ours.case, ours.form) != (theirs.case, theirs.form):
+                groups.append((_case_group(ours.case, theirs.case), _CASE))
+        if not groups:
+            continue
+        words = sample.hypothesis
+        for group, weight in groups:
+            yield Mistake(
+                sample.name,
+                sample.starts[place] if place < len(sample.starts) else None,
+                group,
+                " ".join(words[max(place - _CONTEXT, 0) : place + (j is None)]),
+                sample.reference[i] if i is not None else "",
+                words[j] if j is not None else "",
+                " ".join(words[place + 1 : place + 1 + _CONTEXT]),
+                weight,
+            )
+
+
+def _mark_group(true: str, found: str) -> str:
+    if not true:
+        return f"false {found}"
+    return f"{found} for {true}" if found else f"missed {true}"
+
+
+def _case_group(true: Case, found: Case) -> str:
+    if found is Case.LOWER:
+        return f"{_show(true)} missed"
+    return f"false {_show(found)}" if true is Case.LOWER else f"{_show(found)} for {_show(true)}"
+
+
+def _show(case: Case) -> str:
+    return {Case.LOWER: "lower", Case.CAPITAL: "Capital", Case.UPPER: "UPPER", Case.MIXED: "mIxed"}[case]
+
+
+def _weight(sample: Sample, j: int | None, true: str, found: str) -> float:
+    if sample.probabilities is not None and j is not None and true in COLUMNS:
+        return 1 - float(sample.probabilities[j, COLUMNS.index(true)])
+    ends = [mark != "" and mark in TERMINAL for mark in (true, found)]
+    if ends[0] != ends[1]:
+        return _SENTENCE
+    return _EXCHANGE if true and found else _COMMA
+
+
+def short_time(start: int | None) -> str:
+    """`1:02:03.4`, or nothing where the time is unknown."""
+    if start is None:
+        return ""
+    minutes, seconds = divmod(start / 1000, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    return f"{hours}:{minutes:02}:{seconds:04.1f}" if hours else f"{minutes}:{seconds:04.1f}"

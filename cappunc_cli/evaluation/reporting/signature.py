@@ -1,0 +1,40 @@
+"""The signature of a score: all that it depends on, in one line that travels with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cappunc_cli.transcript.labels import FOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Tool version, model, options, data; `str()` is `cappunc:1.0|model:en@0123456789ab|…`."""
+
+    version: str
+    model: str
+    options: tuple[tuple[str, str], ...]
+    data: str
+
+    def fields(self) -> dict[str, str]:
+        """The parts by name."""
+        return {"cappunc": self.version, "model": self.model, **dict(self.options), "data": self.data}
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.fields().items())
+
+
+def describe_fold(fold: Mapping[str, str] = FOLD) -> str:
+    """`!;…>. :—>,`, or `none`."""
+    marks = {target: "".join(m for m, t in fold.items() if t == target) for target in dict.fromkeys(fold.values())}
+    return " ".join(f"{sources}>{target}" for target, sources in marks.items()) or "none"
+
+
+def hash_words(documents: Sequence[Sequence[str]]) -> str:
+    """Twelve hex digits of the reference's written words; the same text in another format has the same."""
+    digest = hashlib.sha256()
+    for words in documents:
+        digest.update(" ".join(words).encode() + b"\n")
+    return digest.hexdigest()[:12]

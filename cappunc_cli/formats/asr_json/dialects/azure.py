@@ -1,0 +1,62 @@
+"""Azure batch transcription: phrases sorted by channel, times in ticks of 100 ns.
+
+`lexical`, `itn`, `maskedITN` and `words` are raw by definition: the words give their times
+to `display`, the only text that is written, and its copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, whole
+
+_TICKS = 1e-4
+
+
+def sniff(value: object) -> bool:
+    phrases = entries(value, "recognizedPhrases")
+    return bool(phrases) and any("nBest" in phrase for phrase in phrases)
+
+
+def tracks(value: object) -> Iterator[Track]:
+    phrases = entries(value, "recognizedPhrases")
+    combined = entries(value, "combinedRecognizedPhrases")
+    for channel in dict.fromkeys(map(_channel, phrases)):
+        own = [phrase for phrase in phrases if _channel(phrase) == channel]
+        texts = whole([c.get("display") for c in combined if _channel(c) == channel])
+        shown = _words(own, channel, "displayWords", "displayText")
+        copies = [copy for copy in (texts, shown) if copy]
+        yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"), channel=channel)
+
+
+def _channel(value: Node) -> str:
+    return str(value.get("channel", 0))
+
+
+def _phrases(phrases: Sequence[Node], channel: str) -> list[Field]:
+    fields = []
+    for phrase in phrases:
+        display = first(phrase.get("nBest")).get("display")
+        if isinstance(display, Literal):
+            fields.append(Field(display, *_span(phrase), (channel, phrase.get("speaker")), "\n"))
+    return fields
+
+
+def _words(phrases: Sequence[Node], channel: str, key: str, text: str) -> list[Field]:
+    fields = []
+    for phrase in phrases:
+        join = "\n"
+        for word in entries(first(phrase.get("nBest")), key):
+            if isinstance(word.get(text), Literal):
+                fields.append(Field(word[text], *_span(word), (channel, phrase.get("speaker")), join))
+                join = " "
+    return fields
+
+
+def _span(value: Node) -> tuple[int | None, int | None]:
+    if "offsetMilliseconds" in value:
+        start, length = seconds(value["offsetMilliseconds"], 1), seconds(value.get("durationMilliseconds"), 1)
+    else:
+        start, length = seconds(value.get("offsetInTicks"), _TICKS), seconds(value.get("durationInTicks"), _TICKS)
+    return start, None if start is None or length is None else start + length

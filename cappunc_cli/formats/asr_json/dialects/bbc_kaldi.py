@@ -1,0 +1,26 @@
+"""BBC Kaldi (Octo): `punct` of each word is written, `word` stays raw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json.scan import Literal
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, node, seconds, whole
+
+
+def sniff(value: object) -> bool:
+    return any("punct" in word for word in entries(value, "retval", "words"))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    top = node(value, "retval")
+    voices = Voices.of(
+        (seconds(s.get("start")), node(s, "speaker").get("@id")) for s in entries(top, "segmentation", "segments")
+    )
+    fields = []
+    for word in entries(top, "words"):
+        if isinstance(word.get("punct"), Literal):
+            start = seconds(word.get("start"))
+            fields.append(Field(word["punct"], start, seconds(word.get("end")), voices.at(start)))
+    text = whole([top.get("punct")])
+    yield Track(fields, [text] if text else [])

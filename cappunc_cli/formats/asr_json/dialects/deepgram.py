@@ -1,0 +1,45 @@
+"""Deepgram: `punctuated_word` where the file has it (`word` stays raw then), else `word`.
+
+The words come again in the transcript, in paragraphs and sentences, and in utterances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, whole
+
+
+def sniff(value: object) -> bool:
+    return any("alternatives" in channel for channel in entries(value, "results", "channels"))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    utterances = entries(value, "results", "utterances")
+    for number, channel in enumerate(entries(value, "results", "channels")):
+        best = first(channel.get("alternatives"))
+        own = [u for u in utterances if u.get("channel", 0) == number]
+        paragraphs = node(best, "paragraphs")
+        sentences = [s for p in entries(paragraphs, "paragraphs") for s in entries(p, "sentences")]
+        copies = [
+            whole([best.get("transcript")]),
+            [Field(text, labels=True) for text in [paragraphs.get("transcript")] if isinstance(text, Literal)],
+            whole([sentence.get("text") for sentence in sentences]),
+            whole([utterance.get("transcript") for utterance in own]),
+            [field for utterance in own for field in _fields(entries(utterance, "words"), number)],
+        ]
+        copies = [copy for copy in copies if copy]
+        words = _fields(entries(best, "words"), number)
+        if words or copies:
+            yield Track(words or copies.pop(0), copies, channel=number)
+
+
+def _fields(words: Sequence[Node], channel: int) -> list[Field]:
+    fields = []
+    for word in words:
+        text = word.get("punctuated_word", word.get("word"))
+        if isinstance(text, Literal):
+            start, end = seconds(word.get("start")), seconds(word.get("end"))
+            fields.append(Field(text, start, end, (channel, word.get("speaker"))))
+    return fields

@@ -1,0 +1,63 @@
+"""DraftJS documents of transcript editors: block texts, and entities with a word each.
+
+Entities point into the block's text by JavaScript's characters, so they move with every
+mark. `data.words` of a block repeats the words as `punct`; their `word` is raw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, seconds, whole
+
+
+def sniff(value: object) -> bool:
+    return bool(entries(value, "blocks")) and isinstance(node(value).get("entityMap"), (dict, list))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    blocks = [block for block in entries(value, "blocks") if isinstance(block.get("text"), Literal)]
+    entities = _entities(value)
+    fields: list[Field] = []
+    anchors: list[Anchor] = []
+    for block in blocks:
+        own = _Ranges(block, entities)
+        fields += own.fields()
+        anchors += own.anchors()
+    punct = [w["punct"] for b in blocks for w in entries(b, "data", "words") if isinstance(w.get("punct"), Literal)]
+    copies = [copy for copy in (whole([b["text"] for b in blocks]), whole(punct, " ")) if copy]
+    if fields or copies:
+        yield Track(fields or copies.pop(0), copies, anchors=anchors)
+
+
+def _entities(value: object) -> dict[str, Node]:
+    found = node(value).get("entityMap")
+    pairs = found.items() if isinstance(found, dict) else enumerate(found if isinstance(found, list) else [])
+    return {str(key): entity for key, entity in pairs if isinstance(entity, Node)}
+
+
+class _Ranges:
+    """The entity ranges of one block, in order."""
+
+    def __init__(self, block: Node, entities: dict[str, Node]) -> None:
+        self.block = block
+        ranges = [r for r in entries(block, "entityRanges") if isinstance(r.get("offset"), int)]
+        self.ranges = sorted(ranges, key=lambda r: r["offset"])
+        self.data = [node(entities.get(str(r.get("key"))), "data") for r in self.ranges]
+
+    def fields(self) -> Iterator[Field]:
+        join = "\n"
+        for data in self.data:
+            if isinstance(data.get("text"), Literal):
+                speaker = node(self.block, "data").get("speaker")
+                yield Field(data["text"], seconds(data.get("start")), seconds(data.get("end")), speaker, join)
+                join = " "
+
+    def anchors(self) -> Iterator[Anchor]:
+        for place, data in zip(self.ranges, self.data, strict=True):
+            # Editors leave the offsets of an entity behind when they join blocks: such stay.
+            fresh = all(place.get(key) == data.get(key) for key in ("offset", "length"))
+            for counting in (place, data) if fresh else (place,):
+                yield Anchor(self.block["text"], counting, "offset", utf16=True)
+                yield Anchor(self.block["text"], counting, "length", "offset", grows=True, utf16=True)

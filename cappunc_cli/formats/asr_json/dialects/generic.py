@@ -1,0 +1,157 @@
+"""The shape nobody foresaw: a list of objects with a text and a start, wherever it is.
+
+A list of segments may hold lists of words; the first text found below the same object that
+repeats the words is kept in sync with them. So is read what some engine wrote several times over, one object
+after the other or in a list: each of them as its own engine has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from cappunc_cli.errors import UnknownFormat
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds, whole
+
+_TEXTS = ("punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8")
+_STARTS = ("start", "start_time", "startTime", "begin", "from", "ts", "time", "offset", "start_ms", "startMs", "t0")
+_ENDS = ("end", "end_time", "endTime", "stop", "to", "end_ts", "end_ms", "endMs", "t1")
+_SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "spk", "channel")
+_MILLIS = ("ms", "Ms")
+_DEPTH = 6
+#: So many other entries, if they are more than the transcripts, show that a list is none of transcripts.
+_OTHERS = 50
+
+
+def sniff(value: object) -> bool:
+    return _find(value) is not None or bool(_transcripts(value))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    if several := _transcripts(value):
+        from cappunc_cli.formats.asr_json import DIALECTS
+
+        for number, (engine, transcript) in enumerate(several):
+            for track in DIALECTS[engine].module.tracks(transcript):
+                yield _spoken_in(number, track)
+        return
+    found = _find(value)
+    if found is None:
+        return
+    holder, listed = found
+    words_key = next((key for key in ("words", "tokens", "items") if _timed(_inner(listed, key))), None)
+    copies = [whole([holder.get(key)]) for key in ("text", "transcript", "full_text", "full_transcript")]
+    if words_key is None:
+        fields = _fields(listed, " " if _single(listed) else "\n")
+    else:
+        fields = []
+        for entry in listed:
+            fields += _fields(_timed(entries(entry, words_key)), " ") or _fields([entry], "\n")
+        key = _key(listed, _TEXTS) or ""
+        copies.insert(0, whole([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
+    yield Track(fields, [copy for copy in copies if copy])
+
+
+def _transcripts(value: object) -> list[tuple[str, Any]]:
+    """The whole transcripts of a list, each with its engine; [] where it is a list of timed texts."""
+    from cappunc_cli.formats.asr_json import dialect_of
+
+    if not isinstance(value, list) or _timed(entries(value)):
+        return []
+    found: list[tuple[str, Any]] = []
+    for number, entry in enumerate(value):
+        try:
+            found.append((dialect_of(entry), entry))
+        except UnknownFormat:
+            if number - len(found) >= max(_OTHERS, len(found)):
+                return []
+    return found
+
+
+def _spoken_in(number: int, track: Track) -> Track:
+    """The track with speakers that no other transcript has: a new one begins a new turn."""
+    named = any(field.speaker is not None for field in (*track.words, *track.clock))
+
+    def own(fields: Sequence[Field]) -> list[Field]:
+        return [f._replace(speaker=(number, f.speaker)) if f.speaker is not None or not named else f for f in fields]
+
+    return replace(track, words=own(track.words), clock=own(track.clock))
+
+
+def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[Node, list[Node]] | None:
+    """The first list of timed texts, breadth before depth, and the object around it."""
+    if depth > _DEPTH:
+        return None
+    if isinstance(value, list):
+        listed = _timed(entries(value))
+        if listed:
+            return holder or Node(), listed
+        for child in value[:50]:
+            if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, holder)):
+                return below
+    if isinstance(value, Node):
+        # Segments say more than a flat list of words beside them: they have the same words.
+        children = sorted(value.items(), key=lambda item: (not isinstance(item[1], list), item[0] != "segments"))
+        for _, child in children:
+            if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, value)):
+                return below
+    return None
+
+
+def _inner(listed: Sequence[Node], key: str) -> list[Node]:
+    return [word for entry in listed for word in entries(entry, key)]
+
+
+def _timed(listed: Sequence[Node]) -> list[Node]:
+    """The entries, if most of them have a text and a time."""
+    if not listed:
+        return []
+    text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
+    if text is None or start is None:
+        return []
+    good = [entry for entry in listed if isinstance(entry.get(text), Literal)]
+    timed = [entry for entry in good if seconds(entry.get(start)) is not None]
+    spoken = any(any(c.isalpha() for c in entry[text]) for entry in good)
+    return good if spoken and 2 * len(timed) > len(listed) else []
+
+
+def _key(listed: Sequence[Node], keys: Sequence[str]) -> str | None:
+    """The first of the keys that at least half of the entries have."""
+    return next((key for key in keys if 2 * sum(key in entry for entry in listed) >= len(listed)), None)
+
+
+def _single(listed: Sequence[Node]) -> bool:
+    text = _key(listed, _TEXTS) or ""
+    return 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
+
+
+def _fields(listed: Sequence[Node], join: str) -> list[Field]:
+    text, start, end = _key(listed, _TEXTS), _key(listed, _STARTS), _key(listed, _ENDS)
+    who = _key(listed, _SPEAKERS)
+    if text is None or start is None:
+        return []
+    scale = _scale(start, [entry.get(start) for entry in listed])
+    fields = []
+    for i, entry in enumerate(listed):
+        value = entry.get(text)
+        if isinstance(value, Literal):
+            speaker = entry.get(who) if who else None
+            begin, stop = seconds(entry.get(start), scale), seconds(entry.get(end), scale) if end else None
+            spaced = join == " " and value[:1].isspace()
+            fields.append(Field(value, begin, stop, speaker, "\n" if not i else "" if spaced else join))
+    return fields
+
+
+def _scale(key: str, values: Sequence[object]) -> float:
+    """Milliseconds in one unit of the list's times: names say it, else steps of whole numbers do."""
+    if key.endswith(_MILLIS):
+        return 1.0
+    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    if len(numbers) < len(values) or len(numbers) < 2:
+        return 1000.0
+    steps = [b - a for a, b in pairwise(numbers)]
+    return 1.0 if median(steps) >= 40 else 1000.0

@@ -1,0 +1,24 @@
+"""Gentle: `transcript` has the marks, words point into it by character and never have any.
+
+Every mark that comes or goes moves the offsets behind it; `alignedWord` stays raw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json.scan import Literal
+from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, seconds
+
+
+def sniff(value: object) -> bool:
+    words = entries(value, "words")
+    return isinstance(node(value).get("transcript"), Literal) and any("case" in word for word in words)
+
+
+def tracks(value: object) -> Iterator[Track]:
+    transcript = node(value)["transcript"]
+    words = [word for word in entries(value, "words") if isinstance(word.get("word"), Literal)]
+    fields = [Field(w["word"], seconds(w.get("start")), seconds(w.get("end")), marks=False) for w in words]
+    anchors = [Anchor(transcript, word, key) for word in words for key in ("startOffset", "endOffset") if key in word]
+    yield Track([Field(transcript)], [fields] if fields else [], fields, anchors)

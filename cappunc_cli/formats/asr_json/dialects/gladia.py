@@ -1,0 +1,41 @@
+"""Gladia v2: utterances with words; texts, sentences and even subtitles repeat them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.formats.asr_json import segments
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+
+
+def sniff(value: object) -> bool:
+    return bool(entries(_transcription(value), "utterances"))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    top = _transcription(value)
+    utterances, sentences = entries(top, "utterances"), entries(top, "sentences")
+    listed = [u for u in utterances if segments.words_of([u], "word")]
+    copies = [
+        whole([u.get("text") for u in listed]),
+        whole([top.get("full_transcript")]),
+        _words(sentences),
+        whole([s.get("sentence", s.get("text")) for s in sentences]),
+        *(whole([s.get("subtitles")]) for s in entries(top, "subtitles")),
+    ]
+    yield Track(list(segments.fields(utterances, "word")), [copy for copy in copies if copy])
+
+
+def _transcription(value: object) -> Node:
+    return node(value, "result", "transcription") or node(value, "transcription")
+
+
+def _words(sentences: Sequence[Node]) -> list[Field]:
+    words = segments.words_of(sentences, "word")
+    join = segments.joint(words, "word")
+    return [
+        Field(w["word"], seconds(w.get("start")), seconds(w.get("end")), join=join)
+        for w in words
+        if isinstance(w["word"], Literal)
+    ]

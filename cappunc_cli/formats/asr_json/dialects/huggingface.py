@@ -1,0 +1,43 @@
+"""Hugging Face pipelines and insanely-fast-whisper: `chunks` with `timestamp: [start, end]`.
+
+Also as a bare list; `speakers` repeats the chunks of a diarised file. The end may be null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+
+
+def sniff(value: object) -> bool:
+    return bool(_chunks(value))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    chunks = _chunks(value)
+    repeated = _fields([c for c in entries(value, "speakers") if _is_chunk(c)])
+    text = whole([node(value).get("text")])
+    yield Track(_fields(chunks), [copy for copy in (text, repeated) if copy])
+
+
+def _chunks(value: object) -> list[Node]:
+    found = entries(value) if isinstance(value, list) else entries(value, "chunks") or entries(value, "speakers")
+    return [chunk for chunk in found if _is_chunk(chunk)]
+
+
+def _is_chunk(value: Node) -> bool:
+    return isinstance(value.get("text"), Literal) and isinstance(value.get("timestamp"), list)
+
+
+def _fields(chunks: Sequence[Node]) -> list[Field]:
+    # Sentences begin a line each; words join as they are spelled, with their leading space.
+    words = 2 * sum(len(chunk["text"].split()) <= 1 for chunk in chunks) > len(chunks)
+    spaced = any(chunk["text"][:1].isspace() for chunk in chunks)
+    join = ("" if spaced else " ") if words else "\n"
+    fields = []
+    for chunk in chunks:
+        start, end = [*chunk["timestamp"], None, None][:2]
+        fields.append(Field(chunk["text"], seconds(start), seconds(end), chunk.get("speaker"), join))
+    return fields

@@ -1,0 +1,47 @@
+"""Vosk: `result` words and their `text`; a document, a list, or objects one after the other.
+
+Partial results come between and are ignored; of N-best alternatives only the first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, whole
+
+_KEYS = {"result", "text", "partial", "partial_result", "alternatives", "spk", "spk_frames"}
+
+
+def sniff(value: object) -> bool:
+    utterances = _utterances(value)
+    return bool(utterances) and all(_is_one(u) for u in utterances)
+
+
+def tracks(value: object) -> Iterator[Track]:
+    for cue in _utterances(value):
+        best = first(cue["alternatives"]) if "alternatives" in cue else cue
+        words = [
+            Field(word["word"], seconds(word.get("start")), seconds(word.get("end")))
+            for word in entries(best, "result")
+            if isinstance(word.get("word"), Literal)
+        ]
+        text = whole([best.get("text")])
+        if words:
+            yield Track(words, [text] if text else [])
+        elif text:
+            yield Track(text)
+
+
+def _utterances(value: object) -> list[Node]:
+    if isinstance(value, list):
+        return entries(value) if len(entries(value)) == len(value) else []
+    return [value] if isinstance(value, Node) else []
+
+
+def _is_one(value: Node) -> bool:
+    if not value or not value.keys() <= _KEYS or not isinstance(value.get("text", Literal()), Literal):
+        return False
+    if "alternatives" in value:
+        return all("text" in alternative for alternative in entries(value, "alternatives"))
+    return all("word" in word for word in entries(value, "result"))

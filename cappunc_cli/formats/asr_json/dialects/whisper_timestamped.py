@@ -1,0 +1,21 @@
+"""whisper-timestamped: words under `text`, without a space, each with `confidence`.
+
+With `punctuations_with_words=False` the words have no marks while the texts have them: such
+a list gets its case and leaves the marks to the texts. A word may hold a space: `Bonjour !`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json import segments
+from cappunc_cli.formats.asr_json.tracks import Track
+
+
+def sniff(value: object) -> bool:
+    words = segments.words_of(segments.found(value), "text")
+    return bool(words) and "confidence" in words[0]
+
+
+def tracks(value: object) -> Iterator[Track]:
+    yield segments.track(value, "text")

@@ -1,0 +1,27 @@
+"""WhisperX: words inside segments (no space, times and `score` may be missing) and again in
+`word_segments`; no text of the whole file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cappunc_cli.formats.asr_json import segments
+from cappunc_cli.formats.asr_json.scan import Literal
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds
+
+
+def sniff(value: object) -> bool:
+    found = segments.found(value)
+    if isinstance(value, dict) and "word_segments" in value:
+        return bool(found) or bool(entries(value, "word_segments"))
+    return any("score" in word for word in segments.words_of(found, "word"))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    flat = [
+        Field(word["word"], seconds(word.get("start")), seconds(word.get("end")), word.get("speaker"))
+        for word in entries(value, "word_segments")
+        if isinstance(word.get("word"), Literal)
+    ]
+    yield segments.track(value, "word", flat)

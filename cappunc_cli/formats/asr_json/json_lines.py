@@ -1,0 +1,92 @@
+"""Live results, one JSON object a line: words, each an object of its own or in the list of its recogniser.
+
+`{"word": …}` or `{"text": …}` with `start`, `end` (seconds) and `speaker` if they are known; Vosk's `result` lists;
+Deepgram's `channel.alternatives`. Results that are not final come again, and are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.asr_json.edits import changes
+from cappunc_cli.formats.asr_json.scan import Literal, Node, literal_edits, load
+from cappunc_cli.formats.asr_json.tracks import entries, first, node, seconds
+from cappunc_cli.formats.source.spans import splice
+from cappunc_cli.transcript.words import Word
+
+#: Where an object has its text; Deepgram's `word` is raw where there is a `punctuated_word`.
+_KEYS = ("punctuated_word", "word", "text")
+_PARTIAL = ("partial", "partial_result")
+_TOKEN = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultEntry:
+    """An object of a line, and the words that it holds: as a rule one."""
+
+    line: str
+    node: Node
+    literal: Literal
+    words: tuple[Word, ...]
+
+    def written(self, texts: Sequence[str]) -> str:
+        """The object as a line of its own, with new texts of its words; all else stays to the byte."""
+        edits = [
+            (old.start() + start, old.start() + stop, text)
+            for old, new in zip(_TOKEN.finditer(self.literal), texts, strict=True)
+            if old.group() != new
+            for start, stop, text in changes(old.group(), new)
+        ]
+        start, stop = self.node.start, self.node.stop
+        placed = literal_edits(self.line, (self.literal.start, self.literal.stop), edits)
+        return splice(self.line[start:stop], [(a - start, b - start, text) for a, b, text in placed]) + "\n"
+
+
+class JsonLines:
+    """Reads line after line of one conversation, in which the speakers take turns."""
+
+    def __init__(self) -> None:
+        self._turn = 0
+        self._speaker: object = None
+
+    def read(self, line: str) -> list[ResultEntry]:
+        """The entries of a line, none if it holds no final words; raises BadInput where it should."""
+        value = load(line)
+        if not isinstance(value, Node):
+            raise BadInput("a line of live results is one JSON object")
+        if value.get("is_final") is False or any(key in value for key in _PARTIAL):
+            return []
+        found = value.get("result", first(node(value, "channel").get("alternatives")).get("words"))
+        if found is None:
+            if _text(value) is None and isinstance(value.get("type"), Literal):
+                return []  # Deepgram's `Metadata`, `SpeechStarted`
+            found = [value]
+        if not isinstance(found, list) or len(entries(found)) != len(found):
+            raise BadInput("a list of words holds what is no object")
+        return [self._entry(line, one, value) for one in found]
+
+    def _entry(self, line: str, found: Node, value: Node) -> ResultEntry:
+        literal = _text(found)
+        if literal is None:
+            raise BadInput(
+                f"no word in an object with the keys {', '.join(list(found)[:5])}" if found else "no word in {}"
+            )
+        speaker = found.get("speaker", value.get("speaker"))
+        if speaker is not None and speaker != self._speaker:
+            self._turn += self._speaker is not None
+            self._speaker = speaker
+        texts = _TOKEN.findall(literal)
+        last = len(texts) - 1
+        start, end = seconds(found.get("start")), seconds(found.get("end"))
+        words = [
+            Word(text, None if i else start, None if i < last else end, turn=self._turn) for i, text in enumerate(texts)
+        ]
+        return ResultEntry(line, found, literal, tuple(words))
+
+
+def _text(found: Node) -> Literal | None:
+    values = (found.get(key) for key in _KEYS)
+    return next((value for value in values if isinstance(value, Literal)), None)

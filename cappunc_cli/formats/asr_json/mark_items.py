@@ -1,0 +1,101 @@
+"""Marks that are list entries of their own: changed, removed, or made in the engine's shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from cappunc_cli.formats.asr_json.scan import Node, literal_edits, parse
+from cappunc_cli.formats.asr_json.tracks import Fields
+from cappunc_cli.formats.source.spans import Edit
+
+_SPACE = re.compile(r"[ \t]*+")
+_COMMA = re.compile(r"\s*,\s*")
+_KEY_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:\s*)')
+_MEMBERS = re.compile(r"[^\s{\[](\s*,\s*)\"")
+
+
+def item_edits(
+    fields: Fields,
+    f: int,
+    edits: Sequence[Edit],
+    new_mark: Callable[[Node, str], dict[str, Any]],
+) -> Iterator[Edit]:
+    """Edits for one field of a list whose marks are entries.
+
+    A mark that comes at the end of a word becomes an entry behind it; an entry whose mark
+    goes, goes as well.
+    """
+    source, item, shown = fields.source, fields.item(f), fields.text(f)
+    assert item is not None
+    is_word = any(c.isalnum() for c in shown)
+    if not is_word and not _applied(shown, edits).strip():
+        yield removal(fields, f)
+        return
+    for edit in edits:
+        if is_word and edit[0] == edit[1] == len(shown):
+            text = render(new_mark(parse(source, item[0])[0], edit[2]), source[slice(*item)], _indent(source, item[0]))
+            yield item[1], item[1], _separator(fields, f) + text
+        else:
+            yield from literal_edits(source, fields.literals[f], [edit])
+
+
+def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
+    """Whether text[start:stop] of a field is all that the entry of a mark shows."""
+    if fields.item(f) is None:
+        return False
+    shown = fields.text(f)
+    return not (shown[:start] + shown[stop:]).strip()
+
+
+def removal(fields: Fields, f: int) -> Edit:
+    """The edit that takes the entry of a mark out of its list, with the comma before it."""
+    word, mark = fields.item(f - 1), fields.item(f)
+    assert word is not None
+    assert mark is not None
+    return word[1], mark[1], ""
+
+
+def _applied(text: str, edits: Sequence[Edit]) -> str:
+    for start, stop, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[stop:]
+    return text
+
+
+def _indent(source: str, at: int) -> str:
+    """The white space that begins the line of `at`."""
+    found = _SPACE.match(source, source.rfind("\n", 0, at) + 1)
+    return found.group() if found else ""
+
+
+def _separator(fields: Fields, f: int) -> str:
+    """The text between this entry and one of its neighbours."""
+    source = fields.source
+    for a, b in ((f - 1, f), (f, f + 1)):
+        left = fields.item(a) if a >= 0 else None
+        right = fields.item(b) if b < len(fields) else None
+        if left is not None and right is not None and left[1] < right[0]:
+            gap = source[left[1] : right[0]]
+            if _COMMA.fullmatch(gap):
+                return gap
+    item = fields.item(f)
+    line = source.rfind("\n", 0, item[0]) if item else -1
+    if item is not None and line >= 0 and not source[line : item[0]].strip():
+        return "," + source[line : item[0]]
+    return ", "
+
+
+def render(entry: dict[str, Any], like: str, indent: str) -> str:
+    """The entry as JSON, spelled as its sibling `like` that stands behind `indent`."""
+    colon = found.group(1) if (found := _KEY_VALUE.search(like)) else ": "
+    newline = "\r\n" if "\r\n" in like else "\n"
+    ascii_only = like.isascii()
+    if "\n" not in like:
+        comma = found.group(1) if (found := _MEMBERS.search(like)) else ", "
+        return json.dumps(entry, ensure_ascii=ascii_only, separators=(comma, colon))
+    inner = re.search(r"\n([ \t]*)\S", like)
+    step = inner.group(1).removeprefix(indent) if inner else "  "
+    text = json.dumps(entry, ensure_ascii=ascii_only, indent=step or "  ", separators=(",", colon))
+    return text.replace("\n", newline + indent)

@@ -1,0 +1,130 @@
+"""The visible text of a source: tags, overrides and marks of direction are hidden, an entity is one character."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from cappunc_cli.transcript.words import Copy, Span
+
+# `&amp;#39;`: what was escaped once too often, as YouTube does.
+_ENTITY = re.compile(
+    r"&amp;(?:#39|#34|quot|apos|lt|gt|amp|nbsp);|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
+#: Entities, ASS line breaks (also seen in SRT), marks of direction and the like.
+HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+#: What nobody sees in captions.
+HIDDEN = re.compile(
+    r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
+    r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
+    rf"|{HIDDEN_ANYWHERE}"
+)
+# Tags that keep the words on both sides apart: `</v><v Bob>`, `one<br>two`.
+_BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|rt|p|div)\b", re.IGNORECASE)
+#: A space in ASS.
+HARD_SPACE = r"\h"
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
+_STAMP = re.compile(r"<[0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The visible text of source[start:stop], and where each character of it stands.
+
+    Piece i begins at `shown[i]` in text and `places[i]` in the source, where it is `atomic[i]` long (0: plain text).
+    `stamps` and `voices` are what hidden tags say at an offset of `text`: `<00:01.000>`, `<v Name>`.
+    """
+
+    text: str
+    shown: array[int]
+    places: array[int]
+    atomic: array[int]
+    stamps: Sequence[tuple[int, str]] = ()
+    voices: Sequence[tuple[int, str]] = ()
+
+    def copy(self, start: int, stop: int) -> Copy:
+        """The fragments of the source that show text[start:stop]."""
+        count = len(self.shown)
+        if count == 1 and not self.atomic[0]:
+            offset = self.places[0]
+            return ((start + offset, stop + offset),)
+        result: list[Span] = []
+        i = bisect_right(self.shown, start) - 1
+        while start < stop:
+            v, s, atomic = self.shown[i], self.places[i], self.atomic[i]
+            end = stop if i + 1 == count else min(stop, self.shown[i + 1])
+            if end > start:
+                result.append((s, s + atomic) if atomic else (s + start - v, s + end - v))
+                start = end
+            i += 1
+        return tuple(result)
+
+
+def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
+    """Hide tags, overrides and marks of direction, or what else `hidden` finds; an entity is one character."""
+    text: list[str] = []
+    pieces = array("I"), array("I"), array("I")
+    stamps: list[tuple[int, str]] = []
+    voices: list[tuple[int, str]] = []
+    at, length = start, 0
+
+    def add(shown: str, where: int, atomic: int) -> None:
+        nonlocal length
+        if shown:
+            for column, value in zip(pieces, (length, where, atomic), strict=True):
+                column.append(value)
+            text.append(shown)
+            length += len(shown)
+
+    for found in hidden.finditer(source, start, stop):
+        a, b = found.span()
+        token = found.group()
+        shown = ""
+        if token[0] == "&":
+            shown = _unescaped(token)
+            if len(shown) != 1:
+                continue
+        elif token == HARD_SPACE:
+            shown = "\xa0"
+        elif token[0] == "\\" or _BREAK.match(token):
+            shown = "\n"
+        add(source[at:a], at, 0)
+        add(shown, a, b - a)
+        if _STAMP.match(token):
+            stamps.append((length, token[1:-1]))
+        elif voice := _VOICE.match(token):
+            voices.append((length, voice.group(1)))
+        at = b
+    add(source[at:stop], at, 0)
+    return Visible("".join(text), *pieces, stamps, voices)
+
+
+def _unescaped(entity: str) -> str:
+    shown = unescape(entity)
+    return shown if len(shown) == 1 else unescape(shown)
+
+
+def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
+    """The characters that a viewer reads at a copy, each with its place: an entity is one."""
+    for start, stop in copy:
+        if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
+            shown = _unescaped(source[start:stop])
+            if len(shown) == 1:
+                yield start, stop, shown
+                continue
+        if source[start:stop] == HARD_SPACE:
+            yield start, stop, "\xa0"
+            continue
+        for i in range(start, stop):
+            yield i, i + 1, source[i]
+
+
+def shown(source: str, copy: Copy) -> str:
+    """The text that a viewer reads at a copy of a word."""
+    if len(copy) == 1 and source[copy[0][0]] != "&":
+        return source[copy[0][0] : copy[0][1]]
+    return "".join([c for _, _, c in units(source, copy)])

@@ -1,0 +1,158 @@
+"""Three changes of marks or case would turn speech into something else; they are not made.
+
+`london: never` must not become `London: never`, which reads as a speaker's label, and
+`(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound. The next
+reader would lose these words. A colon becomes a comma there, or the words stay as they were.
+A dash before the first word of a line says that another speaker begins, so none is added there.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from operator import ne
+from sys import intern
+
+from cappunc_cli.formats.source.spans import Edit, Spans, at_copy, edits, splice
+from cappunc_cli.formats.source.visible import HIDDEN
+from cappunc_cli.formats.timed_text.nonspeech import LONGEST_NAME_PARTS
+from cappunc_cli.formats.timed_text.speech import scan_lazily
+from cappunc_cli.transcript.labels import dress, strip
+from cappunc_cli.transcript.words import Copy, Span, Words
+
+_DASHES = frozenset("—–―")
+#: A word and the spot of one of its copies, in one number: there may be as many as words in the file.
+_Place = int
+_SPOT_BITS = 32
+
+
+def revert_ambiguous(
+    source: str,
+    regions: Spans,
+    words: Words,
+    texts: Sequence[str],
+    hidden: re.Pattern[str] = HIDDEN,
+) -> list[str]:
+    """The texts, made harmless; `regions` are in the order of the source, `hidden` finds the markup in them."""
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    result = list(texts)
+    changed = bytes(map(ne, words.texts, texts))
+    odd = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
+    for number, places in _places(regions, words):
+        region = _Region(source, regions[number], hidden, words, places)
+        # `mary [on the phone]: never` has its colon outside all words.
+        if region.has(changed) and (region.has(odd) or region.has_brackets()):
+            _settle_region(region, result)
+    return result
+
+
+def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place]]]:
+    """The copies in each region, in order."""
+    if words.single:
+        for cue, start, stop in words.cues.stretches():
+            yield cue or 0, range(start << _SPOT_BITS, stop << _SPOT_BITS, 1 << _SPOT_BITS)
+        return
+    # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
+    found: dict[int, array[int]] = {}
+    for i in range(len(words)):
+        for spot in words.spots(i):
+            region = bisect_right(regions.starts, words.copy(i, spot)[0][0]) - 1
+            found.setdefault(region, array("Q")).append(i << _SPOT_BITS | spot)
+    for region, places in sorted(found.items()):
+        yield region, sorted(places, key=lambda place: _copy(words, place))
+
+
+def _word(place: _Place) -> int:
+    return place >> _SPOT_BITS
+
+
+def _copy(words: Words, place: _Place) -> Copy:
+    return words.copy(_word(place), place & (1 << _SPOT_BITS) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A stretch of the source, what finds the markup in it, and where the words in it stand."""
+
+    source: str
+    span: Span
+    hidden: re.Pattern[str]
+    words: Words
+    places: Sequence[_Place]
+
+    def has(self, words: bytes) -> bool:
+        """Whether one of its words is 1 among all words."""
+        if isinstance(self.places, range):
+            return words.find(1, _word(self.places[0]), _word(self.places[-1]) + 1) >= 0
+        return any(words[_word(place)] for place in self.places)
+
+    def has_brackets(self) -> bool:
+        """Whether a bracket opens in it."""
+        return any(self.source.find(bracket, *self.span) >= 0 for bracket in "(（[")
+
+    def read(self, texts: Sequence[str]) -> Iterator[str]:
+        """The words of the region when it has been written."""
+        text = splice(self.source[slice(*self.span)], self._edits(texts), in_order=True)
+        return (word.text for word in scan_lazily(text, 0, len(text), self.hidden).words)
+
+    def _edits(self, texts: Sequence[str]) -> Iterator[Edit]:
+        start = self.span[0]
+        for place in self.places:
+            if texts[_word(place)] != self.words.texts[_word(place)]:
+                for a, b, new in edits(self.source, _copy(self.words, place), self._wanted(place, texts)):
+                    yield a - start, b - start, new
+
+    def _wanted(self, place: _Place, texts: Sequence[str]) -> str:
+        """The text that a copy should have; it may be written otherwise than the first one."""
+        old, new = self.words.texts[_word(place)], texts[_word(place)]
+        return new if self.words.single else at_copy(self.source, _copy(self.words, place), old, new)
+
+    def reads_back(self, texts: Sequence[str]) -> bool:
+        """Whether the next reader will find the same words."""
+        wanted = (self._wanted(place, texts) for place in self.places)
+        return all(a == b for a, b in zip_longest(self.read(texts), wanted))
+
+
+def _settle_region(region: _Region, texts: list[str]) -> None:
+    """Give up as little as it takes."""
+    old, numbers = region.words.texts, array("I", map(_word, region.places))
+    if region.reads_back(texts):
+        return
+    read = list(map(intern, region.read(texts)))
+    for n, i in enumerate(numbers):
+        if _has_new_dash(old[i], texts[i]) and (len(read) != len(numbers) or read[n] != texts[i]):
+            texts[i] = texts[i][1:]
+    del read
+    if region.reads_back(texts):
+        return
+    for i in numbers:
+        texts[i] = _without_new_colon(old[i], texts[i])
+    if region.reads_back(texts):
+        return
+    for n, i in enumerate(numbers):
+        if _has_colon(old[i]):  # the end of a label in lower case: `mary ann:`
+            for j in numbers[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
+                texts[j] = old[j]
+    if not region.reads_back(texts):
+        for i in numbers:
+            texts[i] = old[i]
+
+
+def _has_colon(text: str) -> bool:
+    return ":" in text or "：" in text
+
+
+def _has_new_dash(old: str, new: str) -> bool:
+    return new[:1] in _DASHES and old[:1] not in _DASHES
+
+
+def _without_new_colon(old: str, new: str) -> str:
+    if not _has_colon(new) or _has_colon(old):
+        return new
+    bare, label = strip(new)
+    return dress(bare, label.with_mark(",")) if label.mark == ":" else new

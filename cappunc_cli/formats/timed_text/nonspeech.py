@@ -1,0 +1,210 @@
+"""Find what of a visible text is not spoken: sounds, lyrics, and the names, dashes and chevrons of speakers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cappunc_cli.formats.timed_text.lines import BREAKS
+from cappunc_cli.languages.caption_words import (
+    ASIDES,
+    GENERIC_LABEL,
+    JOINING,
+    NO_NAMES,
+    PARTICLES,
+    SOUNDS,
+    THROUGH,
+    UNHEARD,
+    UNNAMED,
+)
+from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.transcript.words import Span
+
+# Most lines have none of these, and all that follows needs one.
+_SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
+_PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+# `*sighs*`, as Whisper writes it, and `**cough**`.
+_STARRED = re.compile(r"(?<!\S)(\*{1,3})(?=\S)([^*\r\n]{1,60})(?<=\S)\1(?!\w)")
+#: Words of a description of a sound amid what is said.
+_LONGEST_SOUND = 8
+_NOTE = re.compile(r"[♪♫♬]")
+_HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
+_CHEVRONS = re.compile(r"(?<!\S)>{2,}")
+_DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
+_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\([0-9:.,]+\))")
+_BLANK = re.compile(r"[^\S\r\n]*")
+
+# A combining mark is no \w, but files from a Mac write `Íñigo` with two.
+_NAME_PART = re.compile(r"[#\w][\w\u0300-\u036f'’&/-]*|[\w\u0300-\u036f'’-]{1,4}\.|(?:\w[\u0300-\u036f]*\.){2,3}")
+_BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
+_LONGEST_NAME = 60
+LONGEST_NAME_PARTS = 5
+
+
+def masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
+    """Spans of the text that are not spoken, in order and apart; who begins to speak where; where sounds end."""
+    if not _SUSPECT.search(text):
+        return [], [], []
+    masks = [found.span() for found in _BRACKETED.finditer(text)]
+    masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
+    masks += [found.span() for found in _STARRED.finditer(text) if _is_starred_sound(found.group(2))]
+    sounds = sorted(stop for start, stop in masks if _is_heard(text[start:stop]))
+    if _NOTE.search(text):
+        masks += _lyrics(text)
+    masks += [found.span(1) for found in _HASHED.finditer(text)]
+    speakers: list[tuple[int, str]] = []
+    for start, stop in _lines(text):
+        for a, b, name in _heads(text, start, stop):
+            masks.append((a, b))
+            if name is not None:
+                speakers.append((b, name))
+    return _merged(masks), speakers, sounds
+
+
+def _is_heard(mask: str) -> bool:
+    inside = mask[1:-1].strip("*")
+    return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
+
+
+def _is_name(inside: str) -> bool:
+    """Whether a bracket names who speaks (`[Alba]`) and describes no sound: `[Door Slams]`, `[MUSIC]`."""
+    if GENERIC_LABEL.fullmatch(inside):
+        return True
+    if any(SOUNDS.match(part) or part.endswith("ing") for part in fold(inside).split()):
+        return False
+    return not inside.isupper() and _is_label(inside, "")
+
+
+def _merged(masks: list[Span]) -> list[Span]:
+    result: list[Span] = []
+    for start, stop in sorted(masks):
+        if result and start < result[-1][1]:
+            result[-1] = result[-1][0], max(stop, result[-1][1])
+        elif start < stop:
+            result.append((start, stop))
+    return result
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    for found in BREAKS.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    yield start, len(text)
+
+
+def _is_sound(found: re.Match[str]) -> bool:
+    """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) and is no aside."""
+    inside = found.group(1) or found.group(2) or ""
+    words = fold(inside).split()
+    # `f(x)`, `the year(s)`
+    if found.start() and found.string[found.start() - 1].isalnum() and not any(map(SOUNDS.match, words)):
+        return False
+    if len(words) < 2 or inside.isupper():
+        return True
+    # Broadcasters set sounds off: `( man scolding in background )`.
+    if inside[0] == inside[-1] == " ":
+        return True
+    alone = _alone(found.string, *found.span())
+    # Whoever writes more amid what is said tells of a sound: `(the four notes of music that end the show)`.
+    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= _LONGEST_SOUND):
+        return True
+    if alone:
+        return JOINING.issuperset(ASIDES.intersection(words))
+    return len(words) < 4 and ASIDES.isdisjoint(words)
+
+
+def _is_starred_sound(inside: str) -> bool:
+    """Whether what stands between asterisks is a sound and no word that somebody stresses."""
+    words = [cached_strip(word)[0] for word in inside.split()]
+    if len(words) > _LONGEST_SOUND or not any(map(SOUNDS.match, words)):
+        return False
+    return JOINING.issuperset(ASIDES.intersection(words))
+
+
+def _alone(text: str, start: int, stop: int) -> bool:
+    """Whether nothing is said on the lines that text[start:stop] stands on."""
+    before = BREAKS.split(text[:start])[-1]
+    after = BREAKS.split(text[stop:], maxsplit=1)[0]
+    return not any(map(str.isalnum, before + after))
+
+
+def _lyrics(text: str) -> Iterator[Span]:
+    """From the first note of a line to its last; a lone note opens or closes several lines."""
+    lines = [(a, b, [found.start() for found in _NOTE.finditer(text, a, b)]) for a, b in _lines(text)]
+    closing = max((i for i, (_, _, notes) in enumerate(lines) if notes), default=-1)
+    opened = False
+    for i, (a, b, notes) in enumerate(lines):
+        if len(notes) > 1:
+            yield notes[0], notes[-1] + 1
+            opened = False
+        elif notes:
+            note = notes[0]
+            # `♪ la la` goes on to the end of the line, `la la ♪` began with it.
+            ends = not text[note + 1 : b].strip() and (opened or bool(text[a:note].strip(" \t->")))
+            yield (a, note + 1) if ends else (note, b)
+            opened = not ends
+        elif opened and i < closing:
+            yield a, b
+
+
+def _heads(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+    """Dashes, chevrons and names that open a line or, in it, another speaker's words."""
+    openings = [start]
+    if ">>" in text[start:stop]:
+        openings += [found.start() for found in _CHEVRONS.finditer(text, start, stop)]
+    first = _BLANK.match(text, start, stop)
+    at = first.end() if first else start
+    if _DASH.match(text, at, stop) or (at + 1 < stop and text[at] in "-–—" and text[at + 1].isalpha()):
+        # `- hi. - hello.`: where the line opens with a dash, the next one is no mark.
+        openings += [found.start() for found in _DASH.finditer(text, at + 1, stop) if text[found.start()] == text[at]]
+    done = start
+    for opening in sorted(openings):
+        if opening >= done:
+            for a, b, name in _head(text, opening, stop):
+                yield a, b, name
+                done = max(done, b)
+
+
+def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+    while found := _HEAD.match(text, at, stop):
+        a = at
+        at = found.end()
+        sign = found.group().lstrip()
+        if sign[0] in "[(":
+            if sign[0] == "[" and _is_name(sign[1:-1]):
+                yield a, at, sign[1:-1]
+            continue  # a sound or a time is masked already
+        # `--` goes on with a sentence, one dash begins a speaker's.
+        yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
+    blank = _BLANK.match(text, at, stop)
+    a = blank.end() if blank else at
+    colon = min((i for c in ":：" if (i := text.find(c, a, min(stop, a + _LONGEST_NAME))) >= 0), default=-1)
+    if colon > a and _is_label(text[a:colon], text[colon + 1 : min(stop, colon + 2)]):
+        yield a, colon + 1, text[a:colon].strip()
+
+
+def _is_label(head: str, following: str) -> bool:
+    """Whether `head`, with a colon after it and `following` behind that, names a speaker."""
+    name = _BY_LINE.sub("", head).strip()
+    if name.isupper():
+        name = THROUGH.sub("", name)
+    if following and not following.isspace() and not (following.isalpha() and name.isupper() and len(name) > 1):
+        return False
+    if GENERIC_LABEL.fullmatch(name):
+        return True
+    parts = name.split()
+    if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
+        return False
+    folded = [fold(part) for part in parts]
+    if folded[0] in NO_NAMES or not parts[0][0].isupper():
+        return False
+    if name.isupper() and folded[0] in UNNAMED:
+        return True
+    if any(part in NO_NAMES and part not in PARTICLES for part in folded):
+        return False
+    if name.isupper():
+        return True
+    inner = range(1, len(parts) - 1)
+    return all(p[0].isupper() or not p[0].isalpha() or (i in inner and p in PARTICLES) for i, p in enumerate(parts))

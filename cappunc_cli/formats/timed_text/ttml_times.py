@@ -1,0 +1,143 @@
+"""When the elements of TTML are shown: clock times, offsets, frames and ticks, nested as the wild nests them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cappunc_cli.formats.timed_text.xml_tags import Element
+
+_CLOCK = re.compile(
+    r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"
+)
+# Apple's lyrics have seconds without a unit.
+_OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
+_NUMBERS = re.compile(r"[0-9]{1,9}")
+_SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
+
+
+@dataclass(frozen=True, slots=True)
+class ElementTimes:
+    """Milliseconds from the start of the programme; None where the file does not say."""
+
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How many frames, parts of a frame, and ticks make a second."""
+
+    frames: Fraction
+    parts: int
+    ticks: Fraction
+
+    def milliseconds(self, text: str) -> int | None:
+        """The time that an expression says; None where it cannot be read."""
+        text = text.strip()
+        if found := _CLOCK.fullmatch(text):
+            hours, minutes, seconds, fraction, frames, parts = found.groups()
+            value = Fraction((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds))
+            value += Fraction(int(fraction), 10 ** len(fraction)) if fraction else 0
+            value += (Fraction(int(frames or 0)) + Fraction(int(parts or 0), self.parts)) / self.frames
+            return round(value * 1000)
+        if found := _OFFSET.fullmatch(text):
+            number = Fraction(found[1].replace(",", "."))
+            unit = found[2]
+            if unit in _SECONDS:
+                return round(number * _SECONDS[unit] * 1000)
+            return round(number / (self.frames if unit == "f" else self.ticks) * 1000)
+        return None
+
+
+def rates(tt: Element) -> Rates:
+    """The rates that the attributes of <tt> give: 30 frames a second where there are none."""
+    frames = Fraction(_number(tt.get("frameRate")) or 30)
+    multiplier = [int(number) for number in _NUMBERS.findall(tt.get("frameRateMultiplier") or "")]
+    if len(multiplier) == 2 and all(multiplier):
+        frames *= Fraction(multiplier[0], multiplier[1])
+    parts = _number(tt.get("subFrameRate")) or 1
+    ticks = _number(tt.get("tickRate"))
+    stated = frames * parts if tt.get("frameRate") else Fraction(1)
+    return Rates(frames, parts, Fraction(ticks) if ticks else stated)
+
+
+def _number(text: str | None) -> int | None:
+    found = _NUMBERS.fullmatch((text or "").strip())
+    return int(found[0]) if found else None
+
+
+def resolve(found: Sequence[Element], odd: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+    """The times of all elements, which come in the order of the file; `odd` hears of unreadable ones."""
+    own = _own(found, odd)
+    result: dict[Element, ElementTimes] = {}
+    nested = _relative(found, own)
+    sequences = {element for element in found if element.get("timeContainer") == "seq"}
+    clock = rates(found[0])
+    # Where each sequence has come to: a child begins when the one before it has ended.
+    reached: dict[Element, int | None] = {}
+    for element in found:
+        outer = result[element.parent] if element.parent is not None else ElementTimes(None, None)
+        start, end = own[element].start, own[element].end
+        if element.parent is not None and element.parent in sequences:
+            length = clock.milliseconds(element.get("dur") or "")
+            result[element] = _following(own[element], length, reached.get(element.parent, outer.start or 0))
+            reached[element.parent] = result[element].end
+            continue
+        if start is None:
+            result[element] = outer
+            continue
+        shift = outer.start or 0 if nested or sequences else 0
+        result[element] = ElementTimes(start + shift, None if end is None else end + shift)
+    return result
+
+
+def _following(own: ElementTimes, length: int | None, reached: int | None) -> ElementTimes:
+    """The times of a child of a sequence: its begin and end count from the end of the child before it."""
+    if reached is None:
+        return ElementTimes(None, None)
+    start = reached + (own.start or 0)
+    if own.end is not None:
+        return ElementTimes(start, reached + own.end)
+    return ElementTimes(start, None if length is None else start + length)
+
+
+def _own(found: Sequence[Element], odd: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+    result: dict[Element, ElementTimes] = {}
+    clock = rates(found[0])
+    for element in found:
+        start, end, length = (_expression(element, name, clock, odd) for name in ("begin", "end", "dur"))
+        if end is None and start is not None and length is not None:
+            end = start + length
+        result[element] = ElementTimes(start, end)
+    return result
+
+
+def _expression(element: Element, name: str, clock: Rates, odd: Callable[[Element, str], None]) -> int | None:
+    text = element.get(name)
+    if text is None:
+        return None
+    value = clock.milliseconds(text)
+    if value is None:
+        odd(element, f"unreadable {name} time")
+    return value
+
+
+def _relative(found: Sequence[Element], own: dict[Element, ElementTimes]) -> bool:
+    """Whether inner times count from the start of the outer ones, as the standard says.
+
+    Apple's do not. The file is taken at its word: what seems to begin before the element
+    around it counts from there.
+    """
+    before = after = 0
+    around: dict[Element, int | None] = {}
+    for element in found:
+        outer = around[element.parent] if element.parent is not None else None
+        start = own[element].start
+        if start is not None and outer:
+            before += start < outer
+            after += start >= outer
+        around[element] = outer if start is None else start
+    return before > after

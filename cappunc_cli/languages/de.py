@@ -1,0 +1,34 @@
+"""German."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "dr prof dipl"
+
+# Nouns are capital: the model knows which words are.
+LANGUAGE = Language(
+    "de",
+    "German",
+    quotes=("„", "“"),
+    abbreviations=words(
+        _TITLES,
+        "abs aufl bd bzw etc evtl ggf inkl jh kap mio mrd nr od orig tel usw vgl",
+        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e",
+    ),
+    titles=words(_TITLES),
+    ordinals=True,
+    linking=words("am an auf bei der die im in ob und vom von zu zum zur"),
+    diacritics="äöüß",
+    begin_lines=words(
+        "und oder aber denn sondern dass weil wenn als ob obwohl während bevor nachdem damit sodass sobald solange",
+        "bis da wie wo wer was warum wann der die das welcher welche welches in im an am auf aus bei mit nach von",
+        "vom zu zum zur über unter vor hinter neben zwischen durch für gegen ohne um seit trotz wegen",
+    ),
+    never_last=words(
+        "ein eine einen einem einer eines dem den des dieser diese dieses diesen diesem jeder jede jedes mein",
+        "meine meinen dein deine sein seine seinen ihr ihre ihren unser unsere euer eure kein keine keinen nicht",
+        "nie sehr ganz ich du er sie es wir",
+    ),
+    never_first=words("prozent uhr euro jahre"),
+)

@@ -1,0 +1,30 @@
+"""Basque."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "jn and dr prof"
+
+LANGUAGE = Language(
+    "eu",
+    "Basque",
+    quotes=("«", "»"),
+    abbreviations=words(_TITLES, "adib orr zk ik art tel k.a k.o"),
+    titles=words(_TITLES),
+    ordinals=True,
+    # Case endings after an initialism or a foreign name: `NATO-ren`.
+    clitics=words("a ak ek en ena i ko ra rako ren ri n tik z ekin rekin eko etako era erako"),
+    begin_lines=words(
+        "eta edo ala baina baizik ezen zeren izan nahiz bestela orduan hala beraz baldin non noiz",
+        "nola zergatik",
+    ),
+    never_last=words("ez ezin ba bi hiru lau bost hain oso guztiz zein zer ni hi zu gu zuek"),
+    never_first=words(
+        "da dira naiz zara gara zarete zen ziren nintzen zinen ginen du dut duzu dugu duzue dute ditu ditut",
+        "dituzu ditugu dituzte zuen nuen zenuen genuen zuten zituen nituen zituzten dio diot diogu diote",
+        "die zion nion zioten zait zaio zaigu zaie zitzaion dago daude nago gaude zegoen zeuden behar nahi",
+        "ahal bezala gabe arte kontra alde buruz ondoren aurretik ostean baino ere omen ote al den diren",
+        "duen duten bat batzuk hau hori hura hauek horiek haiek",
+    ),
+)

@@ -1,0 +1,30 @@
+"""French."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "mme mmes mlle mlles mgr dr drs"
+
+# No space before ; : ! ? as in Switzerland, Belgium and Canada: what is put in touches a word.
+LANGUAGE = Language(
+    "fr",
+    "French",
+    quotes=("«", "»"),
+    abbreviations=words(_TITLES, "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc"),
+    titles=words(_TITLES),
+    linking=words("à au aux d de des du en et l la le les lès sous sur"),
+    diacritics="àâçéèêëîïôùûüÿœæ",
+    begin_lines=words(
+        "et ou mais donc or ni car que qui dont où lorsque puisque quoique si quand comme parce afin à au aux de",
+        "du des d'un d'une en dans par pour sans sous sur avec chez contre depuis dès entre envers hors jusque",
+        "jusqu'à malgré parmi pendant selon vers avant après derrière devant",
+    ),
+    never_last=words(
+        "le la les un une ce cet cette ces mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs",
+        "quel quelle quels quelles chaque plusieurs quelques aucun aucune tout toute tous toutes ne je tu il elle",
+        "on nous vous ils elles me te se ai as a avons avez ont suis es est sommes êtes sont étais était étaient",
+        "serai sera seront très moins trop aussi",
+    ),
+    never_first=words("pas plus jamais rien ans euros francs"),
+)

@@ -1,0 +1,32 @@
+"""Dutch."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "dhr mevr mw mej dr drs prof"
+
+LANGUAGE = Language(
+    "nl",
+    "Dutch",
+    # At a sentence's start the next word takes the capital: 's Avonds.
+    always_lower=words("'s 't 'n 'k 'm"),
+    abbreviations=words(
+        _TITLES,
+        "a.u.b afd bijv bijv blz ca d.w.z e.d e.a enz evt jr m.b.t m.n nl nr o.a o.m p.m s.v.p",
+        "sr t.a.v t.o.v tel vgl vnl z.o.z zgn",
+    ),
+    titles=words(_TITLES),
+    linking=words("aan bij de den der en het in op te ten ter van von voor"),
+    begin_lines=words(
+        "en of maar want dus dat die wie wat waar wanneer hoe waarom omdat doordat hoewel terwijl voordat nadat",
+        "zodat zodra als of aan achter bij binnen boven buiten door in langs met na naar naast onder op over sinds",
+        "tegen tot tussen uit van vanaf via volgens voor zonder",
+    ),
+    never_last=words(
+        "de het een deze dit mijn jouw zijn haar ons onze jullie hun elke elk iedere ieder geen niet nooit",
+        "ik jij je hij zij ze we wij u er heb hebt heeft hebben had is was waren ben bent zal zullen kan kunnen",
+        "heel erg zeer te zo",
+    ),
+    never_first=words("procent uur euro jaar"),
+)

@@ -1,0 +1,31 @@
+"""Polish."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "dr prof mgr inż hab ks płk mjr kpt św abp bp"
+
+LANGUAGE = Language(
+    "pl",
+    "Polish",
+    quotes=("„", "”"),
+    abbreviations=words(
+        _TITLES,
+        "br cz godz in itd itp m.in n.e nr np pkt poz red rys s sz tab tel tj",
+        "tys tzn tzw ul ust ur wg zł zob p.n.e",
+    ),
+    titles=words(_TITLES),
+    ordinals=True,
+    diacritics="ąćęłńóśźż",
+    begin_lines=words(
+        "i oraz a lub albo ale lecz jednak więc że żeby aby ponieważ bo gdyż jeśli jeżeli gdy kiedy gdzie jak który",
+        "która które którzy których którego której co kto czy choć chociaż zanim aż do od z ze w we na po o u przy",
+        "przez dla bez pod nad przed za między ku wobec według podczas",
+    ),
+    never_last=words(
+        "nie ten ta to ci te tego tej tych mój moja moje twój twoja swój swoja swoje nasz nasza wasz każdy każda",
+        "bardzo tak zbyt jest są był była było byli będzie będą ja ty on ona my wy oni pan pani",
+    ),
+    never_first=words("się by lat zł procent"),
+)

@@ -1,0 +1,24 @@
+"""Vietnamese."""
+
+from __future__ import annotations
+
+from cappunc_cli.languages.language import Language, words
+
+_TITLES = "ts gs pgs ths bs ks ls gs.ts pgs.ts"
+
+LANGUAGE = Language(
+    "vi",
+    "Vietnamese",
+    abbreviations=words(_TITLES, "tp tx tt q p kts"),
+    titles=words(_TITLES),
+    begin_lines=words(
+        "và hoặc hay nhưng vì nên nếu khi mà thì để rằng bởi do tuy dù của ở trong ngoài trên dưới với từ",
+        "đến tới cho về bằng tại theo qua như giữa",
+    ),
+    never_last=words(
+        "một các những mỗi mọi từng cái con chiếc cuốn quyển bức người sự việc cuộc nỗi niềm không chưa",
+        "chẳng đừng đã đang sẽ sắp vừa mới rất quá là bị được phải có thể cũng vẫn còn tôi anh chị em ông",
+        "bà nó họ",
+    ),
+    never_first=words("này đó kia ấy đây"),
+)

@@ -1,0 +1,68 @@
+"""New captions as files: they are ours to write, so the libraries write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape, unescape
+from io import StringIO
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.layout.segmentation import Caption
+from cappunc_cli.transcript.words import timestamp
+
+
+def _srt(captions: Sequence[Caption]) -> str:
+    from pysrt import SubRipFile, SubRipItem, SubRipTime
+
+    time = SubRipTime.from_ordinal
+    items = [SubRipItem(i, time(c.start), time(c.end), "\n".join(c.lines)) for i, c in enumerate(captions, 1)]
+    output = StringIO()
+    SubRipFile(items=items).write_into(output)
+    return output.getvalue()
+
+
+def _srt_texts(text: str) -> list[str]:
+    from pysrt import SubRipFile
+
+    return [item.text for item in SubRipFile.from_string(text)]
+
+
+def _vtt(captions: Sequence[Caption]) -> str:
+    from webvtt import Caption as Cue
+    from webvtt import WebVTT
+
+    file = WebVTT()
+    for caption in captions:
+        text = escape("\n".join(caption.lines), quote=False)
+        file.captions.append(Cue(timestamp(caption.start), timestamp(caption.end), text))
+    return str(file.content)
+
+
+def _vtt_texts(text: str) -> list[str]:
+    from webvtt import WebVTT
+
+    return [unescape(cue.raw_text) for cue in WebVTT.from_string(text).captions]
+
+
+#: What a file of captions may be, with what writes it and what reads its texts.
+CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable[[str], list[str]]]] = {
+    "srt": (_srt, _srt_texts),
+    "vtt": (_vtt, _vtt_texts),
+}
+
+
+def render(captions: Sequence[Caption], texts: Sequence[str], kind: str) -> str:
+    """A file of a kind with these captions of `texts`, the words.
+
+    Raises BadInput unless it has been read again and has exactly these words, in order.
+    """
+    write, read = CAPTION_FORMATS[kind]
+    output = write(captions)
+    found = [word for text in read(output) for word in text.split()] if captions else []
+    wanted = [part for text in texts for part in text.split()]
+    for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
+        if one != other:
+            raise BadInput(f"“{other}” (word {i}) would become “{one}” in {kind.upper()}")
+    if len(found) != len(wanted):
+        raise BadInput(f"the captions have {len(found)} words in place of {len(wanted)}")
+    return output

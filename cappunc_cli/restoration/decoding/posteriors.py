@@ -1,0 +1,172 @@
+"""A model's probabilities in fixed columns, within what each word can carry and the user wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.restoration.decoding.categorical import Categorical
+from cappunc_cli.restoration.decoding.word_properties import WordProperties, WordProperty
+from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.transcript.labels import (
+    CAPITAL,
+    CASE_CLASSES,
+    LOWER,
+    MARK_CLASSES,
+    MARKS,
+    MIXED,
+    TERMINAL,
+    UPPER,
+    Label,
+    PairedMark,
+)
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+#: The columns, whatever the order of a model's own.
+_CASE_NUMBER = {case: i for i, case in enumerate(CASE_CLASSES)}
+_MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_CLASSES)}
+NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
+#: The marks that end a sentence, and whether the mark of each column does.
+ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
+IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
+#: Nothing but one case.
+_CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
+#: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
+_FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
+#: These end a sentence or not, as the next word's case says.
+_SOFT = "…;"
+
+Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
+#: One column a word, [n].
+Numbers = npt.NDArray[np.int8]
+#: One probability a word, [n].
+Probabilities = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Posteriors:
+    """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry.
+
+    `around` has the probabilities [n] of the other marks that the model knows.
+    """
+
+    cases: Rows
+    marks: Rows
+    facts: WordProperties
+    around: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
+
+    def has(self, fact: WordProperty) -> Flags:
+        """Which words have one of some properties, [n]."""
+        flags: Flags = (self.facts & int(fact)) != 0  # numpy is slow with an enum
+        return flags
+
+
+def posteriors_of(probabilities: Rows, fact: WordProperties, config: ModelConfig) -> Posteriors:
+    """The probabilities [n, cases + marks (+ around)] of a model in our columns."""
+    size, full = len(config.cases), len(config.cases) + len(config.marks)
+    cases = np.zeros((len(fact), len(CASE_CLASSES)), np.float32)
+    cases[:, [CASE_CLASSES.index(c) for c in config.cases]] = probabilities[:, :size]
+    marks = np.zeros((len(fact), len(MARK_CLASSES)), np.float32)
+    marks[:, [MARK_CLASSES.index(m) for m in config.marks]] = probabilities[:, size:full]
+    text = Posteriors(cases, marks, fact, {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)})
+    _restrict_cases(text)
+    _restrict_marks(text)
+    return text
+
+
+def sentence_end_probability(text: Posteriors) -> Probabilities:
+    """How probable it is that a sentence ends with each word; an abbreviation's period ends none."""
+    ends: Probabilities = text.marks[:, ENDS].sum(1) - np.where(
+        text.has(WordProperty.ABBREVIATION), text.marks[:, PERIOD], 0
+    )
+    return ends
+
+
+class LabelColumn(Categorical[Label]):
+    """Labels of a text, of which columns are made: words share labels (`labels.strip`)."""
+
+    @staticmethod
+    def keys(items: list[Label]) -> list[int]:
+        return list(map(id, items))
+
+    def numbers(self, of: Callable[[Label], int]) -> Numbers:
+        """The value of a function for each label, [n]."""
+        return self.column(of, np.int8)
+
+    def flags(self, of: Callable[[Label], bool]) -> Flags:
+        """Whether a function holds of each label, [n]."""
+        return self.column(of, np.bool_)
+
+    @cached_property
+    def cases(self) -> Numbers:
+        """The column of each label's case, [n]; not to be changed."""
+        return self.numbers(lambda label: _CASE_NUMBER[label.case])
+
+    @cached_property
+    def marks(self) -> Numbers:
+        """The column of each label's mark, [n]; not to be changed."""
+        return self.numbers(lambda label: _MARK_NUMBER[label.mark])
+
+
+def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
+    """The text with the marks of `wanted` alone; the others become the nearest of these."""
+    unwanted = [mark for mark in MARKS if mark not in wanted]
+    if not unwanted:
+        return text
+    marks = text.marks.copy()
+    next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
+    for mark in _SOFT:
+        if mark in unwanted:
+            column = marks[:, MARK_CLASSES.index(mark)]
+            strong = column * next_capital
+            marks[:, PERIOD if "." in wanted else NONE if "," not in wanted else COMMA] += strong
+            marks[:, COMMA if "," in wanted else NONE] += column - strong
+            column[:] = 0
+    if "." in unwanted:
+        _pour(marks, PERIOD, NONE, text.has(WordProperty.ABBREVIATION))
+    for mark, targets in _FOLDS.items():
+        if mark in unwanted:
+            target = next((t for t in targets if t in wanted), "")
+            _pour(marks, MARK_CLASSES.index(mark), MARK_CLASSES.index(target))
+    # What was poured into a period cannot stay on `u.s.` either.
+    _pour(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
+    return replace(text, marks=marks)
+
+
+def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
+    """Move the probability of one column to another, in some rows or in all."""
+    if rows is not None and not rows.any():
+        return
+    moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)
+    table[:, target] += moved
+    table[:, source] -= moved
+
+
+def _restrict_cases(text: Posteriors) -> None:
+    _pour(text.cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
+    _pour(text.cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
+    _pour(text.cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))
+    _pour(text.cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
+    for fact, case in (
+        (WordProperty.NO_CASE, LOWER),
+        (WordProperty.ALWAYS_CAPITAL, CAPITAL),
+        (WordProperty.ALWAYS_LOWER, LOWER),
+    ):
+        text.cases[text.has(fact)] = _CERTAIN[case]
+
+
+def _restrict_marks(text: Posteriors) -> None:
+    _pour(text.marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
+    markless = text.has(WordProperty.NO_WORD | WordProperty.FRAGMENT)
+    if markless.any():
+        for mark in range(1, len(MARK_CLASSES)):
+            # `she-` says itself that it is broken off; at most a comma follows.
+            _pour(text.marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)

@@ -1,0 +1,127 @@
+"""The labels that a bare word can carry, whatever the model says; worked out once per distinct word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntFlag
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.languages import Language
+from cappunc_cli.languages.names import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE
+from cappunc_cli.restoration.decoding.categorical import Categorical
+from cappunc_cli.transcript.labels import capital, fold, strip, upper
+
+
+class WordProperty(IntFlag):
+    """Properties of a bare word."""
+
+    #: No letter with two cases: `42`, `&`, Arabic; and hash tags, whose case is their author's.
+    NO_CASE = 1
+    #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
+    NO_CAPITAL = 2
+    #: Its capital and its upper case are the same: `a`, `5g`'s letter aside.
+    ONE_LETTER = 4
+    #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
+    HAS_FORM = 8
+    #: `i`, `i'm`.
+    ALWAYS_CAPITAL = 16
+    #: Its period ends no sentence: `dr`, `vs`.
+    ABBREVIATION = 32
+    #: Broken off: `she-`.
+    FRAGMENT = 64
+    #: A period would double (`u.s.`) or become part of the word (`p.m`).
+    NO_PERIOD = 128
+    DIGIT_FIRST = 256
+    DIGIT_LAST = 512
+    #: No letter or digit at all.
+    NO_WORD = 1024
+    #: Single letters with periods, written all alike: `u.s.`, `s.r.l.`, but not Basque `K.a.`
+    INITIALISM = 2048
+    #: `e.g.`, `p.m.`
+    ALWAYS_LOWER = 4096
+    #: `ph.d`: with a capital it is `Ph.D`.
+    DEGREE = 8192
+
+
+WordProperties = npt.NDArray[np.uint16]
+
+#: Distinct words remembered from text to text, and where.
+_MOST_KNOWN = 200_000
+_last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
+
+
+def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
+    """The Fact flags of each bare word, [n]."""
+    table = _table(language, lexicon)
+    words = Categorical.of(words)
+    for word in set(words.values).difference(table):
+        table[word] = int(_fact(word, language, lexicon))
+    return words.column(table.__getitem__, np.uint16)
+
+
+def _table(language: Language, lexicon: Mapping[str, str]) -> dict[str, int]:
+    """The flags known so far under a language and a lexicon; only the last pair counts, within bounds."""
+    if not _last or _last[0][0] is not language or _last[0][1] is not lexicon or len(_last[0][2]) > _MOST_KNOWN:
+        _last[:] = [(language, lexicon, {})]
+    return _last[0][2]
+
+
+def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
+    found = WordProperty(0)
+    first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
+    plain = language.spelled(word)
+    for fact, holds in (
+        (WordProperty.NO_CASE, top == word),
+        (WordProperty.NO_CAPITAL, first == word),
+        (WordProperty.ONE_LETTER, first == top),
+        (WordProperty.HAS_FORM, mixed_form(word, lexicon, language) is not None),
+        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital),
+        (WordProperty.ABBREVIATION, language.abbreviates(plain)),
+        (WordProperty.FRAGMENT, word.endswith("-")),
+        (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
+        (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
+        (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
+        (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
+        (WordProperty.ALWAYS_LOWER, plain in language.always_lower),
+        (WordProperty.DEGREE, DEGREE.fullmatch(word) is not None),
+        (WordProperty.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
+    ):
+        if holds:
+            found |= fact
+    return found
+
+
+def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
+    """How to write a word that the model calls mixed: by the lexicon, else by its build; None if neither knows."""
+    form = lexicon.get(word)
+    if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
+        form = known if is_normalized("NFC", word) else normalize("NFD", known)
+    if form is None:
+        form = _compound(word, language) if "-" in word.strip("-") else _named(word)
+    return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def _compound(word: str, language: Language) -> str:
+    """`Anglo-Saxon`, `Mar-a-Lago`, Romanian `Într-o`."""
+    parts = word.split("-")
+    last = len(parts) - 1
+    return "-".join(
+        part
+        if (known := language.spelled(part)) in language.clitics or (0 < i < last and known in language.linking)
+        else _named(part)
+        for i, part in enumerate(parts)
+    )
+
+
+def _named(word: str) -> str:
+    """The capital form, which begins anew in `O'Brien`, `D'Angelo`, `McDonald` and `Ph.D`."""
+    if DEGREE.fullmatch(word):
+        return capital(word[:-1]) + word[-1].upper()
+    if word.startswith(APOSTROPHE_PREFIXES) and len(word) > 3:
+        return word[0].upper() + word[1] + capital(word[2:])
+    if word.startswith(CLAN_PREFIX) and len(word) > 4:
+        return "Mc" + capital(word[2:])
+    return capital(word)

@@ -1,0 +1,223 @@
+"""A model file opened by onnxruntime for the processor that runs it; the only file that knows onnxruntime."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration.model.devices import Device, choose_device, physical_cores
+from cappunc_cli.restoration.model.tensor_names import INPUTS, MASK, OUTPUTS
+
+#: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).
+_SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
+
+#: A model of one node, y = MatMulInteger(x: uint8, w: int8), as the package onnx writes it.
+_MULTIPLY = (
+    b'\x08\x08:>\n\x18\n\x01x\n\x01w\x12\x01y"\rMatMulInteger\x12\x01gZ\t\n\x01x\x12\x04\n\x02\x08\x02'
+    b"Z\t\n\x01w\x12\x04\n\x02\x08\x03b\t\n\x01y\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\x11"
+)
+
+Feeds = Mapping[str, npt.NDArray[np.int64]]
+
+
+class Session(Protocol):
+    """The part of a session that the engine uses."""
+
+    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A session, the names of its inputs and outputs, the device that it runs on, a warning or None.
+
+    `lanes` runs at a time keep the device busy.
+    """
+
+    session: Session
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    device: str
+    warning: str | None
+    lanes: int = 1
+
+
+class GpuSession:
+    """A session on a GPU: inputs and outputs through buffers of its own, kept for each shape."""
+
+    def __init__(self, session: Any, device: Device) -> None:
+        self._session = session
+        self._device = device
+        self._inputs: dict[tuple[str, tuple[int, ...]], Any] = {}
+
+    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]:
+        from onnxruntime import OrtValue
+
+        binding = self._session.io_binding()
+        for name, array in feeds.items():
+            key = name, array.shape
+            if key in self._inputs:
+                self._inputs[key].update_inplace(array)
+            else:
+                self._inputs[key] = OrtValue.ortvalue_from_numpy(array, "cuda", self._device.index)
+            binding.bind_ortvalue_input(name, self._inputs[key])
+        for name in outputs:
+            binding.bind_output(name, "cuda", self._device.index)
+        self._session.run_with_iobinding(binding)
+        found: list[npt.NDArray[np.float32]] = binding.copy_outputs_to_cpu()
+        return found
+
+
+def open_session(path: Path, device: str) -> OpenSession:
+    """Open a model file for `device`; raises BadModel, or CappuncError for a named device that cannot be used."""
+    import onnxruntime
+
+    # Failures come as exceptions; the pages that the library logs beside them help nobody.
+    onnxruntime.set_default_logger_severity(4)
+    if not path.is_file():
+        raise BadModel("the model file is missing", str(path))
+    wanted = choose_device(device, onnxruntime.get_available_providers())
+    if wanted.kind == "cpu":
+        return _opened(on_cpu(path), "cpu", None)
+    session, trouble = _on_gpu(path, wanted)
+    if session is not None:
+        return _opened(session, f"{wanted.kind}:{wanted.index}", None, GpuSession(session, wanted))
+    if wanted.required:
+        raise CappuncError(trouble)
+    return _opened(on_cpu(path), "cpu", f"{trouble}. Running on the CPU.")
+
+
+def on_cpu(model: Path | bytes) -> Any:
+    """A session on the CPU; each run of it takes one core."""
+    return _session(model, ["CPUExecutionProvider"], disabled_optimizers=_SLOWER_ON_CPU)
+
+
+def _opened(session: Any, device: str, warning: str | None, runs: Session | None = None) -> OpenSession:
+    inputs = frozenset(value.name for value in session.get_inputs())
+    outputs = frozenset(value.name for value in session.get_outputs())
+    return OpenSession(runs or session, inputs, outputs, device, warning, physical_cores() if device == "cpu" else 1)
+
+
+def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
+    """(a session that really runs on the GPU or None, what keeps it from that)."""
+    import onnxruntime
+
+    needed = "TensorrtExecutionProvider" if device.kind == "tensorrt" else "CUDAExecutionProvider"
+    name = "TensorRT" if device.kind == "tensorrt" else "CUDA"
+    missing = f"{name} cannot be used: its libraries are missing or do not fit; pip install 'cappunc[{device.kind}]'"
+    try:
+        from cappunc_cli.restoration.model.gpu_graph import float16_model
+
+        model = float16_model(path, plain=device.kind == "tensorrt")
+    except ImportError:
+        return None, f"{name} cannot be used: the package onnx is missing; pip install 'cappunc[{device.kind}]'"
+    if hasattr(onnxruntime, "preload_dlls"):
+        # Finds the libraries of the nvidia-* wheels, which are on no search path; what it lacks it tells on stdout.
+        with _silence():
+            onnxruntime.preload_dlls(directory="")
+    cuda = {
+        "device_id": str(device.index),
+        "cudnn_conv_algo_search": "HEURISTIC",
+        "arena_extend_strategy": "kSameAsRequested",
+    }
+    providers: list[Any] = [("CUDAExecutionProvider", cuda), "CPUExecutionProvider"]
+    if device.kind == "tensorrt":
+        cache = _cache()
+        tensorrt = {
+            "device_id": str(device.index),
+            "trt_fp16_enable": "True",
+            "trt_engine_cache_enable": "True",
+            "trt_engine_cache_path": str(cache),
+            "trt_timing_cache_enable": "True",
+            "trt_timing_cache_path": str(cache),
+        }
+        providers.insert(0, ("TensorrtExecutionProvider", tensorrt))
+    try:
+        with _silence():
+            session = _session(model, providers)
+    except BadModel:
+        return None, missing
+    # The library falls back to the CPU without an error when a CUDA library is missing.
+    return (session, "") if needed in session.get_providers() else (None, missing)
+
+
+def _cache() -> Path:
+    """Where engines that take minutes to build are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+    path = Path(base, "cappunc")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _session(model: Path | bytes, providers: Sequence[object], **arguments: Any) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Several runs at a time use several cores better than one run could.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 4
+    if _saturates():
+        # Makes the products of 8 bits exact, with kernels that take two and a half times as long.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    source = str(model) if isinstance(model, Path) else model
+    try:
+        session = onnxruntime.InferenceSession(source, options, providers=list(providers), **arguments)
+    except Exception as error:  # onnxruntime has no base class of its own
+        where = str(model) if isinstance(model, Path) else ""
+        raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
+    inputs, outputs = ({value.name for value in values} for values in (session.get_inputs(), session.get_outputs()))
+    missing = set(INPUTS) - inputs - {MASK} | set(OUTPUTS) - outputs
+    if missing:
+        raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", str(model) if isinstance(model, Path) else "")
+    return session
+
+
+@cache
+def _saturates() -> bool:
+    """Whether sums of two products of 8 bits are cut off at 16 bits here, as on x86 without VNNI.
+
+    Tried, not looked up: what a processor can do has a name of its own on every system.
+    """
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(_MULTIPLY, providers=["CPUExecutionProvider"])
+    x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
+    (found,) = session.run(None, {"x": x, "w": w})
+    return bool((found != 64 * 255 * 127).any())
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing on the standard streams, not even from C: libraries that miss libraries write pages."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    saved: list[tuple[int, int]] = []
+    for number in (1, 2):
+        with suppress(OSError):  # closed
+            saved.append((number, os.dup(number)))
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        try:
+            for number, _ in saved:
+                os.dup2(nothing.fileno(), number)
+            yield
+        finally:
+            for number, copy in saved:
+                os.dup2(copy, number)
+                os.close(copy)
+
+
+def first_line(error: Exception) -> str:
+    """The message of an error, in one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,146 @@
+"""Words to sub-word pieces: the tokenizer, each word once, and where every word's pieces lie.
+
+The only file that knows tokenizers, and it loads them when a model is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.errors import BadModel
+from cappunc_cli.languages.language import TYPEWRITER
+from cappunc_cli.restoration.chunks import Chunk, split
+from cappunc_cli.restoration.model.config import ModelConfig
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Integers = npt.NDArray[np.int64]
+
+#: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first and its last.
+PIECES_PER_WORD = 16
+#: Distinct words remembered between calls; a dictionary's worth, not a library's.
+_MOST_CACHED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text as pieces: `ids` [pieces]; word i has ids[ends[i]:ends[i + 1]]; the rest per word."""
+
+    ids: Integers
+    ends: Integers
+    pauses: Integers
+    turns: Integers
+
+    def length(self, chunk: Chunk) -> int:
+        return int(self.ends[chunk.stop] - self.ends[chunk.start])
+
+    def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
+        """The chunk itself or, where it has more than `most` pieces, overlapping windows over it that fit."""
+        if self.length(chunk) <= most:
+            return [chunk]
+        window = max(len(chunk) * 5 // 8, 1)
+        while True:
+            parts = [part.moved(chunk.start) for part in split(len(chunk), window, window * 2 // 5)]
+            if max(map(self.length, parts)) <= most:
+                return parts
+            window = max(window * 5 // 8, 1)
+
+
+def joined(texts: Sequence[Pieces]) -> tuple[Pieces, list[int]]:
+    """Several texts as one, and the word at which each begins."""
+    if len(texts) == 1:
+        return texts[0], [0]
+    words = np.cumsum([0, *(len(text.turns) for text in texts)]).tolist()
+    pieces = np.cumsum([0, *(len(text.ids) for text in texts)]).tolist()
+    ends = [text.ends[1:] + offset for text, offset in zip(texts, pieces[:-1], strict=True)]
+    whole = Pieces(
+        np.concatenate([text.ids for text in texts]),
+        np.concatenate([np.zeros(1, np.int64), *ends]),
+        np.concatenate([text.pauses for text in texts]),
+        np.concatenate([text.turns for text in texts]),
+    )
+    return whole, words[:-1]
+
+
+class Encoder:
+    """The tokenizer of a model directory, with a cache of words."""
+
+    def __init__(self, directory: Path, config: ModelConfig) -> None:
+        """Raises BadModel if tokenizer.json is missing or lacks a special piece."""
+        self._bins = np.asarray(config.pause_bins_ms, np.int64)
+        self._tokenizer = _open(directory / "tokenizer.json")
+        self.opening = _special(self._tokenizer, directory, "[CLS]", "<s>")
+        self.closing = _special(self._tokenizer, directory, "[SEP]", "</s>")
+        self.unknown = _special(self._tokenizer, directory, "[UNK]", "<unk>")
+        self.padding = _special(self._tokenizer, directory, "[PAD]", "<pad>")
+        self._forget()
+
+    def _forget(self) -> None:
+        self._numbers: dict[str, int] = {}
+        #: The pieces of all known words one after the other, and where those of each word begin and end.
+        self._table = np.zeros(0, np.int64)
+        self._places = np.zeros(1, np.int64)
+
+    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
+        """Bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+        number = self._numbered(words)
+        starts = self._places[number]
+        lengths = self._places[number + 1] - starts
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        # Place in the table of every piece: where its word's pieces begin, plus its place in the word.
+        places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+        silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
+        bins = np.searchsorted(self._bins, silence, side="right") + 1
+        return Pieces(self._table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+
+    def _numbered(self, words: Sequence[str]) -> Integers:
+        """The number of each word in the cache; unseen words are tokenised, each once."""
+        if len(self._numbers) > _MOST_CACHED:
+            self._forget()
+        known = self._numbers
+        unseen = [word for word in dict.fromkeys(words) if word not in known]
+        for start in range(0, len(unseen), 10_000):
+            some = unseen[start : start + 10_000]
+            # Vocabularies know the typewriter's apostrophe and hyphen (the text keeps its own),
+            # and none knows the lone surrogates that stand for bytes of a broken file.
+            spelled = [word.translate(TYPEWRITER).encode("utf-8", "replace").decode() for word in some]
+            encoded = self._tokenizer.encode_batch_fast(spelled, add_special_tokens=False)
+            found = [capped(e.ids) or [self.unknown] for e in encoded]
+            known.update(zip(some, range(len(known), len(known) + len(some)), strict=True))
+            self._table = np.append(self._table, np.fromiter(chain.from_iterable(found), np.int64))
+            ends = self._places[-1] + np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
+            self._places = np.append(self._places, ends)
+        return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+
+
+def capped(ids: list[int]) -> list[int]:
+    """The pieces of a word that a network reads, in training as later on: of a long one the first ones and the last."""
+    return ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]]
+
+
+def _open(path: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise BadModel(f"the tokenizer cannot be loaded: {str(error).strip() or 'unknown error'}", str(path)) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _special(tokenizer: Tokenizer, directory: Path, *names: str) -> int:
+    for name in names:
+        number = tokenizer.token_to_id(name)
+        if number is not None:
+            return number
+    raise BadModel(f"the tokenizer has no {names[0]}", str(directory / "tokenizer.json"))

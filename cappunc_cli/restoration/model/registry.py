@@ -1,0 +1,123 @@
+"""Where models lie, and whether their files are what their config.json says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from cappunc_cli.errors import BadModel, UnknownModel
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.model.config import ModelConfig, Transitions
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, EngineSpec
+from cappunc_cli.transcript.labels import Case, strip
+
+__all__ = [
+    "ModelConfig",
+    "Transitions",
+    "find_model",
+    "find_model_for",
+    "installed",
+    "model_languages",
+    "model_roots",
+    "read_lexicon",
+    "verify_model",
+]
+
+
+def model_roots() -> list[Path]:
+    """The directories that hold model directories, in the order of search."""
+    package = Path(__file__).parents[2]
+    named = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
+    return [*named, package / "_models", package.parent / "models"]
+
+
+def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
+    """Every directory with a model for an engine; of two with one name, the first found."""
+    found: dict[str, Path] = {}
+    for root in model_roots():
+        for path in sorted(root.glob(f"*/{engine.config}")):
+            found.setdefault(path.parent.name, path.parent)
+    return list(found.values())
+
+
+def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
+    """The directory of a model, by its name or by its path; raises UnknownModel."""
+    for path in installed(engine):
+        if path.name == name_or_dir:
+            return path
+    path = Path(name_or_dir)
+    if name_or_dir and (path / engine.config).is_file():
+        return path
+    names = ", ".join(path.name for path in installed(engine)) or "none"
+    raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
+
+
+def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
+    """The codes of all languages that have a model, sorted."""
+    return sorted({code for config in _configs(engine).values() for code in config.languages})
+
+
+def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
+    """The directory of the model for a language: its own, else a shared one; raises UnknownModel.
+
+    Where a language has a fast model beside the best one, `fast` says which.
+    """
+    found = _configs(engine)
+    fitting = [path for path, config in found.items() if code in config.languages]
+    if not fitting:
+        known = ", ".join(model_languages(engine)) or "none"
+        raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
+    return min(fitting, key=lambda path: (found[path].fast != fast, len(found[path].languages), path.name != code))
+
+
+def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
+    found = {}
+    for path in installed(engine):
+        try:
+            found[path] = ModelConfig.load(path, engine.config)
+        except BadModel:
+            continue  # it is no model for anybody; `cappunc models` says why
+    return found
+
+
+def verify_model(directory: Path) -> None:
+    """Compare the SHA-256 of every file that the configs in a directory name; raises BadModel."""
+    configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
+    for config in configs or [ENGINES[NETWORK].config]:
+        _verify(directory, config)
+
+
+def _verify(directory: Path, config: str) -> None:
+    files = ModelConfig.load(directory, config).files
+    if not files:
+        raise BadModel(f"{config} names no files to check", str(directory))
+    for name, expected in files.items():
+        path = directory / name
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
+        if actual != expected:
+            raise BadModel(f"is not the file that {config} describes (SHA-256 {actual})", str(path))
+
+
+def read_lexicon(directory: Path) -> dict[str, str]:
+    """Bare word -> its mixed-case form, from lexicon.txt (one form a line); {} without one."""
+    path = directory / "lexicon.txt"
+    if not path.is_file():
+        return {}
+    forms: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        form = line.strip()
+        if form.isascii() and form.isalpha():
+            # Nearly all are; Python itself tells their case in a fraction of the time.
+            bare = form.lower()
+            if form not in (bare, form.capitalize(), form.upper()):
+                forms.setdefault(bare, form)
+            continue
+        bare, label = strip(form)
+        if label.case is Case.MIXED and not label.before and not label.after:
+            forms.setdefault(bare, label.form)
+    return forms

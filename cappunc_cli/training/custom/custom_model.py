@@ -1,0 +1,126 @@
+"""A model of one's own: from punctuated files to a model directory, in one call.
+
+The files become two corpora, `text` and `timed`; the rest is what the shipped models go through:
+prepare, train, export, score.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+from cappunc_cli.training import results, score
+from cappunc_cli.training.custom import custom_text
+from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
+from cappunc_cli.training.custom.custom_text import HELDOUT, Documents
+from cappunc_cli.training.data.corpora import Corpus, Turn, composed
+from cappunc_cli.training.data.prepare import prepare
+from cappunc_cli.training.export.export_model import export
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.trainer import LOG_EVERY, Progress, train
+
+_LOOKS = 24
+_PATIENCE = 5
+#: Below the model's directory while it is made: what the run was begun with, and what it has learnt.
+_WORK, _ORDER = "training", "order.json"
+
+
+def build_custom_model(
+    order: TrainingOrder, said: Callable[[str], None], report: Callable[[Progress], None]
+) -> ModelConfig:
+    """Train the model of an order into its directory and return its config; resumes what was begun.
+
+    `said` hears one line per stage, `report` the progress of the training. Raises CappuncError.
+    """
+    work = order.output / _WORK
+    _vacant(order.output)
+    documents = custom_text.read(order.texts, order.timed, order.decode)
+    words, notice = custom_text.judged(documents)
+    recipe = recipe_of(order, work, words, list(documents))
+    _begin(order, work, documents)
+    corpora = _corpora(order, documents)
+    heldout = order.output / HELDOUT
+    if notice:
+        said(notice)
+    if not heldout.exists():
+        said(f"{words:,} words")
+        prepare(recipe, corpora)
+        # Last of all that is prepared: a run that finds it goes on.
+        heldout.write_text(custom_text.heldout_ends(documents, recipe.heldout), "utf-8")
+    else:
+        said(f"{words:,} words; going on")
+    steps = max(recipe.tokens // recipe.batch, 1)
+    look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
+    train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
+    said("exporting")
+    export(recipe, order.output, corpora=corpora)
+    said("scoring the held-out end")
+    ((name, found),) = score.score(recipe, order.output, order.output / "eval.json").items()
+    said(f"{name}: {_in_short(found)}{_before(order, recipe)}")
+    shutil.rmtree(work)
+    return ModelConfig.load(order.output)
+
+
+def _vacant(directory: Path) -> None:
+    """Raises CappuncError for a directory that holds anything but an unfinished run."""
+    if not directory.is_dir() or (directory / _WORK / _ORDER).is_file():
+        return
+    if (directory / "config.json").exists():
+        raise CappuncError(f"{directory} holds a model already")
+    if any(directory.iterdir()):
+        raise CappuncError(f"{directory} is not empty: a model has a directory of its own")
+
+
+def _begin(order: TrainingOrder, work: Path, documents: Documents) -> None:
+    """Write down what the run is begun with; raises CappuncError where another run was begun there."""
+    text = hashlib.sha256()
+    for name, own in documents.items():
+        for document in own:
+            text.update(repr((name, document)).encode())
+    asked = {
+        "language": order.language,
+        "from": str(find_model(order.start)) if order.start is not None else None,
+        "text": text.hexdigest(),
+    }
+    path = work / _ORDER
+    if not path.exists():
+        work.mkdir(parents=True, exist_ok=True)
+        results.write(path, asked)
+        return
+    begun = json.loads(path.read_text("utf-8"))
+    if other := [name for name, value in asked.items() if begun.get(name) != value]:
+        raise CappuncError(
+            f"{order.output} holds an unfinished run with another {other[0]}: "
+            f"go on with its own command, name another directory, or delete {work}"
+        )
+
+
+def _in_short(found: Mapping[str, Any]) -> str:
+    shown = {"marks , . ?": "micro", "case": "case"}
+    return ", ".join(f"{title} {100 * found[name]:.1f}" for title, name in shown.items() if name in found)
+
+
+def _before(order: TrainingOrder, recipe: Recipe) -> str:
+    """The scores on the same words of the model that the run began with, if it knows the language."""
+    if order.start is None or order.language not in ModelConfig.load(find_model(order.start)).languages:
+        return ""
+    found = score.evaluate(find_model(order.start), recipe.data, HELDOUT, ["--lang", order.language])
+    return f" ({order.start} has {_in_short(found)})"
+
+
+def _corpora(order: TrainingOrder, documents: Documents) -> dict[str, Corpus]:
+    def reader(own: Sequence[list[Turn]]) -> Callable[[Path], Iterator[list[Turn]]]:
+        return lambda _: iter(own)
+
+    return {
+        name: Corpus(".", order.licence, reader(own), dialogue=name == "timed", tidy=composed)
+        for name, own in documents.items()
+    }

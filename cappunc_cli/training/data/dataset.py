@@ -1,0 +1,163 @@
+"""Training text as arrays: a stream of written word types, and windows drawn from it.
+
+A *type* is a written word (`Hello,`); its bare word, pieces, case and mark are worked out
+once by `labels.strip`, the function that decoding uses. A corpus is then an int32 stream of
+type numbers with pauses and turn ends beside it, and a window is a few numpy look-ups.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.restoration.model.pieces import capped
+from cappunc_cli.training.data.corpora import Corpus, Turn
+from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, strip
+
+Ints = NDArray[np.int32]
+
+PAIRED_MARKS = tuple(PairedMark)
+COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
+UNKNOWN_PAUSE = -1
+
+# A mark that stands alone belongs to the word before it: `it was — well`.
+_DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
+GLUE = "\ue000"
+
+
+class Types(dict[str, int]):
+    """Numbers written words in order of appearance."""
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStream:
+    """One corpus: per word its type, pause after it (ms, -1 unknown) and whether the turn ends."""
+
+    types: Ints
+    pauses: Ints
+    turn_ends: NDArray[np.bool_]
+    document_ends: NDArray[np.bool_]
+
+    def save(self, path: Path) -> None:
+        np.savez(path, types=self.types, pauses=self.pauses, turn_ends=self.turn_ends, document_ends=self.document_ends)
+
+    @classmethod
+    def load(cls, path: Path) -> TokenStream:
+        with np.load(path) as arrays:
+            return cls(arrays["types"], arrays["pauses"], arrays["turn_ends"], arrays["document_ends"])
+
+
+@dataclass(slots=True)
+class WindowSample:
+    """Per word of one window; arrays of one length."""
+
+    types: Ints
+    cases: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
+    pauses: Ints
+    turns: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+
+    def take(self, index: NDArray[np.int64]) -> WindowSample:
+        return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Per type: case, mark, a bit for each of PAIRED_MARKS, and its pieces `pieces[starts[t]:starts[t + 1]]`.
+
+    `frame` are the pieces that open and close a window ([CLS], [SEP]).
+    """
+
+    cases: NDArray[np.int8]
+    marks: NDArray[np.int8]
+    around: NDArray[np.uint8]
+    starts: Ints
+    pieces: Ints
+    frame: Ints
+
+    def save(self, path: Path) -> None:
+        np.savez(path, **{name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        with np.load(path) as arrays:
+            return cls(**{name: arrays[name] for name in cls.__slots__})
+
+
+def read_stream(corpus: Corpus, root: Path, types: Types) -> TokenStream:
+    """Read a corpus into a stream, adding its words to `types`."""
+    numbers: list[int] = []
+    silences: list[int] = []
+    turns: list[int] = []
+    documents: list[int] = []
+    for document in corpus.read(root / corpus.path):
+        for turn in document:
+            tokens = _DETACHED.sub(GLUE, corpus.tidy(turn.text)).split()
+            numbers.extend([types[token] for token in tokens])
+            silences.extend(_pauses_of(turn, tokens))
+            turns.append(len(numbers) - 1)
+        documents.append(len(numbers) - 1)
+    turn_ends = np.zeros(len(numbers), bool)
+    document_ends = turn_ends.copy()
+    document_ends[documents] = True
+    if corpus.dialogue:
+        turn_ends[turns] = True
+    return TokenStream(np.array(numbers, np.int32), np.array(silences, np.int32), turn_ends, document_ends)
+
+
+def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
+    if turn.pauses is None:
+        return [UNKNOWN_PAUSE] * len(tokens)
+    result, i = [], -1
+    for token in tokens:
+        i += 1 + token.count(GLUE)
+        pause = turn.pauses[i]
+        result.append(UNKNOWN_PAUSE if pause is None else pause)
+    return result
+
+
+def build_vocabulary(types: Types, tokenizer: Any) -> tuple[Vocabulary, list[str]]:
+    """Labels and pieces of every type; also the bare words, '' for what is no word."""
+    bares, cases, marks = [], np.zeros(len(types), np.int8), np.zeros(len(types), np.int8)
+    around = np.zeros(len(types), np.uint8)
+    case_number = {case: i for i, case in enumerate(CASE_CLASSES)}
+    for number, token in enumerate(types):
+        bare, label = strip(token.replace(GLUE, " "))
+        bares.append(bare.replace("’", "'") if any(c.isalnum() for c in bare) else "")
+        cases[number] = case_number[label.case]
+        marks[number] = MARK_CLASSES.index(label.mark)
+        around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.around)
+    frame = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]")]
+    starts, pieces = [0], []
+    for start in range(0, len(bares), 50_000):
+        for encoding in tokenizer.encode_batch(bares[start : start + 50_000], add_special_tokens=False):
+            pieces.extend(capped(encoding.ids))
+            starts.append(len(pieces))
+    vocabulary = Vocabulary(
+        cases, marks, around, np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
+    )
+    return vocabulary, bares
+
+
+def mixed_case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3) -> list[str]:
+    """Written forms of mixed-case words (McDonald, iPhone) seen at least `least` times."""
+    forms: dict[str, dict[str, int]] = {}
+    for number, token in enumerate(types):
+        bare, label = strip(token.replace(GLUE, " "))
+        if label.case is Case.MIXED and bare.replace("'", "").replace("-", "").isalnum():
+            seen = forms.setdefault(bare.replace("’", "'"), {})
+            form = label.form.replace("’", "'")
+            seen[form] = seen.get(form, 0) + int(counts[number])
+    best = (max(seen.items(), key=lambda item: item[1]) for seen in forms.values())
+    return sorted(form for form, count in best if count >= least)

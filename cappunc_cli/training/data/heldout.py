@@ -1,0 +1,74 @@
+"""The ends of the corpora, which no window of the training had, and what a model says of them."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.restoration.pipeline import Model, probabilities
+from cappunc_cli.training.data.corpora import CORPORA
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.labels import mark_of, strip
+from cappunc_cli.transcript.words import Word
+
+logger = logging.getLogger(__name__)
+
+_WORDS = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class HeldoutText:
+    """Log-probabilities [n, marks] of a held-out end beside the marks [n] that are written there."""
+
+    scores: NDArray[np.float32]
+    gold: NDArray[np.int64]
+
+
+def heldout_words(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
+    """The last `most` words of a corpus (never more than its held-out share) with their pauses and turns."""
+    corpus = CORPORA[name]
+    tail: deque[Word] = deque(maxlen=most)
+    count = clock = total = 0
+    for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
+        tokens = corpus.tidy(turn.text).split()
+        gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)
+        for token, gap in zip(tokens, gaps, strict=True):
+            timed = gap is not None
+            if any(c.isalnum() for c in token):
+                tail.append(Word(token, clock if timed else None, clock + 1 if timed else None, turn=count))
+                total += 1
+            elif tail and mark_of(token):
+                # `it was — well`: as in training, a mark that stands alone belongs to the word before it.
+                tail[-1] = replace(tail[-1], text=tail[-1].text + token)
+            clock += 1 + (gap or 0)
+        count += corpus.dialogue
+    return list(tail)[-max(int(total * recipe.heldout), 1) :]
+
+
+def texts_of(recipe: Recipe, model: Model) -> Iterator[HeldoutText]:
+    """Each corpus's held-out end: the model's posteriors, and what is written there."""
+    cases = len(model.config.cases)
+    for name in recipe.corpora:
+        words = heldout_words(recipe, name)
+        gold = np.array([model.config.marks.index(strip(word.text)[1].mark) for word in words])
+        rows = probabilities(words, model)[:, cases : cases + len(model.config.marks)]
+        scores = np.log(np.maximum(rows, 1e-12))
+        for mark, nats in model.config.bias.items():
+            scores[:, model.config.marks.index(mark)] += nats
+        logger.info("%s: %s words", name, f"{len(words):,}")
+        yield HeldoutText(scores, gold)
+
+
+def halves(texts: Iterable[HeldoutText]) -> tuple[list[HeldoutText], list[HeldoutText]]:
+    """The first half of each text to learn from, the second to see whether it helps."""
+    parts: tuple[list[HeldoutText], list[HeldoutText]] = [], []
+    for text in texts:
+        middle = len(text.gold) // 2
+        parts[0].append(HeldoutText(text.scores[:middle], text.gold[:middle]))
+        parts[1].append(HeldoutText(text.scores[middle:], text.gold[middle:]))
+    return parts

@@ -1,0 +1,102 @@
+"""Turn the corpora that a train.toml names into arrays under its `runs` folder.
+
+python -m cappunc_cli.training.data.prepare models/en/train.toml
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from cappunc_cli.languages import language
+from cappunc_cli.training.data.corpora import CORPORA, Corpus
+from cappunc_cli.training.data.dataset import (
+    GLUE,
+    TokenStream,
+    Types,
+    build_vocabulary,
+    mixed_case_lexicon,
+    read_stream,
+)
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.labels import strip
+
+logger = logging.getLogger(__name__)
+
+
+def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
+    """NFC, lower case, and one code for each letter of these languages."""
+    letters = {other: letter for code in codes for other, letter in language(code).letters.items()}
+    replaced = [normalizers.Replace(other, letter) for other, letter in letters.items()]
+    return normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
+
+
+def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
+    """A WordPiece vocabulary of the bare words: lower case, accents kept, NFC.
+
+    Corpora count by their share of the windows; `most` words in all are read.
+    """
+    written = list(types)
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = spelling(recipe.decoding["languages"])
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=recipe.vocabulary,
+        special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        limit_alphabet=300,
+        show_progress=False,
+    )
+    total = sum(recipe.corpora.values())
+
+    def texts() -> Iterator[str]:
+        for name, share in recipe.corpora.items():
+            stop = min(len(streams[name].types), int(most * share / total))
+            for start in range(0, stop, 10_000):
+                some = streams[name].types[start : min(stop, start + 10_000)].tolist()
+                yield " ".join(strip(written[number].replace(GLUE, " "))[0] for number in some)
+
+    tokenizer.train_from_iterator(texts(), trainer)
+    return tokenizer
+
+
+def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
+    """Write one stream per corpus, the vocabulary and the mixed-case lexicon."""
+    folder = recipe.arrays()
+    folder.mkdir(parents=True, exist_ok=True)
+    types = Types()
+    streams: dict[str, TokenStream] = {}
+    for name in recipe.texts():
+        began = time.monotonic()
+        streams[name] = read_stream(corpora[name], recipe.data, types)
+        logger.info("%s: %s words in %.0f s", name, f"{len(streams[name].types):,}", time.monotonic() - began)
+    if not recipe.tokenizer.exists():
+        recipe.tokenizer.parent.mkdir(parents=True, exist_ok=True)
+        learn(types, streams, recipe).save(str(recipe.tokenizer))
+    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    is_word = np.array([bool(bare) for bare in bares])
+    counts = np.zeros(len(types), np.int64)
+    for name, stream in streams.items():
+        keep = is_word[stream.types]
+        kept = TokenStream(stream.types[keep], stream.pauses[keep], stream.turn_ends[keep], stream.document_ends[keep])
+        (folder / name).parent.mkdir(exist_ok=True)
+        kept.save(folder / f"{name}.npz")
+        if name in recipe.corpora:
+            counts += np.bincount(kept.types, minlength=len(types))
+    vocabulary.save(folder / "vocabulary.npz")
+    (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
+    logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    prepare(Recipe.load(Path(sys.argv[1])))

@@ -1,0 +1,187 @@
+"""Ablation: short runs of one recipe with one thing changed a row, to see what each choice is worth.
+
+    python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml               every row
+    python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml "no errors"   one of them, scored anew
+
+The table changes the train.toml beside it: by `base` for all rows, then each of `rows` by what it says. Every row
+trains a network of its own below runs/ablation, on the arrays that were prepared for the recipe; a run that was stopped
+goes on. Each of `decodings` trains nothing: it is the network of the first row under `options` of `cappunc eval`, or
+with transitions between the marks (chain.py) fitted to the held-out ends of the corpora of `chain`. All are scored in
+float32. Figures go to ablation.json after each row; what stands there is kept as long as its recipe stays. The card
+shows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cappunc_cli.restoration.model.registry import ModelConfig
+from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.training import results
+from cappunc_cli.training.data.heldout import texts_of
+from cappunc_cli.training.experiments import chain
+from cappunc_cli.training.experiments.study import by_row, drawn
+from cappunc_cli.training.export.export_model import export
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.score import evaluate
+from cappunc_cli.training.trainer import train
+
+logger = logging.getLogger(__name__)
+
+#: Fields of a recipe that its training does not read, or that say only where things are.
+_UNREAD = {"name", "data", "runs", "prepared", "tokenizer", "start", "decoding", "evaluation", "card"}
+_SHOWN = {"micro": "Micro-F1 over `, . ?`", "all.micro": "Micro-F1 over all marks", "case": "F1 of capitals"}
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """The change of a row, in the words of the table; the recipe of its network; how that is decoded."""
+
+    changed: dict[str, Any]
+    recipe: Recipe
+    options: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
+
+
+def rows_of(toml: Path) -> dict[str, AblationRow]:
+    """The rows of an ablation.toml by their names, those of `decodings` last."""
+    table = tomllib.loads(toml.read_text("utf-8"))
+
+    def trained(name: str, changed: dict[str, Any]) -> AblationRow:
+        recipe = Recipe.load(toml.parent / "train.toml", table["base"], changed)
+        short = re.sub(r"\W+", "-", name.casefold()).strip("-")
+        runs = recipe.runs.parent / "ablation" / f"{short}-{training_of(recipe)}"
+        return AblationRow(changed, replace(recipe, name=short, runs=runs, prepared=recipe.arrays()))
+
+    rows = {name: trained(name, changed) for name, changed in table["rows"].items()}
+    first = next(iter(rows.values())).recipe
+    for name, changed in table.get("decodings", {}).items():
+        rows[name] = AblationRow(changed, first, **{key: tuple(value) for key, value in changed.items()})
+    return rows
+
+
+def training_of(recipe: Recipe) -> str:
+    """Eight letters that differ wherever two recipes train differently.
+
+    A field at its default says nothing, so that a field added to recipes leaves the runs of older ones as they are.
+    """
+    said: dict[str, Any] = {"start": recipe.start.name if recipe.start else ""}
+    for field in fields(recipe):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        value = getattr(recipe, field.name)
+        if field.name not in _UNREAD and value != default:
+            said[field.name] = value
+    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+def ablate(toml: Path, only: Iterable[str]) -> None:
+    """Run the rows of an ablation.toml (all, or those named) and write ablation.json after each."""
+    rows, only, written = rows_of(toml), list(only), toml.with_suffix(".json")
+    if unknown := [name for name in only if name not in rows]:
+        raise SystemExit(f"{toml}: no row {unknown[0]!r}; there are: {', '.join(rows)}")
+    sets = tomllib.loads(toml.read_text("utf-8"))["sets"]
+    found = _standing(written, rows)
+    for name, row in rows.items():
+        if (only and name not in only) or (name in found and not only):
+            continue
+        logger.info("%s: %s", name, row.recipe.runs)
+        found[name] = _measured(row, sets)
+        shown = ", ".join(f"{part} {figures['micro']:.4f}" for part, figures in found[name]["sets"].items())
+        logger.info("%s: %s", name, shown)
+        report = {
+            "command": f"python -m cappunc_cli.training.experiments.ablation models/{toml.parent.name}/{toml.name}",
+            "rows": {name: found[name] for name in rows if name in found},
+        }
+        results.write(written, report)
+
+
+def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
+    """The rows of a result file that were made as the table now says."""
+    known: dict[str, Any] = json.loads(path.read_text("utf-8"))["rows"] if path.exists() else {}
+    stand = {
+        name: known[name]
+        for name, row in rows.items()
+        if name in known
+        and known[name]["changed"] == row.changed
+        and known[name]["training"] == training_of(row.recipe)
+    }
+    if gone := known.keys() - stand.keys():
+        logger.warning("made otherwise than the table says, and not kept: %s", ", ".join(sorted(gone)))
+    return stand
+
+
+def _measured(row: AblationRow, sets: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Train a row as far as it is not yet, and score it on the `sets`."""
+    train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / row.recipe.name
+        directory.mkdir()
+        export(row.recipe, directory, "float32")
+        if row.chain:
+            _add_chain(row, directory)
+        model = ModelConfig.load(directory).files["model.onnx"]
+        figures = {
+            name: evaluate(directory, row.recipe.data, reference, [*more, *row.options])
+            for name, (reference, *more) in sets.items()
+        }
+    return {
+        "changed": row.changed,
+        "training": training_of(row.recipe),
+        **results.head(model),
+        "pieces": saved["tokens"],
+        "minutes": round(saved["seconds"] / 60, 1),
+        "sets": figures,
+    }
+
+
+def _add_chain(row: AblationRow, directory: Path) -> None:
+    """Fit transitions between the marks to what an exported model says, and let its config have them."""
+    corpora = {name: row.recipe.corpora[name] for name in row.chain}
+    transitions = chain.fit(list(texts_of(replace(row.recipe, corpora=corpora), load_model(str(directory)))))
+    free = [0.0] * len(transitions)
+    path = directory / "config.json"
+    crf = {"transitions": transitions.tolist(), "start": free, "end": free}
+    results.write(path, json.loads(path.read_text("utf-8")) | {"crf": crf})
+
+
+def page(directory: Path) -> str:
+    """The rows of a model's ablation.json as tables, one for each figure."""
+    table = tomllib.loads((directory / "ablation.toml").read_text("utf-8"))
+    report = json.loads((directory / "ablation.json").read_text("utf-8"))
+    rows = report["rows"]
+    pieces = next(iter(rows.values()))["pieces"]
+    minutes = sorted(row["minutes"] for row in rows.values())
+    machines = " and on ".join(sorted({row["hardware"] for row in rows.values()}))
+    sets = {name: row["sets"] for name, row in rows.items()}
+    lines = {title: by_row(sets, figure) for figure, title in _SHOWN.items()}
+    decoded = sum(name in rows for name in table.get("decodings", {}))
+    last = f"The last {decoded} are the first one's network, decoded otherwise.\n" if decoded else ""
+    tables = "\n".join(f"{title}:\n\n{drawn(those)}\n" for title, those in lines.items() if len(those[0]) > 1)
+    return f"""
+## What each choice of the training is worth
+
+Every row is a short run of its own with one thing changed: {pieces:,} pieces from
+{Path(table["base"]["start"]).name or "nothing"}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
+{table.get("about", "").strip()}
+{last}All are scored in float32. ablation.toml says what a row changes, ablation.json has the commands. In per cent,
+with the difference to the first row. `{report["command"]}`
+
+{tables}"""
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    ablate(Path(sys.argv[1]), sys.argv[2:])

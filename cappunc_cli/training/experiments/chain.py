@@ -1,0 +1,98 @@
+"""Fit the linear chain over the marks: JointCapPunc's CRF on top of a trained network.
+
+    python -m cappunc_cli.training.experiments.chain models/en/train.toml
+
+The network stays as it is; only the transitions are learnt, by the likelihood of the held-out ends of the
+training corpora, half of which is kept to see whether they help. The figures go to chain.json beside the recipe;
+transitions that help are taken up by `crf` in the recipe's [decoding] table.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cappunc_cli import __version__
+from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.training import results
+from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
+from cappunc_cli.training.f1_counter import FOLDED, F1Counter
+from cappunc_cli.training.recipe import Recipe
+
+logger = logging.getLogger(__name__)
+
+#: Words of the sequences of the likelihood.
+_SEQUENCE = 50
+_STEPS = 150
+
+
+def fit(texts: list[HeldoutText]) -> NDArray[np.float32]:
+    """Transitions [from, to] that make the written marks likeliest (Lafferty et al. 2001); the network stays."""
+    scores, gold = [], []
+    for text in texts:
+        whole = len(text.gold) // _SEQUENCE * _SEQUENCE
+        scores.append(text.scores[:whole].reshape(-1, _SEQUENCE, text.scores.shape[1]))
+        gold.append(text.gold[:whole].reshape(-1, _SEQUENCE))
+    emissions, labels = torch.from_numpy(np.concatenate(scores)), torch.from_numpy(np.concatenate(gold))
+    transitions = torch.zeros(emissions.shape[2], emissions.shape[2], requires_grad=True)
+    optimiser = torch.optim.Adam([transitions], lr=0.05)
+    for _ in range(_STEPS):
+        optimiser.zero_grad()
+        loss = _surprise(emissions, labels, transitions) + 1e-4 * transitions.square().sum()
+        loss.backward()
+        optimiser.step()
+    return transitions.detach().numpy()
+
+
+def _surprise(emissions: Tensor, labels: Tensor, transitions: Tensor) -> Tensor:
+    """Mean negative log-likelihood per word of `labels` [B, T] under `emissions` [B, T, marks]."""
+    path = emissions.gather(2, labels[..., None]).sum((1, 2)) + transitions[labels[:, :-1], labels[:, 1:]].sum(1)
+    alpha = emissions[:, 0]
+    for t in range(1, emissions.shape[1]):
+        alpha = torch.logsumexp(alpha[:, :, None] + transitions, 1) + emissions[:, t]
+    return (torch.logsumexp(alpha, 1) - path).mean() / emissions.shape[1]
+
+
+def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> float:
+    """Micro-F1 over , . ? of the likeliest marks, with the chain or without."""
+    tally = F1Counter()
+    for text in texts:
+        if transitions is None:
+            best = text.scores.argmax(1)
+        else:
+            free = np.zeros(len(transitions))
+            best = viterbi(text.scores, transitions, free, free)
+        tally.add(FOLDED[best], FOLDED[text.gold])
+    return tally.f1
+
+
+def main(toml: Path) -> None:
+    """Fit on one half of the held-out ends, score on the other, and write chain.json beside the recipe."""
+    recipe = Recipe.load(toml)
+    model = load_model(str(toml.parent))
+    to_fit, to_score = halves(texts_of(recipe, model))
+    transitions = fit(to_fit)
+    report = {
+        "command": f"python -m cappunc_cli.training.experiments.chain models/{toml.parent.name}/train.toml",
+        "version": __version__,
+        "model": model.config.files["model.onnx"],
+        "words": sum(len(text.gold) for text in to_score),
+        "micro without": round(f1(to_score, None), 5),
+        "micro with": round(f1(to_score, transitions), 5),
+        "marks": list(model.config.marks),
+        "transitions": [[round(float(x), 3) for x in row] for row in transitions],
+    }
+    results.write(toml.parent / "chain.json", report)
+    logger.info("micro-F1 %.4f without, %.4f with", report["micro without"], report["micro with"])
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    main(Path(sys.argv[1]))

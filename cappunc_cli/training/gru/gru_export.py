@@ -1,0 +1,235 @@
+"""The recurrent network as a model directory: a step graph with its state going in and out, config with hashes.
+
+    python -m cappunc_cli.training.gru.gru_export    models/en-live/train.toml
+
+Weights are stored in 8 bits with a scale for each row, and unpacked when the model is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer
+
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.training import results
+from cappunc_cli.training.data.corpora import CORPORA
+from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.labels import MARKS, Case
+
+logger = logging.getLogger(__name__)
+
+Arrays = dict[str, NDArray[np.float32]]
+#: Largest difference of a logit: float32 agrees with the network to rounding, 8 bits to about their step.
+_EXACT, _STORED = 1e-3, 0.5
+
+
+class _StepGraph:
+    def __init__(self, stored: bool) -> None:
+        self._stored = stored
+        self.nodes: list[onnx.NodeProto] = []
+        self.tensors: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    def rounded(self, name: str, array: NDArray[np.float32]) -> tuple[str, str]:
+        """Constants: int8, and a scale for each row (last axis)."""
+        scale = np.maximum(np.abs(array).max(-1, keepdims=True) / 127, 1e-12).astype(np.float32)
+        whole = self.constant(name, np.rint(array / scale).astype(np.int8))
+        return whole, self.constant(f"{name}.scale", scale)
+
+    def unpacked(self, name: str, whole: str, scale: str) -> str:
+        return self.node(
+            "Mul", [self.node("Cast", [whole], f"{name}/cast", to=TensorProto.FLOAT), scale], f"{name}/float"
+        )
+
+    def matrix(self, name: str, array: NDArray[np.float32]) -> str:
+        return self.unpacked(name, *self.rounded(name, array)) if self._stored else self.constant(name, array)
+
+    def rows(self, name: str, table: NDArray[np.float32], ids: str) -> str:
+        """Rows of a table by number."""
+        if not self._stored:
+            return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
+        whole, scale = self.rounded(name, table)
+        return self.unpacked(
+            name, self.node("Gather", [whole, ids], f"{name}/int8"), self.node("Gather", [scale, ids], f"{name}/scales")
+        )
+
+    def linear(self, name: str, x: str, arrays: Arrays, output: str) -> str:
+        """x @ weight.T + bias; weights are (outputs, inputs), as torch keeps them."""
+        turned = self.node("Transpose", [self.matrix(f"{name}.weight", arrays[f"{name}.weight"])], f"{name}/turned")
+        product = self.node("MatMul", [x, turned], f"{name}/product")
+        return self.node("Add", [product, self.constant(f"{name}.bias", arrays[f"{name}.bias"])], output)
+
+    def gru(self, name: str, x: str, arrays: Arrays, direction: str, more: list[str]) -> str:
+        """The states [words, streams, width] of a GRU over x [words, streams, inputs]."""
+
+        def ordered(kind: str) -> NDArray[np.float32]:
+            reset, update, new = np.split(arrays[f"{name}.{kind}_l0"], 3)
+            return np.concatenate([update, reset, new])
+
+        bias = self.constant(f"{name}.bias", np.concatenate([ordered("bias_ih"), ordered("bias_hh")])[None])
+        weights = [self.matrix(f"{name}.{kind}", ordered(kind)[None]) for kind in ("weight_ih", "weight_hh")]
+        width = weights and arrays[f"{name}.weight_hh_l0"].shape[1]
+        found = self.node(
+            "GRU",
+            [x, *weights, bias, *more],
+            f"{name}/states",
+            hidden_size=width,
+            direction=direction,
+            linear_before_reset=1,
+        )
+        axis = self.constant(f"{name}/direction", np.array([1]))
+        return self.node("Squeeze", [found, axis], f"{name}/all")
+
+
+def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str]) -> onnx.ModelProto:
+    """State dict (as float32 arrays) -> ONNX model, as `restoration.gru` runs it."""
+    g = _StepGraph(stored)
+    zero, one, two = (g.constant(name, np.array([i])) for i, name in enumerate(("zero", "one", "two")))
+    bare = g.node("ReduceSum", [g.rows("words", arrays["words.weight"], "input_ids"), two], "bare", keepdims=0)
+    whole = bare
+    for name in ("pauses", "turns"):
+        table = g.constant(f"{name}.table", arrays[f"{name}.weight"])
+        whole = g.node("Add", [whole, g.node("Gather", [table, name], f"{name}/rows")], f"{name}/sum")
+    # What comes after the last word that is there, the backward GRU does not know.
+    count = g.node("Shape", ["pauses"], "count", start=1, end=2)
+    scalar = g.node("Squeeze", [count], "count/scalar")
+    places = g.node("Range", [g.constant("first", np.array(0)), scalar, g.constant("step", np.array(1))], "places")
+    lengths = g.node("Cast", ["lengths"], "lengths/long", to=TensorProto.INT64)
+    ends = g.node("Sub", [g.node("Unsqueeze", [lengths, one], "lengths/column"), one], "ends")
+    is_last = g.node("Unsqueeze", [g.node("Equal", [places, ends], "is_last/flat"), two], "is_last")
+    seen = g.node("Where", [is_last, bare, whole], "seen")
+    back = g.gru("back", g.node("Transpose", [seen], "seen/steps", perm=[1, 0, 2]), arrays, "reverse", ["lengths"])
+    steps = g.node("Transpose", [whole], "whole/steps", perm=[1, 0, 2])
+    wanted, behind = (g.node("Slice", [x, zero, "wanted", zero], f"{x}/wanted") for x in (steps, back))
+    ahead = g.gru("ahead", wanted, arrays, "forward", ["", "state"])
+    g.node("Identity", [ahead], "states")
+    x = g.node("Concat", [wanted, ahead, behind], "both", axis=-1)
+    x = g.node("Relu", [g.linear("joined", x, arrays, "joined")], "joined/relu")
+    case = g.linear("case", x, arrays, "case/steps")
+    soft = g.node("Softmax", [case], "case/soft", axis=-1)
+    embedded = g.node("MatMul", [soft, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")
+    x = g.linear("mark_in", g.node("Concat", [x, embedded], "mark_in/both", axis=-1), arrays, "mark_in")
+    marks = g.linear("mark_out", g.node("Relu", [x], "mark_in/relu"), arrays, "marks/steps")
+    for name, steps in (("case", case), ("marks", marks)):
+        g.node("Transpose", [steps], name, perm=[1, 0, 2])
+    # What the engine asks for; the logits are for comparing.
+    chances = [g.node("Softmax", [name], f"{name}/chances", axis=-1) for name in ("case", "marks")]
+    g.node("Concat", chances, "probabilities", axis=-1)
+    long, single = TensorProto.INT64, TensorProto.FLOAT
+    inputs = [
+        helper.make_tensor_value_info("input_ids", long, ["streams", "words", "pieces"]),
+        helper.make_tensor_value_info("pauses", long, ["streams", "words"]),
+        helper.make_tensor_value_info("turns", long, ["streams", "words"]),
+        helper.make_tensor_value_info("lengths", TensorProto.INT32, ["streams"]),
+        helper.make_tensor_value_info("wanted", long, [1]),
+        helper.make_tensor_value_info("state", single, [1, "streams", sizes.forward]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("case", single, ["streams", "given", sizes.cases]),
+        helper.make_tensor_value_info("marks", single, ["streams", "given", sizes.marks]),
+        helper.make_tensor_value_info("probabilities", single, ["streams", "given", sizes.cases + sizes.marks]),
+        helper.make_tensor_value_info("states", single, ["given", "streams", sizes.forward]),
+    ]
+    graph = helper.make_graph(g.nodes, "cappunc", inputs, outputs, g.tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="cappunc")
+    helper.set_model_props(model, metadata)
+    return model
+
+
+@torch.no_grad()
+def parity(network: RecurrentNetwork, model: onnx.ModelProto, tolerance: float, seed: int = 0) -> float:
+    """Largest difference of any logit, of texts read at once and of texts read on from a state.
+
+    Raises SystemExit beyond `tolerance`.
+    """
+    rng = np.random.default_rng(seed)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    worst = 0.0
+    for _ in range(6):
+        streams, words, most = (int(rng.integers(low, high)) for low, high in ((1, 5), (2, 24), (1, 4)))
+        lengths = rng.integers(1, words + 1, streams)
+        lengths[0] = words
+        there = np.arange(words) < lengths[:, None]
+        ids = rng.integers(1, network.sizes.vocabulary, (streams, words, most)) * there[..., None]
+        ids[:, :, 1:] *= rng.random((streams, words, most - 1)) < 0.5
+        pauses = rng.integers(0, network.sizes.pause_bins + 1, there.shape) * there
+        turns = rng.integers(0, 2, there.shape) * there
+        state = rng.normal(size=(1, streams, network.sizes.forward)).astype(np.float32) * 0.3
+        counts = (ids > 0).sum(-1).ravel()
+        spoken = WordTensors(*map(torch.from_numpy, (ids[ids > 0], np.append(0, np.cumsum(counts)), pauses, turns)))
+        expected = network(spoken, torch.from_numpy(lengths), words, words, torch.from_numpy(state))
+        wanted = int(rng.integers(1, words + 1))
+        feeds = {"input_ids": ids, "pauses": pauses, "turns": turns, "state": state, "wanted": np.array([wanted])}
+        found = session.run(["case", "marks"], {**feeds, "lengths": lengths.astype(np.int32)})
+        for ours, theirs in zip(found, expected, strict=True):
+            difference = np.abs(ours - theirs[:, :wanted].numpy())[there[:, :wanted]]
+            worst = max(worst, float(difference.max()))
+    if worst > tolerance:
+        raise SystemExit(f"the graph differs from the network by {worst:.3g}, more than {tolerance:g}")
+    return worst
+
+
+def export(recipe: Recipe, directory: Path) -> None:
+    """Write gru.onnx, tokenizer.json, lexicon.txt and gru.json into `directory`.
+
+    Raises SystemExit where weights of text that forbids it would go among the models that are shipped.
+    """
+    if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
+        raise SystemExit(f"{directory}: weights that learnt from {', '.join(kept)} are not to be shipped")
+    saved = torch.load(recipe.runs / "checkpoint.pt")
+    network = RecurrentNetwork(GruSizes(**recipe.live["sizes"])).eval()
+    network.load_state_dict(saved["network"])
+    write(network, directory, recipe, {"tokens": str(saved["tokens"])})
+
+
+def write(network: RecurrentNetwork, directory: Path, recipe: Recipe, metadata: dict[str, str]) -> None:
+    """As `export`, for a network that is there."""
+    kind = ENGINES["gru"]
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    metadata = {"type": "cappunc recurrent case and marks", "name": recipe.name, **metadata}
+    exact = parity(network, build(arrays, network.sizes, False, metadata), _EXACT)
+    model = build(arrays, network.sizes, True, metadata)
+    logger.info("float32: logits differ by at most %.2g; 8 bits: %.2g", exact, parity(network, model, _STORED))
+    (directory / kind.weights).write_bytes(model.SerializeToString())
+    (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
+    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(directory / "tokenizer.json"))
+    names = (kind.weights, "tokenizer.json", "lexicon.txt")
+    config = {
+        "name": recipe.name,
+        **recipe.decoding,
+        "cases": [case.value for case in Case],
+        "marks": ["", *MARKS],
+        "max_pieces": 512,
+        "pause_bins_ms": list(recipe.pause_bins_ms),
+        "version": "1",
+        "files": {name: hashlib.sha256((directory / name).read_bytes()).hexdigest() for name in names},
+    }
+    results.write(directory / kind.config, config)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    toml = Path(sys.argv[1])
+    export(Recipe.load(toml), Path(sys.argv[2]) if len(sys.argv) > 2 else toml.parent)

@@ -1,0 +1,136 @@
+"""The recurrent network of live captions on one page: pieces -> forward GRU, truncated backward GRU -> case -> mark.
+
+After Webex's live captions (Cisco, https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems):
+a bidirectional recurrent network whose way back is cut to a few words of look-ahead, so that each word costs the same
+however long a meeting is. A word is the sum of its pieces; the pause and the speaker change after it are added. The
+forward GRU carries its state from word to word; the backward GRU begins anew at the last word that is there. The case
+head's soft output feeds the mark head, and the loss has a price on marks and cases that contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from cappunc_cli.transcript.labels import MARK_CLASSES
+
+#: The marks that end a sentence.
+ENDS = [MARK_CLASSES.index(mark) for mark in ".?!"]
+
+
+@dataclass(frozen=True, slots=True)
+class GruSizes:
+    """GruSizes of the network; saved with every checkpoint."""
+
+    vocabulary: int = 30522
+    embedding: int = 128
+    forward: int = 384
+    backward: int = 256
+    hidden: int = 320
+    pause_bins: int = 20  # bin 0, "unknown", is no row: it adds nothing
+    case_width: int = 32
+    cases: int = 4
+    marks: int = 9
+
+
+@dataclass(frozen=True, slots=True)
+class WordTensors:
+    """Words of some texts as tensors, [texts, words] each but for the pieces.
+
+    `pieces` are those of all words one after the other, row by row; word i of the flat order has those from
+    `offsets[i]` to `offsets[i + 1]`. Places beyond the end of a text have no piece.
+    """
+
+    pieces: Tensor
+    offsets: Tensor
+    pauses: Tensor
+    turns: Tensor
+
+
+class RecurrentNetwork(nn.Module):
+    """Pieces, pauses and turns -> logits of case and mark."""
+
+    def __init__(self, sizes: GruSizes = GruSizes()) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.words = nn.EmbeddingBag(sizes.vocabulary, sizes.embedding, mode="sum", padding_idx=0)
+        self.pauses = nn.Embedding(sizes.pause_bins + 1, sizes.embedding, padding_idx=0)
+        self.turns = nn.Embedding(2, sizes.embedding, padding_idx=0)
+        self.ahead = nn.GRU(sizes.embedding, sizes.forward, batch_first=True)
+        self.back = nn.GRU(sizes.embedding, sizes.backward, batch_first=True)
+        both = sizes.embedding + sizes.forward + sizes.backward
+        self.joined = nn.Linear(both, sizes.hidden)
+        self.case = nn.Linear(sizes.hidden, sizes.cases)
+        self.soft_case = nn.Linear(sizes.cases, sizes.case_width, bias=False)
+        self.mark_in = nn.Linear(sizes.hidden + sizes.case_width, sizes.hidden)
+        self.mark_out = nn.Linear(sizes.hidden, sizes.marks)
+        for table in (self.pauses, self.turns):
+            nn.init.zeros_(table.weight)
+        for gru in (self.ahead, self.back):
+            nn.init.orthogonal_(gru.get_parameter("weight_hh_l0"))
+
+    def vectors(self, spoken: WordTensors) -> tuple[Tensor, Tensor]:
+        """(…, embedding) of each word: as it is while it is the last one that is there, and with what comes after."""
+        bare = self.words(spoken.pieces, spoken.offsets[:-1]).view(*spoken.pauses.shape, -1)
+        return bare, bare + self.pauses(spoken.pauses) + self.turns(spoken.turns)
+
+    def heads(self, whole: Tensor, ahead: Tensor, back: Tensor) -> tuple[Tensor, Tensor]:
+        """A word's vector and both states -> logits of case (…, cases) and mark (…, marks)."""
+        x = F.relu(self.joined(torch.cat((whole, ahead, back), -1)))
+        case = self.case(x)
+        soft = self.soft_case(torch.softmax(case, -1))
+        return case, self.mark_out(F.relu(self.mark_in(torch.cat((x, soft), -1))))
+
+    def forward(
+        self, spoken: WordTensors, lengths: Tensor, block: int, first: int, state: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Logits (B, T, cases) and (B, T, marks) where the look-ahead ends after every `block` words.
+
+        The first block has `first` words. A word sees those behind it up to the end of its block: of each length up to
+        a block's there are as many, which is what a stream with any look-ahead meets, in one pass. WordBatch have
+        `lengths` (B) words; `state` (1, B, forward) is what the words before left.
+        """
+        bare, whole = self.vectors(spoken)
+        ahead, _ = self.ahead(whole, state)
+        rows, words, width = whole.shape
+        place = (torch.arange(words) - first) % block
+        last = (place == block - 1) | (torch.arange(words) == lengths[:, None] - 1)
+        # What comes after the last word that is there, nobody knows yet.
+        seen = torch.where(last[..., None], bare, whole)
+        before = (block - first) % block
+        count = -(-(before + words) // block)
+        laid = F.pad(seen, (0, 0, before, count * block - before - words)).view(rows * count, block, width)
+        there = F.pad(torch.arange(words) < lengths[:, None], (before, count * block - before - words))
+        back = backwards(self.back, laid, there.view(rows * count, block))
+        back = back.reshape(rows, count * block, -1)[:, before : before + words]
+        return self.heads(whole, ahead, back)
+
+
+def backwards(gru: nn.GRU, x: Tensor, there: Tensor) -> Tensor:
+    """The states (B, T, backward) of a GRU from the last word that is `there` (B, T) to the first of x (B, T, E).
+
+    Words that are not there come after all others, or before.
+    """
+    if there.all():
+        return gru(x.flip(1))[0].flip(1)
+    # Rolled so that each row ends with its last word.
+    width = x.shape[1]
+    places = torch.arange(width)
+    shift = width - 1 - torch.where(there, places, -1).amax(1)  # (B)
+    rolled = (places - shift[:, None]) % width
+    found = gru(x.gather(1, rolled[..., None].expand_as(x)).flip(1))[0].flip(1)
+    unrolled = ((places + shift[:, None]) % width)[..., None].expand_as(found)
+    return found.gather(1, unrolled)
+
+
+def contradictions(case: Tensor, marks: Tensor, counted: Tensor) -> Tensor:
+    """The mean probability that a sentence ends and the next word is lower case.
+
+    `case` and `marks` are logits (B, T, …), `counted` (B, T-1) says by how much each pair of words counts.
+    """
+    ends = torch.softmax(marks[:, :-1], -1)[..., ENDS].sum(-1)
+    lower = torch.softmax(case[:, 1:], -1)[..., 0]
+    return (ends * lower * counted).sum() / counted.sum().clamp(min=1)

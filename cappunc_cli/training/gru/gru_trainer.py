@@ -1,0 +1,310 @@
+"""Train the recurrent network of live captions from a recipe; stop and start again at will.
+
+    python -m cappunc_cli.training.gru.gru_trainer models/en-live/train.toml
+
+Windows are those of the joint network (`windows.Windows`). Where the recipe names a folder of `labels`, some steps
+read windows from there instead, which have the flagship's probabilities beside the gold labels (Hinton et al. 2015,
+Distilling the knowledge in a neural network).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cappunc_cli.training.data.corpora import CORPORA, Corpus
+from cappunc_cli.training.data.dataset import UNKNOWN_PAUSE
+from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
+from cappunc_cli.training.export import onnx_weights
+from cappunc_cli.training.f1_counter import FOLDED, F1Counter
+from cappunc_cli.training.gru.gru_network import ENDS, GruSizes, RecurrentNetwork, WordTensors, contradictions
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.trainer import LOG_EVERY, SAVE_EVERY, load_windows, rate_at
+from cappunc_cli.transcript.labels import LOWER
+
+#: Words of look-ahead that the held-out ends are scored with.
+LOOK_AHEAD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class GruRecipe:
+    """What a recipe's `live` says of a recurrent network.
+
+    `blocks` are look-aheads that windows are read with, one drawn per step: words see up to so many behind them. A
+    word with n of them counts by `ahead[n]`, with more by 1. `rate` is the peak of the learning rate, `word_rate` that
+    of the piece vectors; `begin` is a model whose piece vectors they begin as, by their main directions. `penalty` is
+    the price of a sentence end before lower case. `soft` is the share of the flagship's word in the loss where
+    `labels`, a folder, has it, and `labelled` the share of such windows.
+    """
+
+    sizes: dict[str, int]
+    blocks: tuple[int, ...]
+    ahead: tuple[float, ...]
+    rate: float
+    word_rate: float
+    penalty: float
+    begin: Path | None = None
+    labels: Path | None = None
+    soft: float = 0.0
+    labelled: float = 0.0
+
+    @classmethod
+    def of(cls, recipe: Recipe, project: Path) -> GruRecipe:
+        table: dict[str, Any] = dict(recipe.live)
+        for name in ("begin", "labels"):
+            if name in table:
+                table[name] = project / table[name]
+        for name in ("blocks", "ahead"):
+            table[name] = tuple(table[name])
+        return cls(**table)
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """Windows as words: labels and weights [texts, words], weight 0 beyond the end of a text; soft labels if known."""
+
+    spoken: WordTensors
+    lengths: Tensor
+    cases: Tensor
+    marks: Tensor
+    weights: Tensor
+    soft_cases: Tensor | None = None
+    soft_marks: Tensor | None = None
+
+
+Softened = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+
+def words_of(batch: Batch, soft: Softened | None = None) -> WordBatch:
+    """The words of a batch of windows; what a window's end cuts off is left out.
+
+    `soft` has a teacher's probabilities of case and mark for each labelled word, in the order of the batch.
+    """
+    known = batch.marks != IGNORED
+    rows, places = np.nonzero(known)
+    lengths = known.sum(1)
+    shape = len(lengths), int(lengths.max())
+    # A word's place in its text: how many were there before it.
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    starts = np.where(columns == 0, 1, np.append(0, places[:-1]) + 1)  # after [CLS], or after the last word
+    counts = np.zeros(shape, np.int64)
+    counts[rows, columns] = places + 1 - starts
+    word = np.cumsum(known, 1) - known
+    of_words = (np.arange(known.shape[1]) > 0) & (word < lengths[:, None])
+    offsets = np.append(0, np.cumsum(counts.ravel()))
+
+    def laid(values: NDArray[Any], dtype: type) -> Tensor:
+        whole = np.zeros((*shape, *values.shape[1:]), dtype)
+        whole[rows, columns] = values
+        return torch.from_numpy(whole)
+
+    spoken = WordTensors(
+        torch.from_numpy(batch.ids[of_words]),
+        torch.from_numpy(offsets),
+        laid(batch.pauses[known], np.int64),
+        laid(batch.turns[known], np.int64),
+    )
+    return WordBatch(
+        spoken,
+        torch.from_numpy(lengths),
+        laid(batch.cases[known], np.int64),
+        laid(batch.marks[known], np.int64),
+        laid(batch.weights[known], np.float32),
+        *((laid(part, np.float32) for part in soft) if soft else ()),
+    )
+
+
+class SoftLabels:
+    """Windows with a teacher's soft labels: the files of a folder, which may grow."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: list[Path] = []
+        self._looked = 0.0
+
+    def draw(self, rng: np.random.Generator) -> WordBatch | None:
+        """One of the batches; None while there is none."""
+        if time.monotonic() - self._looked > 60 or not self._files:
+            self._looked = time.monotonic()
+            self._files = sorted(path for path in self._folder.glob("*.npz") if not path.name.endswith(".tmp.npz"))
+        if not self._files:
+            return None
+        with np.load(self._files[int(rng.integers(len(self._files)))]) as arrays:
+            whole = {name: arrays[name].astype(np.int64) for name in ("ids", "attention", "pauses", "turns")}
+            labels = {name: arrays[name].astype(np.int64) for name in ("cases", "marks")}
+            around = np.zeros(whole["ids"].shape, np.uint8)
+            batch = Batch(**whole, **labels, around=around, weights=arrays["weights"].astype(np.float32))
+            return words_of(batch, (arrays["soft_case"].astype(np.float32), arrays["soft_marks"].astype(np.float32)))
+
+
+def counted_by(words: Tensor, lengths: Tensor, block: int, first: int, ahead: tuple[float, ...]) -> Tensor:
+    """What each word [texts, words] counts by the number of words that it sees behind it."""
+    place = (words - first) % block
+    sees = torch.minimum(block - 1 - place, lengths[:, None] - 1 - words).clamp(min=0)
+    return torch.tensor((*ahead, 1.0))[sees.clamp(max=len(ahead))]
+
+
+def loss_of(
+    network: RecurrentNetwork, texts: WordBatch, block: int, first: int, recipe: Recipe, live: GruRecipe
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Weighted cross-entropies of mark and case, and the price of contradictions."""
+    case, marks = network(texts.spoken, texts.lengths, block, first)
+    words = torch.arange(case.shape[1])
+    weights = texts.weights * counted_by(words, texts.lengths, block, first, live.ahead)
+    share = 0.0 if texts.soft_cases is None else live.soft
+
+    def entropy(logits: Tensor, gold: Tensor, soft: Tensor | None) -> Tensor:
+        logs = F.log_softmax(logits, -1)
+        single = -logs.gather(-1, gold[..., None])[..., 0]
+        if soft is not None:
+            single = (1 - share) * single - share * (logs * soft).sum(-1)
+        return (single * weights).sum() / weights.sum()
+
+    # `Dr. smith`, `at 3. 14`: where the text itself has both, they do not contradict each other.
+    both = torch.isin(texts.marks[:, :-1], torch.tensor(ENDS)) & (texts.cases[:, 1:] == LOWER)
+    price = contradictions(case, marks, weights[:, :-1] * (texts.weights[:, 1:] > 0) * ~both)
+    return (
+        entropy(marks, texts.marks, texts.soft_marks),
+        entropy(case, texts.cases, texts.soft_cases) * recipe.case_weight,
+        price * live.penalty,
+    )
+
+
+def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> RecurrentNetwork:
+    """The network of a recipe, with `weights` or with those that the run starts from."""
+    network = RecurrentNetwork(GruSizes(**live.sizes))
+    if weights is not None:
+        network.load_state_dict(weights)
+    elif live.begin is not None:
+        table = onnx_weights.read(live.begin)[1]["words.weight"]
+        network.words.weight.data.copy_(narrowed(table, network.sizes.embedding))
+    return network
+
+
+def narrowed(table: Tensor, width: int) -> Tensor:
+    """The main directions of piece vectors, of unit size on the whole."""
+    centred = (table - table.mean(0)).double()
+    _, directions = torch.linalg.eigh(centred.T @ centred)
+    codes = centred @ directions[:, -width:].flip(1)
+    codes[0] = 0  # padding adds nothing
+    return (codes / codes.std()).float()
+
+
+@torch.no_grad()
+def develop(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> dict[str, float]:
+    """Micro-F1 over , . ? (folded) on held-out parts of the corpora at LOOK_AHEAD, and of case."""
+    network.eval()
+    shares = windows.recipe.corpora
+    scores: dict[str, float] = {}
+    for name in sorted(shares, key=lambda name: -shares[name])[:6]:
+        timed = bool((windows.streams[name].pauses[:1000] != UNKNOWN_PAUSE).any())
+        of_marks, of_case = F1Counter(), F1Counter()
+        for batch in windows.heldout(name, 256, words, timed):
+            texts = words_of(batch)
+            case, marks = truncated(network, texts, LOOK_AHEAD)
+            known = texts.weights > 0
+            of_marks.add(FOLDED[marks.argmax(-1)[known].numpy()], FOLDED[texts.marks[known].numpy()])
+            of_case.add(case.argmax(-1)[known].numpy(), texts.cases[known].numpy())
+        scores[name] = round(100 * of_marks.f1, 2)
+        scores[f"{name} case"] = round(100 * of_case.f1, 2)
+    network.train()
+    return scores
+
+
+def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> tuple[Tensor, Tensor]:
+    """Logits where each word sees exactly `look_ahead` words behind it, as far as they are there."""
+    bare, whole = network.vectors(texts.spoken)
+    ahead, _ = network.ahead(whole)
+    words = torch.arange(whole.shape[1])
+    state = whole.new_zeros(*whole.shape[:2], network.sizes.backward)
+    for step in range(look_ahead, -1, -1):
+        at = words + step
+        inside = at < texts.lengths[:, None]  # (B, T)
+        last = (step == look_ahead) | (at == texts.lengths[:, None] - 1)
+        at = at.clamp(max=len(words) - 1)
+        x = torch.where(last[..., None], bare[:, at], whole[:, at])
+        new = network.back(x.flatten(0, 1)[:, None], state.flatten(0, 1)[None])[0].view_as(state)
+        state = torch.where(inside[..., None], new, state)
+    return network.heads(whole, ahead, state)
+
+
+def train(
+    recipe: Recipe,
+    live: GruRecipe,
+    corpora: Mapping[str, Corpus] = CORPORA,
+    report: Callable[[dict[str, Any]], None] | None = None,
+    look_every: int = 500,
+) -> None:
+    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
+    torch.manual_seed(recipe.seed)
+    windows = load_windows(recipe, corpora)
+    labelled = SoftLabels(live.labels) if live.labels else None
+    recipe.runs.mkdir(parents=True, exist_ok=True)
+    checkpoint = recipe.runs / "checkpoint.pt"
+    saved: dict[str, Any] = torch.load(checkpoint) if checkpoint.exists() else {}
+    network = network_of(live, saved.get("network")).train()
+    tables = list(network.words.parameters())
+    others = [parameter for name, parameter in network.named_parameters() if not name.startswith("words.")]
+    groups = [{"params": others, "peak": live.rate}, {"params": tables, "peak": live.word_rate}]
+    optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    if saved:
+        optimiser.load_state_dict(saved["optimiser"])
+    step, done, losses = saved.get("step", 0), saved.get("tokens", 0), saved.get("losses")
+    began = saved_at = time.monotonic()
+    first_done = done
+
+    def save() -> None:
+        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
+        torch.save(state | {"losses": losses}, partial := checkpoint.with_suffix(".partial"))
+        partial.replace(checkpoint)
+
+    try:
+        while done < recipe.tokens:
+            # A generator per step, so that a resumed run sees new windows, and the same ones again.
+            rng = np.random.default_rng((recipe.seed, step))
+            texts = labelled.draw(rng) if labelled and rng.random() < live.labelled else None
+            texts = texts or words_of(windows.batch(rng))
+            block = int(rng.choice(live.blocks))
+            first = int(rng.integers(1, block + 1))
+            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
+            for group in optimiser.param_groups:
+                group["lr"] = group["peak"] * rate
+            parts = loss_of(network, texts, block, first, recipe, live)
+            torch.stack(parts).sum().backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            step, done = step + 1, done + len(texts.spoken.pieces)
+            now = [part.item() for part in parts]
+            losses = [0.99 * old + 0.01 * new for old, new in zip(losses or now, now, strict=True)]
+            if step % LOG_EVERY == 0:
+                entry: dict[str, Any] = {"step": step, "tokens": done, "loss": [round(x, 4) for x in losses]}
+                entry |= {"rate": round(rate, 3), "tokens/s": round((done - first_done) / (time.monotonic() - began))}
+                if step % look_every == 0:
+                    entry["development"] = develop(network, windows)
+                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
+                    print(json.dumps(entry), file=log)
+                if report is not None:
+                    report(entry)
+            if time.monotonic() - saved_at > SAVE_EVERY:
+                save()
+                saved_at = time.monotonic()
+    finally:
+        save()
+
+
+if __name__ == "__main__":
+    toml = Path(sys.argv[1])
+    chosen = Recipe.load(toml)
+    train(chosen, GruRecipe.of(chosen, toml.resolve().parents[2]))

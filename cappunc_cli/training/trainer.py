@@ -1,0 +1,306 @@
+"""Train a joint network from a recipe; stop and start again at will.
+
+    python -m cappunc_cli.training.trainer models/en/train.toml
+
+On a CPU run it under jemalloc, which keeps the big blocks of a step where glibc gives them back to
+the kernel page by page (twice as fast; Debian: libjemalloc2):
+
+    LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1 python -m …
+
+Checkpoints go to the recipe's `runs` folder every few minutes and at Ctrl-C; the same command
+resumes. The learning rate is held after the warm-up and falls linearly over the last `decay`
+of `tokens`, so a run may be lengthened before its decay begins.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from cappunc_cli.training import vocabulary_transfer
+from cappunc_cli.training.data.asr_noise import AsrNoise, look_alikes
+from cappunc_cli.training.data.corpora import CORPORA, Corpus
+from cappunc_cli.training.data.dataset import PAIRED_MARKS, UNKNOWN_PAUSE, TokenStream, Vocabulary
+from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
+from cappunc_cli.training.export import onnx_weights
+from cappunc_cli.training.f1_counter import FOLDED, F1Counter
+from cappunc_cli.training.network import NEIGHBOURS, JointNetwork, NetworkShape, initialise, start_from
+from cappunc_cli.training.recipe import Recipe, pretrained
+from cappunc_cli.transcript.labels import PairedMark
+
+SAVE_EVERY = 240.0  # seconds
+LOG_EVERY = 20  # steps
+#: So many corpora with the largest shares are watched by their held-out ends.
+DEVELOPMENT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands: pieces `done` of `total`, and F1 per held-out corpus where it was just measured."""
+
+    done: int
+    total: int
+    loss: float
+    development: dict[str, float]
+
+
+def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Windows:
+    """The prepared arrays of a recipe."""
+    folder = recipe.arrays()
+    names = recipe.texts()
+    streams = {name: TokenStream.load(folder / f"{name}.npz") for name in names}
+    ellipsis = {name: corpora[name].ellipsis for name in names}
+    vocabulary = Vocabulary.load(folder / "vocabulary.npz")
+    alike = None
+    if recipe.noise and recipe.similar:
+        counts = sum(np.bincount(streams[name].types, minlength=len(vocabulary.cases)) for name in recipe.corpora)
+        alike = look_alikes(vocabulary, np.asarray(counts), Tokenizer.from_file(str(recipe.tokenizer)))
+    return Windows(recipe, streams, ellipsis, vocabulary, AsrNoise(recipe.similar, alike))
+
+
+def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
+    """ids, attention, pauses, turns on `device`."""
+    return [torch.from_numpy(a).to(device) for a in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+
+
+def halved(device: torch.device) -> torch.autocast:
+    """Products in bfloat16 where the device has units for it: a CPU without them takes three times as long that way."""
+    units = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
+    able = device.type != "cpu" or not units.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
+    return torch.autocast(device.type, torch.bfloat16, enabled=able)
+
+
+def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Weighted cross-entropies (all marks, case) over the words of a batch."""
+    with halved(device):
+        states = network.encode(*tensors(batch, device))
+        at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
+        case, marks, *around = network.heads(states.flatten(0, 1)[at])
+    weights = torch.from_numpy(batch.weights).to(device).flatten()[at]
+
+    def entropy(logits: Tensor, labels: Any) -> Tensor:
+        target = torch.from_numpy(labels).to(device).flatten()[at]
+        return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
+
+    loss = entropy(marks, batch.marks)
+    if around:
+        bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
+        known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
+        target = torch.from_numpy(known).to(device).flatten(0, 1)[at]
+        single = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none").sum(-1)
+        loss = loss + (single * weights).sum() / weights.sum()
+    return loss, entropy(case, batch.cases) * recipe.case_weight
+
+
+def rate_at(progress: float, recipe: Recipe) -> float:
+    """Share of the peak learning rate: linear warm-up, plateau, linear decay to zero."""
+    return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
+
+
+@torch.no_grad()
+def develop(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
+    """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of the corpora."""
+    network.eval()
+    scores: dict[str, float] = {}
+    watched = sorted(windows.recipe.corpora, key=lambda name: -windows.recipe.corpora[name])[:DEVELOPMENT]
+    timed = {name for name in watched if (windows.streams[name].pauses[:1000] != UNKNOWN_PAUSE).any()}
+    for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
+        of_marks, of_case = F1Counter(), F1Counter()
+        for batch in windows.heldout(name, 192, words, show_pauses):
+            with halved(device):
+                case, marks, *_ = network(*tensors(batch, device))
+            known = batch.marks != IGNORED
+            of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
+            of_case.add(case.argmax(-1).cpu().numpy()[known], batch.cases[known])
+        key = f"{name}+pauses" if show_pauses else name
+        scores[key] = round(100 * of_marks.f1, 2)
+        scores[f"{key} case"] = round(100 * of_case.f1, 2)
+    network.train()
+    return scores
+
+
+def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer:
+    """AdamW; matrices of the encoder decay, heads and the small new tables learn faster."""
+    groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
+    for name, parameter in network.named_parameters():
+        body = name.startswith(("places", "norm", "blocks"))
+        peak = recipe.encoder_rate if body else recipe.head_rate
+        if name.startswith("words"):
+            peak = recipe.word_rate or recipe.encoder_rate
+        groups.setdefault((peak, parameter.ndim > 1), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "peak": peak,
+                "weight_decay": 0.01 if matrix else 0.0,
+            }
+            for (peak, matrix), parameters in groups.items()
+        ],
+        betas=(0.9, 0.98),
+        fused=True,
+    )
+
+
+def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
+    """The network of a recipe, with `weights` or with those that the run starts from.
+
+    It starts from a model.onnx, safetensors, random weights, or the bare pretrained encoder.
+    """
+    start = recipe.start
+    old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
+    network = JointNetwork(_shape(recipe, old[0] if old else None))
+    anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
+    if weights is not None:
+        network.load_state_dict(weights)
+    elif old is not None:
+        transplant(network, *old)
+        if recipe.transfer:
+            lend(network, recipe, old[1])
+    elif start is None and network.shape != NetworkShape():
+        initialise(network)
+        words = network.words.weight.data
+        words.copy_(torch.from_numpy(vocabulary_transfer.vectors_from_own_text(recipe, words.numpy())))
+    else:
+        start_from(network, start or pretrained() / "model.safetensors")
+    if weights is None:
+        network.load_state_dict(anew, strict=False)
+    if not recipe.soft_case:
+        network.soft_case.weight.requires_grad_(False).zero_()
+    return network
+
+
+def _shape(recipe: Recipe, old: NetworkShape | None) -> NetworkShape:
+    """The sizes that a recipe asks for: those of the `old` model it starts from, its own, or the encoder's.
+
+    With a vocabulary of its own a recipe takes from the old model what knows no words.
+    """
+    if old is not None and not recipe.vocabulary:
+        return old
+    if old is None and not recipe.network:
+        return NetworkShape(around=len(recipe.around))
+    vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
+    return replace(old or NetworkShape(), vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
+
+
+def transplant(network: JointNetwork, shape: NetworkShape, state: dict[str, Tensor]) -> None:
+    """Give a network the weights of another; with another vocabulary, all but its words.
+
+    How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
+    the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
+    """
+    if network.shape == shape:
+        network.load_state_dict(state)
+        return
+    initialise(network)
+    own = network.state_dict()
+    places = min(len(own["places.weight"]), len(state["places.weight"]))
+    own["places.weight"][:places] = state["places.weight"][:places]
+    same = {name: value for name, value in state.items() if name in own and own[name].shape == value.shape}
+    network.load_state_dict(own | {name: value for name, value in same.items() if not name.startswith("words")})
+
+
+def lend(network: JointNetwork, recipe: Recipe, state: Mapping[str, Tensor]) -> None:
+    """Begin with the words of another language's model, `state`, carried over (transfer.py)."""
+    vectors, counts = vocabulary_transfer.transferred_vectors(recipe, state["words.weight"].numpy())
+    begun = {"words.weight": vectors}
+    if network.widen is not None:
+        codes, directions, mean = vocabulary_transfer.narrowed(vectors, counts, network.shape.embedding)
+        codes[network.words.padding_idx] = 0
+        # The word itself gives what it gave there; the neighbours' part is to be learnt.
+        reach = np.zeros(network.widen.weight.shape, np.float32)
+        reach[:, :, NEIGHBOURS] = directions
+        begun = {"words.weight": codes, "widen.weight": reach, "widen.bias": mean}
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in begun.items()}, strict=False)
+
+
+def train(
+    recipe: Recipe,
+    device: torch.device,
+    corpora: Mapping[str, Corpus] = CORPORA,
+    report: Callable[[Progress], None] | None = None,
+    look_every: int = 1000,
+    patience: int = 0,
+) -> None:
+    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl.
+
+    Every `look_every` steps the held-out ends are scored. With `patience` the run stops when so many looks
+    in a row brought no better mean, and the checkpoint is the best one seen.
+    """
+    torch.manual_seed(recipe.seed)
+    windows = load_windows(recipe, corpora)
+    recipe.runs.mkdir(parents=True, exist_ok=True)
+    checkpoint = recipe.runs / "checkpoint.pt"
+    saved: dict[str, Any] = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else {}
+    network = network_of(recipe, saved.get("network"))
+    network.to(device).train()
+    optimiser = optimiser_of(network, recipe)
+    if saved:
+        optimiser.load_state_dict(saved["optimiser"])
+    step, done = saved.get("step", 0), saved.get("tokens", 0)
+    best, worse = saved.get("best", 0.0), saved.get("worse", 0)
+    before = saved.get("seconds", 0.0)
+
+    def save() -> None:
+        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
+        state |= {"best": best, "worse": worse, "losses": losses, "seconds": before + time.monotonic() - began}
+        torch.save(state, partial := checkpoint.with_suffix(".partial"))
+        partial.replace(checkpoint)
+
+    began = saved_at = time.monotonic()
+    first, losses = done, saved.get("losses")
+    try:
+        while done < recipe.tokens and not (patience and worse >= patience):
+            # A generator per step, so that a resumed run sees new windows, and the same ones again.
+            batch = windows.batch(np.random.default_rng((recipe.seed, step)))
+            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
+            for group in optimiser.param_groups:
+                group["lr"] = group["peak"] * rate
+            marks, case = loss_of(network, batch, recipe, device)
+            (marks + case).backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            step, done = step + 1, done + batch.ids.size
+            now = [marks.item(), case.item()]
+            losses = [0.98 * old + 0.02 * new for old, new in zip(losses or now, now, strict=True)]
+            development: dict[str, float] = {}
+            if step % LOG_EVERY == 0:
+                entry: dict[str, Any] = {
+                    "step": step,
+                    "tokens": done,
+                    "loss": [round(x, 4) for x in losses],
+                    "rate": round(rate, 3),
+                    "tokens/s": round((done - first) / (time.monotonic() - began)),
+                }
+                if step % look_every == 0:
+                    entry["development"] = development = develop(network, windows, device)
+                    mean = sum(development.values()) / len(development)
+                    # A network that puts no mark yet has not stopped learning: it has not begun.
+                    best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
+                    if patience and not worse:
+                        torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")
+                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
+                    print(json.dumps(entry), file=log)
+            if report is not None:
+                report(Progress(done, recipe.tokens, sum(losses), development))
+            if time.monotonic() - saved_at > SAVE_EVERY:
+                save()
+                saved_at = time.monotonic()
+    finally:
+        save()
+
+
+if __name__ == "__main__":
+    train(Recipe.load(Path(sys.argv[1])), torch.device("cuda" if torch.cuda.is_available() else "cpu"))

@@ -1,0 +1,140 @@
+"""A column of numbers, in which neighbours are often equal: what words, cues and tokens of a file are kept in."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress, islice, repeat
+from operator import ne
+from typing import overload
+
+
+class RunLengthList(Sequence[int | None]):
+    """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
+
+    __slots__ = ("_last", "_length", "_starts", "_values")
+
+    #: Stands for None; of what is farther from zero than _MOST, only that is kept.
+    _NONE, _MOST = -(1 << 63), 1 << 62
+
+    def __init__(self) -> None:
+        # Where each stretch begins, and its number; that of the last one.
+        self._starts, self._values = array("I"), array("q")
+        self._last: int | None = None
+        self._length = 0
+
+    def add(self, value: int | None, count: int = 1) -> None:
+        """Append a number so many times, at least once."""
+        if value != self._last or not self._length:
+            self._starts.append(self._length)
+            self._values.append(self._kept(value))
+            self._last = value
+        self._length += count
+
+    def _kept(self, value: int | None) -> int:
+        return self._NONE if value is None else max(-self._MOST, min(value, self._MOST))
+
+    def extend(self, values: Iterable[int | None]) -> None:
+        """Append numbers."""
+        if isinstance(values, RunLengthList):
+            self._join(values)
+            return
+        column = list(values)
+        if column and column.count(column[0]) == len(column):
+            self.add(column[0], len(column))
+        elif column:
+            self.add(column[0])
+            at, most = self._length - 1, self._MOST
+            new: Sequence[int] = list(compress(range(1, len(column)), map(ne, islice(column, 1, None), column)))
+            fresh = list(map(column.__getitem__, new))
+            self._starts.extend(map(at.__add__, new))
+            if None in fresh or min(fresh) < -most or max(fresh) > most:  # type: ignore[type-var,operator]
+                fresh = list(map(self._kept, fresh))
+            self._values.extend(fresh)  # type: ignore[arg-type]
+            self._last, self._length = column[-1], at + len(column)
+
+    def _join(self, other: RunLengthList) -> None:
+        if not other._length:
+            return
+        first = int(self._length > 0 and other[0] == self._last)
+        starts = other._starts[first:]
+        self._starts.extend(map(self._length.__add__, starts) if self._length else starts)
+        self._values.extend(other._values[first:])
+        self._last = other._last
+        self._length += other._length
+
+    def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
+        """Append the value at each place."""
+        if isinstance(values, RunLengthList) and values.even and places:
+            self.add(values[0], len(places))
+        else:
+            self.extend(map(list(values).__getitem__, places))
+
+    @property
+    def even(self) -> bool:
+        """Whether all numbers are equal."""
+        return len(self._values) <= 1
+
+    def stretches(self) -> Iterator[tuple[int | None, int, int]]:
+        """(number, start, stop) for each stretch of equal numbers."""
+        stops = chain(islice(self._starts, 1, None), (self._length,))
+        return zip(self._stored(), self._starts, stops, strict=False)
+
+    def _stored(self) -> Iterator[int | None]:
+        none = self._NONE
+        return (None if value == none else value for value in self._values)
+
+    def _known(self, value: int) -> int | None:
+        return None if value == self._NONE else value
+
+    def first_difference(self, other: RunLengthList) -> int | None:
+        """Where two columns of one length begin to differ; None for equal ones."""
+        if self == other:
+            return None
+        return next((i for i, (a, b) in enumerate(zip(self, other, strict=True)) if a != b), None)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[int | None]:
+        if len(self._values) == self._length:
+            return self._stored()
+        return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
+
+    @overload
+    def __getitem__(self, at: int) -> int | None: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> RunLengthList: ...
+
+    def __getitem__(self, at: int | slice) -> int | RunLengthList | None:
+        if isinstance(at, slice):
+            return self._sliced(*at.indices(self._length))
+        if not -self._length <= at < self._length:
+            raise IndexError(at)
+        return self._known(self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1])
+
+    def _sliced(self, start: int, stop: int, step: int) -> RunLengthList:
+        if step != 1:
+            raise ValueError("a column has no steps")
+        part = RunLengthList()
+        if start < stop:
+            first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
+            starts = self._starts[first + 1 : last]
+            part._starts.append(0)
+            part._starts.extend(map((-start).__add__, starts) if start else starts)
+            part._values = self._values[first:last]
+            part._last = self._known(part._values[-1])
+            part._length = stop - start
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, RunLengthList)
+            and self._length == other._length
+            and self._starts == other._starts
+            and self._values == other._values
+        )
+
+    __hash__ = None  # type: ignore[assignment]

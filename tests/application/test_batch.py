@@ -1,0 +1,492 @@
+"""Many files: shared batches, worker processes, and going on where a run stopped."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from contextlib import nullcontext
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import cappunc_cli
+from cappunc_cli.application import batch, processing, worker_pool
+from cappunc_cli.application.fixer import Fixer, Settings
+from cappunc_cli.application.manifest import NAME, Manifest, state_of
+from cappunc_cli.application.plan import Job, find_inputs
+from cappunc_cli.application.progress import Reporter, Steps
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration import batching, pipeline
+from cappunc_cli.restoration.batching import restore_all
+from cappunc_cli.restoration.model import onnx_engine
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.transcript.words import Word
+
+TINY = Path(__file__).parents[1] / "tiny_model"
+WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
+
+
+def cappunc(*arguments: str | Path, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, cwd=cwd, env=environment, check=False, timeout=timeout)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Thirty files of some words below tmp_path/in."""
+    chance = Random(1)
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for i in range(30):
+        words = [chance.choice(WORDS) for _ in range(chance.randrange(0, 60))]
+        (tmp_path / "in" / ("deep" if i % 2 else ".") / f"{i}.txt").write_text(" ".join(words) + "\n")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.txt")}
+
+
+def test_texts_restored_together_are_as_each_alone() -> None:
+    chance = Random(2)
+    model = load_model(str(TINY), "cpu")
+    texts = [[Word(chance.choice(WORDS)) for _ in range(n)] for n in (0, 1, 40, 700, 0, 3)]
+    heard: list[int] = []
+    assert list(restore_all(texts, model, Options(), heard.append)) == [restore(text, model) for text in texts]
+    assert heard == sorted(heard)
+    assert heard[-1] == sum(map(len, texts))
+
+
+def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(3)
+    model = load_model(str(TINY), "cpu")
+    words = [Word(chance.choice(WORDS), i * 400, i * 400 + 300) for i in range(1130)]
+    whole = restore(words, model)
+    monkeypatch.setattr(batching, "_STRETCH", 100)
+    monkeypatch.setattr(batching, "_SURROUNDINGS", 40)
+    assert list(restore_all([words, words[:239], words[:1]], model, Options())) == [
+        whole,
+        restore(words[:239], model),
+        restore(words[:1], model),
+    ]
+
+
+def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load_model(str(TINY), "cpu")
+    words = [Word(Random(4).choice(WORDS)) for _ in range(1000)]
+    heard, decided = [0], []
+
+    def rewrite(some: list[Word], *arguments: Any) -> list[str]:
+        decided.append((len(some), heard[-1]))
+        return real(some, *arguments)
+
+    real = batching.rewrite
+    monkeypatch.setattr(batching, "rewrite", rewrite)
+    monkeypatch.setattr(batching, "_STRETCH", 300)
+    monkeypatch.setattr(batching, "_SURROUNDINGS", 40)
+    next(restore_all([words], model, Options(), heard.append))
+    assert [count for count, _ in decided] == [340, 380, 380, 140]
+    known = [words_read for _, words_read in decided]
+    assert known == sorted(known)
+    assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
+
+
+def test_nobody_holds_a_texts_rows_while_its_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[weakref.ref[Any]] = []
+
+    def merge(*arguments: Any, **options: Any) -> Any:
+        merged = real(*arguments, **options)
+        rows.append(weakref.ref(merged))
+        return merged
+
+    real = pipeline.merge
+    monkeypatch.setattr(pipeline, "merge", merge)
+    texts = restore_all([[Word(word) for word in WORDS]] * 2, load_model(str(TINY), "cpu"), Options())
+    for _ in texts:
+        assert all(found() is None for found in rows)
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 4)
+    (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
+    run = cappunc("in", "-o", "out", "--jobs", jobs, cwd=tree)
+    assert run.returncode == 1
+    lines = run.stderr.decode().splitlines()
+    assert [line for line in lines if "bad.srt" in line] != []
+    assert "cappunc: 1 of 31 files failed" in lines
+    assert lines[-1].startswith("cappunc: 30 files fixed, 1 failed; ")
+    model = load_model(str(TINY), "cpu")
+    for name, data in contents(tree / "in").items():
+        words = [Word(text) for text in data.decode().split()]
+        assert (tree / "out" / name).read_text().split() == restore(words, model)
+
+
+def test_other_json_in_a_directory_is_no_failure(tree: Path) -> None:
+    for path in (tree / "in").rglob("*.txt"):
+        if path.name not in ("1.txt", "2.txt"):
+            path.unlink()
+    (tree / "in/talk.info.json").write_text('{"id": "x", "title": "talk"}')
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert run.returncode == 0
+    said = "cappunc: in/talk.info.json: JSON, but no transcript: an object with the keys id, title; skipped"
+    assert said in run.stderr.decode().splitlines()
+    assert sorted(contents(tree / "out")) == ["2.txt", "deep/1.txt"]
+    (tree / "in/notes.jsonl").write_text('{"id": "x", "title": "talk"}\n{"id": "y"}\n')
+    (tree / "in/live.jsonl").write_text('{"result": [{"word": "hello", "start": 0, "end": 1}], "text": "hello"}\n' * 2)
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert run.returncode == 0
+    assert b"notes.jsonl: JSON, but no transcript" in run.stderr
+    assert b"Hello" in (tree / "out/live.jsonl").read_bytes()
+    assert not (tree / "out/notes.jsonl").exists()
+    named = cappunc("in/talk.info.json", "-o", "out2/", cwd=tree)
+    assert named.returncode == 1
+    assert b"skipped" not in named.stderr
+
+
+def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for i in range(12):
+        (tmp_path / f"in/en{i}.txt").write_text("the cat is in the house and that is where it was\n")
+        (tmp_path / f"in/es{i}.txt").write_text("el gato está en la casa y allí es donde estaba siempre\n")
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "in", "-o", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    lines = [line for line in run.stderr.decode().splitlines() if "files" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("cappunc: 24 files fixed; ")
+
+
+def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
+    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+    first = contents(tree / "out")
+    again = cappunc("in", "-o", "out", cwd=tree)
+    assert again.returncode == 0
+    assert b"0 files fixed, 30 up to date" in again.stderr
+    # A killed run: half a line in the record, some results lost.
+    record = tree / "out" / NAME
+    record.write_text(record.read_text()[:-20])
+    (tree / "out/deep/1.txt").unlink()
+    Path(tree / "in/2.txt").write_text("hello cat\n")
+    more = cappunc("in", "-o", "out", cwd=tree)
+    assert b"exists already; --force overwrites it" in more.stderr  # the file whose line was torn
+    assert more.returncode == 1
+    assert b"2 files fixed, 27 up to date, 1 failed" in more.stderr
+    assert (tree / "out/2.txt").read_text() == "Hello cat.\n"
+    assert cappunc("in", "-o", "out", "--force", cwd=tree).returncode == 0
+    assert contents(tree / "out") == {**first, "2.txt": b"Hello cat.\n"}
+
+
+def test_other_options_do_everything_anew_but_nobody_elses_work(tree: Path) -> None:
+    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+    (tree / "out/0.txt").write_text("corrected by hand\n")
+    run = cappunc("in", "-o", "out", "--marks", ".", cwd=tree)
+    assert b"29 files fixed, 1 failed" in run.stderr
+    assert (tree / "out/0.txt").read_text() == "corrected by hand\n"
+    assert not any(b"?" in data for name, data in contents(tree / "out").items())
+
+
+def test_named_files_leave_no_record(tree: Path) -> None:
+    assert cappunc("in/0.txt", "in/2.txt", "-o", "out", cwd=tree).returncode == 0
+    assert sorted(p.name for p in (tree / "out").iterdir()) == ["0.txt", "2.txt"]
+
+
+def test_a_tree_of_one_file_becomes_a_tree(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/talk.txt").write_text("hello cat\n")
+    assert cappunc("in", "-o", "out", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out/talk.txt").read_text() == "Hello cat.\n"
+
+
+def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
+    assert cappunc("in", "-o", "in/fixed", cwd=tree).returncode == 0
+    assert len(find_inputs([str(tree / "in")], "txt", pytest.fail, str(tree / "in/fixed"))) == 30
+
+
+def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Picky(Fixer):
+        def restore(self, documents, progress=None):  # type: ignore[no-untyped-def]
+            if any(word.text == "cat" for document in documents for word in document.words):
+                raise CappuncError("no cats")
+            return super().restore(documents, progress)
+
+    jobs = []
+    for name, text in (("a", "hello"), ("b", "cat"), ("c", "dog")):
+        (tmp_path / name).write_text(text)
+        jobs.append(Job(str(tmp_path / name), tmp_path / f"{name}.out"))
+    said: list[object] = []
+    reporter = Reporter(quiet=True)
+    monkeypatch.setattr(reporter, "error", said.append)
+    fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
+    tally = batch.BatchSummary()
+    batch.run_batch(jobs, fixer, "new", reporter, tally)
+    tally.tell(reporter)
+    assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
+    assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
+
+
+def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> None:
+    jobs = [Job(str(tmp_path / name), tmp_path / "out" / name) for name in "ab"]
+    for job in jobs:
+        Path(job.source).write_text("hello")
+    seen = []
+
+    class Slow(Fixer):
+        def restore(self, *_):  # type: ignore[no-untyped-def]
+            yield ["Hello."]
+            deadline = time.monotonic() + 10
+            while not jobs[0].target.exists() and time.monotonic() < deadline:  # type: ignore[union-attr]
+                time.sleep(0.001)
+            seen.extend(path.name for path in (tmp_path / "out").iterdir())
+            yield ["Hello."]
+
+    batch.run_batch(
+        jobs, Slow(Settings(str(TINY), "cpu", "txt", Options()), print), "new", Reporter(True), batch.BatchSummary()
+    )
+    assert seen == ["a"]
+    assert {path.read_text() for path in (tmp_path / "out").iterdir()} == {"Hello."}
+
+
+def test_what_is_restored_is_written_while_the_next_files_are_read_and_those_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 2)
+    monkeypatch.setattr(processing, "_WAITING", 0)
+    jobs = [Job(str(tmp_path / name), tmp_path / f"{name}.out") for name in "abcdef"]
+    for job in jobs:
+        Path(job.source).write_text(Path(job.source).name)
+    reading = threading.Event()
+    written: dict[str, list[str]] = {}
+
+    class Watched(Fixer):
+        def read(self, text, name):  # type: ignore[no-untyped-def]
+            written[name] = sorted(path.stem for path in tmp_path.glob("*.out"))
+            return super().read(text, name)
+
+        def restore(self, documents, *_):  # type: ignore[no-untyped-def]
+            first, second = (document.words[0].text for document in documents)
+            if first == "c":
+                reading.set()
+                # The model takes its time with these.
+                deadline = time.monotonic() + 10
+                while not jobs[1].target.exists() and time.monotonic() < deadline:  # type: ignore[union-attr]
+                    time.sleep(0.001)
+                written["restored c"] = sorted(path.stem for path in tmp_path.glob("*.out"))
+            yield [first]
+            if first == "a":
+                written["b waits for c"] = ["yes"] * reading.wait(10)
+            yield [second]
+
+    fixer = Watched(Settings(str(TINY), "cpu", "txt", Options()), print)
+    batch.run_batch(jobs, fixer, "new", Reporter(True), batch.BatchSummary())
+    assert written["b waits for c"] == ["yes"]  # read ahead
+    assert written["restored c"] == ["a", "b"]  # written at once
+    assert written["e"][:2] == ["a", "b"]  # and no farther ahead
+
+
+@pytest.mark.parametrize("together", [2, 6])
+def test_progress_moves_within_files_that_are_restored_together(
+    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", together)
+    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(6)]
+    for i, job in enumerate(jobs):
+        Path(job.source).write_text("hello cat " * (5 if i else 500) + "\n")
+    shown: list[float] = []
+    reporter = Reporter(quiet=True)
+    monkeypatch.setattr(reporter, "progress", lambda _: nullcontext(Steps(lambda _, done: shown.append(done))))
+    tally = batch.BatchSummary()
+    batch.run_batch(jobs, Fixer(Settings(str(TINY), "cpu", "txt", Options()), print), "new", reporter, tally)
+    assert tally.fixed == 6
+    assert shown == sorted(shown)
+    assert shown[-1] == pytest.approx(6)
+    parts = [at for at in shown if at < together]
+    assert len(parts) > 5
+    assert max(b - a for a, b in pairwise([0, *parts, together])) < together / 2
+
+
+def test_progress_moves_with_what_is_read_for_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=0, SIG_IGN=0))
+    shelves = onnx_engine.chunk_groups
+    monkeypatch.setattr(onnx_engine, "chunk_groups", lambda chunks, _: shelves(chunks, 1000))
+    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(5)]
+    for job in jobs:
+        Path(job.source).write_text("hello cat " * 1000 + "\n")
+    settings = Settings(str(TINY), "cpu", "txt", Options())
+    shown: list[float] = []
+    steps = Steps(lambda _, done: shown.append(done))
+    busy, workers = {}, []
+    for some in (jobs[:2], jobs[2:4]):
+        here, there = multiprocessing.Pipe()
+        workers.append(threading.Thread(target=worker_pool._work, args=(there, settings, "new")))
+        workers[-1].start()
+        here.send(some)
+        busy[here] = steps.reading(len(some))
+    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps.reading))
+    for worker in workers:
+        worker.join()
+    assert sorted((outcome.job.name, outcome.error) for outcome in outcomes) == [(job.name, None) for job in jobs]
+    assert shown == sorted(shown)
+    assert shown[-1] == pytest.approx(5)
+    assert max(b - a for a, b in pairwise([0, *shown])) < 0.2
+
+
+def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
+    shown: list[float] = []
+    steps = Steps(lambda _, done: shown.append(done))
+    heard, other = steps.reading(3), steps.reading(1)
+    for share in (0.5, 1, 0.2, 1, 0.2):
+        heard(share)
+    other(1)
+    for name in "abcd":
+        steps.done(name)
+    assert shown == [1.5, 3, 4, 4, 4, 4, 4]
+
+
+def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 3)
+    monkeypatch.setattr(batch, "_BYTES_TOGETHER", 100)
+    jobs = []
+    for i, size in enumerate((10, 10, 10, 10, 95, 200, 1, 1)):
+        (tmp_path / str(i)).write_bytes(b"x" * size)
+        jobs.append(Job(str(tmp_path / str(i)), None))
+    found = list(batch.job_groups([*jobs, Job("missing", None)]))
+    assert [len(some) for some in found] == [3, 1, 1, 1, 3]
+    assert [job for some in found for job in some][:8] == jobs
+
+
+def test_a_record_knows_its_own(tmp_path: Path) -> None:
+    source, target = tmp_path / "a", tmp_path / "b"
+    source.write_text("x")
+    target.write_text("y")
+    early = Manifest(tmp_path, "one")
+    assert not early.is_ours(target)
+    manifest = Manifest(tmp_path, "one")
+    manifest.add(target, state_of(source), state_of(target))
+    manifest.close()
+    entry = json.loads((tmp_path / NAME).read_text())
+    assert (entry["file"], entry["with"]) == ("b", "one")
+    assert early.is_ours(target)  # written by another run that still goes on
+    assert Manifest(tmp_path, "one").is_done(str(source), target)
+    assert not Manifest(tmp_path, "two").is_done(str(source), target)
+    assert Manifest(tmp_path, "two").is_ours(target)
+    target.write_text("yy")
+    assert not Manifest(tmp_path, "one").is_ours(target)
+
+
+def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b'{"file": "a", "inp')
+    source, target = tmp_path / "in", tmp_path / "b"
+    source.write_text("x")
+    target.write_text("y")
+    manifest = Manifest(tmp_path, "one")
+    manifest.add(target, state_of(source), state_of(target))
+    manifest.close()
+    assert Manifest(tmp_path, "one").is_done(str(source), target)
+
+
+def test_each_result_is_recorded_before_it_has_its_name(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tree / "out"
+    sources = sorted((tree / "in").rglob("*.txt"))
+    jobs = [Job(str(path), out / path.relative_to(tree / "in")) for path in sources]
+    renamed: list[tuple[str, bool]] = []
+    real = Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        lines = [json.loads(line) for line in (out / NAME).read_text().splitlines()]
+        found = self.stat()
+        state = [found.st_size, found.st_mtime_ns]
+        key = target.relative_to(out).as_posix()
+        renamed.append((key, any((line["file"], line["output"]) == (key, state) for line in lines)))
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    fixer = Fixer(Settings(str(TINY), "cpu", None, Options()), print)
+    batch.run_batch(jobs, fixer, "new", Reporter(True), batch.BatchSummary(), Manifest(out, "one"))
+    assert sorted(renamed) == sorted((job.target.relative_to(out).as_posix(), True) for job in jobs)  # type: ignore[union-attr]
+
+
+def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.txt", tmp_path / "out/a.txt"
+    source.write_text("hello\n")
+
+    class Edited(Fixer):
+        def restore(self, *arguments: Any) -> Any:
+            source.write_text("hello cat\n")
+            return super().restore(*arguments)
+
+    fixer = Edited(Settings(str(TINY), "cpu", None, Options()), print)
+    batch.run_batch(
+        [Job(str(source), target)],
+        fixer,
+        "new",
+        Reporter(True),
+        batch.BatchSummary(),
+        Manifest(tmp_path / "out", "one"),
+    )
+    assert target.exists()
+    assert not Manifest(tmp_path / "out", "one").is_done(str(source), target)
+
+
+def test_records_that_no_run_has_written_are_no_disaster(tree: Path) -> None:
+    (tree / "out").mkdir()
+    lines = ["[" * 100_000, '{"a":' * 50_000, '{"file": ["0.txt"], "input": 1, "output": 2}', "7", "\0", "\udcff"]
+    (tree / "out" / NAME).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    run = cappunc("in", "-o", "out", cwd=tree)
+    assert (run.returncode, len(contents(tree / "out"))) == (0, 30)
+    assert b"0 files fixed, 30 up to date" in cappunc("in", "-o", "out", cwd=tree).stderr
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe", "link", "dangling link"])
+def test_what_has_the_records_name_but_is_no_file_is_refused(tree: Path, kind: str) -> None:
+    record, other = tree / "out" / NAME, tree / "precious"
+    record.parent.mkdir()
+    match kind:
+        case "directory":
+            record.mkdir()
+        case "pipe":
+            os.mkfifo(record)
+        case _:
+            record.symlink_to(other)
+    if kind == "link":
+        other.write_text("mine\n")
+    run = cappunc("in", "-o", "out", cwd=tree, timeout=60)
+    assert run.returncode == 1
+    assert run.stderr.decode() == f"cappunc: out/{NAME}: is no file, so the record of what is done has no place\n"
+    assert contents(tree / "out") == {}
+    assert other.exists() == (kind == "link")
+    assert kind != "link" or other.read_text() == "mine\n"
+
+
+def test_a_killed_worker_is_told_and_the_next_run_goes_on(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_FILES_TOGETHER", 5)
+    jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
+    settings = Settings(str(TINY), "cpu", None, Options())
+    manifest = Manifest(tree / "out", "one")
+
+    class Killer(Fixer):
+        @property
+        def model(self):  # type: ignore[no-untyped-def, override]
+            for worker in multiprocessing.active_children():
+                os.kill(worker.pid, signal.SIGKILL)
+            return super().model
+
+    with pytest.raises(CappuncError, match="a worker process has ended unexpectedly"):
+        batch.run_batch(jobs, Killer(settings, print), "new", Reporter(True), batch.BatchSummary(), manifest, 2)
+    tally = batch.BatchSummary()
+    batch.run_batch(jobs, Fixer(settings, print), "new", Reporter(True), tally, Manifest(tree / "out", "one"), 2)
+    assert (tally.fixed + tally.known, tally.failed) == (30, 0)
+    assert not multiprocessing.active_children()

@@ -1,0 +1,133 @@
+"""What windows, their overlap and the place of the cut are worth: the figure and tables of Nguyen et al. for our model.
+
+    python tests/benchmarks/chunks.py models/en --data ../shared/data > tests/benchmarks/results/chunks.json
+    python tests/benchmarks/chunks.py --draw docs/chunks.svg
+
+Texts to develop on alone: the beginning of TED dev2012 and the held-out ends of training corpora. The model reads each
+text once for every length of windows and overlap; where the overlaps are cut is then tried on the same probabilities.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from measuring import head
+
+from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation.metrics import Score, Value
+from cappunc_cli.evaluation.presets import nguyen
+from cappunc_cli.evaluation.reporting.plots import cuts
+from cappunc_cli.evaluation.reporting.report import headline
+from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, rewrite
+from cappunc_cli.training.data.heldout import heldout_words
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.labels import cached_strip
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Word, turn_ends
+
+RESULTS = Path(__file__).parent / "results" / "chunks.json"
+TITLE, TED = "TED dev2012, cased", "en/eval/ted_dev2012_cased.txt.xz"
+CORPORA = ("bitcoin", "fedspeech", "crd3", "earnings22", "strato")
+#: Words in a window, and the shares of it that two windows have in common; the paper's is a half.
+WINDOWS = (15, 30, 60, 120)
+SHARES = ((0, 1), (1, 6), (1, 3), (1, 2))
+#: Places of the cut within an overlap, in sixths of it from the end of the first window.
+SIXTHS = (0, 1, 2, 3, 4, 5, 6)
+#: The classes of the paper's tables; it leaves out lower case and no mark, which nearly every word has.
+SHOWN = {"U": "capital", ".": "period", ",": "comma", "?": "question"}
+
+
+def texts(recipe: Recipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
+    """Name and written words of every text."""
+    talks = (word for source in sources([recipe.data / TED], None, None) for word in source.words)
+    yield TITLE, list(islice(talks, ted))
+    for name in CORPORA:
+        yield name, heldout_words(recipe, name, each)
+
+
+def whole(words: Sequence[Word], model: Model, chunks: Sequence[Chunk]) -> list[Any]:
+    """The rows of all words of every chunk, those beyond its cuts included."""
+    bare = [cached_strip(word.text)[0] for word in words]
+    uncut = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
+    return [rows for _, rows in model.engine.predict(bare, pauses(words), turn_ends(words), uncut)]
+
+
+def measured(documents: Sequence[tuple[str, list[Word]]], model: Model) -> Iterator[dict[str, Any]]:
+    """F1, and precision and recall of the paper's classes, for every window, overlap and cut."""
+    options = Options(existing="replace")
+    bare = [[Word(cached_strip(w.text)[0], w.start, w.end, turn=w.turn) for w in words] for _, words in documents]
+    for window, (part, of) in ((window, share) for window in WINDOWS for share in SHARES):
+        overlap = window * part // of
+        pieces = [split(len(words), window, overlap) for words in bare]
+        rows = [whole(words, model, chunks) for words, chunks in zip(bare, pieces, strict=True)]
+        for cut in sorted({(overlap * sixth + 3) // 6 for sixth in SIXTHS}):
+            samples = []
+            for (name, written), words, found in zip(documents, bare, rows, strict=True):
+                chunks = split(len(words), window, overlap, cut)
+                table = merge(chunks, zip(chunks, found, strict=True), len(words))
+                samples.append(Sample(name, [w.text for w in written], rewrite(words, table, model, options)))
+            result = evaluate(samples)
+            classes = nguyen(result)
+            yield {
+                "window": window,
+                "overlap": overlap,
+                "min_words_cut": cut,
+                **{key: round(headline(result.scores[key]), 5) for key in ("micro", "macro", "boundary", "case")},
+                "classes": {
+                    name: [round(float(part), 5) for part in figures(classes[symbol])] for symbol, name in SHOWN.items()
+                },
+                TITLE: round(headline(evaluate(samples[:1]).scores["micro"]), 5),
+            }
+
+
+def figures(value: Value) -> tuple[Any, Any, Any]:
+    """Precision, recall and F1 of a class."""
+    assert isinstance(value, Score)
+    return value.precision, value.recall, value.f1
+
+
+def main() -> None:
+    """Write the json to standard output, or the picture of the json that is there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path, nargs="?", help="model directory with its train.toml")
+    parser.add_argument("--data", type=Path, help="where the texts lie, if not where the recipe says")
+    parser.add_argument("--words", type=int, default=12_000, help="words of TED, and of all corpora together")
+    parser.add_argument("--draw", type=Path, metavar="SVG", help=f"draw {RESULTS.name} instead")
+    arguments = parser.parse_args()
+    if arguments.draw:
+        arguments.draw.write_text(cuts(json.loads(RESULTS.read_text("utf-8"))["rows"]), "utf-8")
+        return
+    if arguments.model is None:
+        parser.error("which model?")
+    recipe = Recipe.load(arguments.model / "train.toml")
+    if arguments.data:
+        recipe = replace(recipe, data=arguments.data)
+    model = load_model(str(arguments.model))
+    documents = list(texts(recipe, arguments.words, arguments.words // len(CORPORA)))
+    rows = []
+    for row in measured(documents, model):
+        rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+    config = model.config
+    report = {
+        **head(arguments.data),
+        "model": f"{config.name}@{config.files['model.onnx'][:12]}",
+        "texts": {name: len(words) for name, words in documents},
+        "shipped": [config.window, config.overlap, config.min_words_cut],
+        "rows": rows,
+    }
+    json.dump(report, sys.stdout, indent=1, ensure_ascii=False)
+    print()
+
+
+if __name__ == "__main__":
+    main()

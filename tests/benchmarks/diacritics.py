@@ -1,0 +1,72 @@
+"""How many words are right in a text that was typed without diacritics, before `--diacritics restore` and after it.
+
+    python tests/benchmarks/diacritics.py --data ../shared/data > tests/benchmarks/results/diacritics.json
+
+The beginnings of evaluation sets of Romanian and Spanish, whose diacritics are taken away; marks and case stay. One
+code per letter is no merit of the restoring, so the truth is normalised first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from measuring import head
+
+from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import find_model_for
+from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer, normalise
+from cappunc_cli.restoration.ngram.ngram_engine import NgramEngine
+
+SETS = {
+    "ro": ("eltec_rom", "xquad", "blog_titus", "ud_rrt_test"),
+    "es": ("mananeras", "xquad", "ud_ancora_test"),
+}
+
+
+def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> dict[str, Any]:
+    """Words, those that have diacritics, and how many are right without them, and once they are restored."""
+    conventions = LANGUAGES[code]
+    letters = conventions.diacritics + conventions.diacritics.upper()
+    plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})
+    words = (word.text for source in sources([path], None, None) for word in source.words)
+    truth = [normalise(normalize("NFC", text), conventions) for text in islice(words, most)]
+    typed = [text.translate(plain) for text in truth]
+    restored = speller.restore(typed)
+    return {
+        "words": len(truth),
+        "with diacritics": sum(a != b for a, b in zip(truth, typed, strict=True)),
+        "right before": sum(map(str.__eq__, truth, typed)),
+        "right after": sum(map(str.__eq__, truth, restored)),
+        "spoilt": sum(a == b != c for a, b, c in zip(truth, typed, restored, strict=True)),
+    }
+
+
+def main() -> None:
+    """Write the json to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="where the evaluation sets lie")
+    parser.add_argument("--words", type=int, default=10_000, help="of each set")
+    arguments = parser.parse_args()
+    models, rows = {}, {}
+    for code, names in SETS.items():
+        engine = NgramEngine(find_model_for(code, ENGINES["ngram"]))
+        models[engine.config.name] = next(iter(engine.config.files.values()))[:12]
+        speller = DiacriticRestorer(engine, LANGUAGES[code])
+        for name in names:
+            found = measured(arguments.data / code / "eval" / f"{name}.txt.xz", code, speller, arguments.words)
+            rows[f"{code} {name}"] = found
+            print(name, found, file=sys.stderr, flush=True)
+    json.dump({**head(arguments.data), "models": models, "rows": rows}, sys.stdout, indent=1, ensure_ascii=False)
+    print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""What a larger trigram model gives: the shipped one of a language beside another, on the evaluation sets.
+
+    python -m cappunc_cli.training.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
+    python tests/benchmarks/ngrams.py ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
+
+Both are built of the same texts; the shipped one keeps a megabyte of what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from measuring import head
+
+from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.evaluation import Sample, evaluate
+from cappunc_cli.evaluation.datasets import Source
+from cappunc_cli.evaluation.reporting.report import headline
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import find_model_for
+from cappunc_cli.restoration.ngram.trigrams import load
+from cappunc_cli.restoration.pipeline import Options, load_model, restore
+
+SHOWN = ("micro", "comma", "period", "case")
+
+
+def main() -> None:
+    """Write the json to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("language")
+    parser.add_argument("larger", type=Path, help="directory of the other model")
+    parser.add_argument("--data", type=Path, required=True, help="where the evaluation sets lie")
+    parser.add_argument("--words", type=int, default=10_000, help="of each set")
+    arguments = parser.parse_args()
+    kind, models = ENGINES["ngram"], {}
+    for directory in (find_model_for(arguments.language, kind), arguments.larger):
+        path = directory / kind.weights
+        tokens = load(path)
+        model = load_model(str(directory), engine="ngram")
+        rows: dict[str, Any] = {}
+        for path_of_set in sorted((arguments.data / arguments.language / "eval").glob("*.txt.xz")):
+            document = next(sources([path_of_set], None, None))
+            document = Source(document.name, document.words[: arguments.words])
+            new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
+            scores = evaluate([Sample(document.name, [word.text for word in document.words], new)]).scores
+            found = rows[path_of_set.name.removesuffix(".txt.xz")] = {
+                key: round(headline(scores[key]), 5) for key in SHOWN
+            }
+            print(model.config.name, path_of_set.name, found, file=sys.stderr, flush=True)
+        models[model.config.name] = {
+            "sha256": model.config.files[kind.weights][:12],
+            "bytes": path.stat().st_size,
+            "pairs": len(tokens.pairs.keys),
+            "triples": len(tokens.triples.keys),
+            "bias": dict(model.config.bias),
+            "rows": rows,
+        }
+    command = f"python tests/benchmarks/ngrams.py {arguments.language} {arguments.larger.name} --data $DATA"
+    report = {**head(command=f"{command} --words {arguments.words}"), "words": arguments.words, "models": models}
+    json.dump(report, sys.stdout, indent=1, ensure_ascii=False)
+    print()
+
+
+if __name__ == "__main__":
+    main()

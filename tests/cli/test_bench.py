@@ -1,0 +1,69 @@
+"""`cappunc bench`: its input, its stages, its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cappunc_cli import formats
+from cappunc_cli.benchmark import sample_text
+from cappunc_cli.benchmark.figures import figures
+from cappunc_cli.benchmark.measure import PARTS, STAGES, best_of, stages
+from cappunc_cli.cli import app
+from cappunc_cli.errors import BadModel
+from cappunc_cli.restoration.pipeline import Options, load_model
+
+TINY = Path(__file__).parents[1] / "tiny_model"
+
+
+def test_the_input_is_the_same_at_every_call_and_both_files_have_its_words() -> None:
+    words = sample_text.sample_words(TINY, 500)
+    assert words == sample_text.sample_words(TINY, 500)
+    assert len(words) == 500
+    srt = formats.read(sample_text.srt(words), "talk.srt")
+    timed = formats.read(sample_text.whisper_json(words), "talk.json")
+    assert [w.text for w in srt.words] == [w.text for w in timed.words] == words
+    assert srt.notices == ()
+    assert all(word.start is not None and word.end is not None for word in timed.words)
+    starts = [word.start for word in srt.words if word.start is not None]
+    assert starts == sorted(set(starts))
+
+
+def test_a_model_without_a_vocabulary_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text('{"model": {"vocab": {"##x": 0}}}')
+    with pytest.raises(BadModel, match="no vocabulary"):
+        sample_text.sample_words(tmp_path, 5)
+
+
+def test_every_stage_takes_time_and_the_fastest_run_counts() -> None:
+    model = load_model(str(TINY), "cpu")
+    data = sample_text.srt(sample_text.sample_words(TINY, 300)).encode()
+    count, seconds = stages(data, "talk.srt", model, Options())
+    assert count == 300
+    assert tuple(seconds) == STAGES
+    assert all(spent > 0 for spent in seconds.values())
+    runs = iter([(1, {"a": 2.0}), (1, {"a": 1.0}), (1, {"a": 3.0})])
+    assert best_of(3, lambda: next(runs)) == (1, {"a": 1.0})
+    found = figures(10, {"a": 1.5, "b": 0.5})
+    assert (found["words_per_second"], found["shares"]) == (5.0, {"a": 0.75, "b": 0.25})
+
+
+def test_the_report_as_json_and_as_a_table() -> None:
+    arguments = ["bench", "--model", str(TINY), "--words", "200", "--repeat", "1", "--device", "cpu"]
+    run = CliRunner().invoke(app, [*arguments, "--json"])
+    assert run.exit_code == 0, run.output
+    report = json.loads(run.stdout)
+    assert set(report["inputs"]) == {"talk.srt", "talk.json"}
+    assert report["device"] == "cpu"
+    assert report["inputs"]["talk.srt"]["words_per_second"] > 0
+    assert tuple(report["start"]["seconds"]) == PARTS
+    assert report["hardware"]["cores"] >= 1
+    own = CliRunner().invoke(
+        app, ["bench", str(TINY.parents[1] / "fixtures/srt/talk.srt"), *arguments[1:]], catch_exceptions=False
+    )
+    assert own.exit_code == 0
+    assert "talk.srt" in own.stdout
+    assert "cold start" in own.stdout

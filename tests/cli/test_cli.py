@@ -1,0 +1,589 @@
+"""The command line as a user has it: a process, its pipes and its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import cappunc_cli
+from cappunc_cli.cli import app, main
+from cappunc_cli.cli.parameters import code_of
+
+WORDS = "hello anna then we went to london"
+SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
+#: The second cue lacks its blank line: kept, and warned about.
+ODD = SRT.replace("\n\n", "\n")
+
+
+def environment() -> dict[str, str]:
+    """Processes that start elsewhere find the package that the tests have found."""
+    return {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+
+
+def cappunc(*arguments: str | Path, data: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=environment(), check=False)
+
+
+@pytest.fixture
+def tiny(tiny_model: Path) -> tuple[str, str]:
+    return "--model", str(tiny_model)
+
+
+@pytest.fixture(scope="module")
+def fixed(tiny_model: Path) -> bytes:
+    """What the tiny model makes of SRT."""
+    run = cappunc("fix", "--model", tiny_model, data=SRT.encode())
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.decode().lower() != SRT
+    assert b"Anna" in run.stdout
+    assert b"London" in run.stdout
+    assert run.stdout.count(b"\n") == SRT.count("\n")
+    assert run.stderr == b""
+    return run.stdout
+
+
+def talk(folder: Path, name: str = "talk.srt", text: str = SRT) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",), ("-o", "-"), ("-", "--output", "-")])
+def test_standard_input_to_standard_output(tiny: tuple[str, str], fixed: bytes, arguments: tuple[str, ...]) -> None:
+    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
+    assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
+
+
+def test_a_model_is_named_or_chosen_as_the_fast_one(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    run = cappunc("fix", *tiny, "--fast", talk(tmp_path))
+    assert run.returncode == 2
+    assert b"--fast: --model names the model already" in run.stderr
+
+
+def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, talk(tmp_path))
+    assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
+    assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("EN", "en"),
+        ("en-US", "en"),
+        ("es_ES.UTF-8", "es"),
+        ("Vietnamese", "vi"),
+        ("AUTO", "auto"),
+        ("pt-BR", "pt"),
+        ("Klingon", "Klingon"),
+    ],
+)
+def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
+    assert code_of(language) == code
+
+
+@pytest.mark.parametrize("options", [(), ("--lang", "en-US")])
+def test_a_pipe_that_is_no_standard_input_is_read_once(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    talk(tmp_path)
+    command = f"{shlex.join([sys.executable, '-m', 'cappunc_cli', 'fix', *options])} <(cat talk.srt)"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, cwd=tmp_path, env=environment(), check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert b"London" in run.stdout
+
+
+def test_workers_leave_pipes_to_their_parent(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, "--jobs", "2", "-", talk(tmp_path), "-o", tmp_path / "out", data=SRT.encode())
+    assert run.returncode == 0, run.stderr
+    assert [path.read_bytes() for path in (tmp_path / "out").iterdir()] == [fixed, fixed]
+
+
+def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:
+    """Exit code and everything shown, with all three streams on a terminal."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdin=follower, stdout=follower, stderr=follower, cwd=cwd, env=environment()
+    ) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:  # Linux says EIO when the last writer has gone
+                break
+            if not part:
+                break
+            shown += part
+    os.close(leader)
+    return process.returncode, shown.decode()
+
+
+def test_on_a_terminal_the_result_lies_beside_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    talk(tmp_path)
+    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert code == 0
+    assert "cappunc: talk.srt -> talk.fixed.srt: 11 words, " in shown
+    assert "London" not in shown
+    assert (tmp_path / "talk.fixed.srt").read_bytes() == fixed
+    assert (tmp_path / "talk.srt").read_bytes() == SRT.encode()
+
+    code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert code == 1
+    assert "cappunc: talk.fixed.srt: exists already; --force overwrites it" in shown
+    assert on_a_terminal("fix", *tiny, "--force", "talk.srt", cwd=tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("command", ["fix", "check", "glossary"])
+def test_nothing_to_read_on_a_terminal_shows_the_help(tmp_path: Path, command: str) -> None:
+    code, shown = on_a_terminal(command, cwd=tmp_path)
+    assert code == 2
+    assert f"cappunc {command} " in shown
+
+
+def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    run = cappunc("fix", *tiny, talk(tmp_path), "-o", tmp_path / "new.srt")
+    assert (run.returncode, run.stdout) == (0, b"")
+    assert run.stderr.startswith(b"cappunc: ")
+    assert run.stderr.count(b"\n") == 1
+    assert (tmp_path / "new.srt").read_bytes() == fixed
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("talk.srt", "new.vtt", "is srt and stays so, new.vtt is no name for that"),
+        ("talk.srt", "new.TXT", "is srt and stays so, new.TXT is no name for that"),
+        ("talk.json", "new.srt", "is vosk and stays so, new.srt is no name for that; cappunc captions"),
+        ("-", "new.json", "is srt and stays so, new.json is no name for that"),
+        ("talk.json", "new.ndjson", None),
+        ("talk.srt", "talk.srt.new", None),
+        ("talk.srt", "new", None),
+        ("talk.txt", "new.txt", None),  # captions under a name for plain text, and so they stay
+        ("talk.xml", "new.txt", "is srt and stays so"),
+        ("empty.json", "new.srt", None),
+    ],
+)
+def test_a_result_has_no_name_of_another_format(
+    source: str, target: str, told: str | None, tmp_path: Path, tiny: tuple[str, str]
+) -> None:
+    for name in ("talk.srt", "talk.txt", "talk.xml"):
+        talk(tmp_path, name)
+    talk(tmp_path, "talk.json", json.dumps({"result": [{"word": "hello", "start": 0.0, "end": 0.5}], "text": "hello"}))
+    talk(tmp_path, "empty.json", "")
+    run = cappunc("fix", *tiny, source, "-o", target, data=SRT.encode(), cwd=tmp_path)
+    assert (tmp_path / target).exists() == (told is None)
+    if told is None:
+        assert run.returncode == 0
+    else:
+        assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (2, b"", 1)
+        assert told in run.stderr.decode()
+
+
+def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    source, other = talk(tmp_path), talk(tmp_path, "other.srt", "precious")
+    run = cappunc("fix", *tiny, source, "-o", other)
+    assert run.returncode == 1
+    assert b"--force" in run.stderr
+    assert other.read_text() == "precious"
+    assert cappunc("fix", *tiny, source, "-o", source, "--force").returncode == 1
+    assert source.read_text() == SRT
+    assert cappunc("fix", *tiny, source, "-o", other, "--force").returncode == 0
+    assert other.read_bytes() == fixed
+
+
+def test_many_files_into_a_directory(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    names = [talk(tmp_path, f"{n}.srt") for n in "abc"]
+    run = cappunc("fix", *tiny, *names, "-o", tmp_path / "out")
+    assert run.returncode == 0, run.stderr
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == dict.fromkeys(
+        ["a.srt", "b.srt", "c.srt"], fixed
+    )
+
+
+def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in ("a.srt", "deep/b.srt", "a.fixed.srt", ".hidden.srt", "film.mkv"):
+        talk(tmp_path / "in", name)
+    run = cappunc("fix", *tiny, "in", "-o", "out", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    found = {str(p.relative_to(tmp_path / "out")): p.read_bytes() for p in (tmp_path / "out").rglob("*.srt")}
+    assert found == {"a.srt": fixed, "deep/b.srt": fixed}
+
+
+def test_one_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    good = talk(tmp_path)
+    (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
+    run = cappunc("fix", *tiny, "--in-place", "missing.srt", "film.srt", "talk.srt", cwd=tmp_path)
+    assert run.returncode == 1
+    lines = run.stderr.decode().splitlines()
+    assert lines[0] == "cappunc: missing.srt: No such file or directory"
+    assert lines[1].startswith("cappunc: film.srt: ")
+    assert lines[2].startswith("cappunc: talk.srt: 11 words")
+    assert lines[3] == "cappunc: 2 of 3 files failed"
+    assert good.read_bytes() == fixed
+    assert run.stdout == b""
+
+
+@pytest.mark.parametrize("command", [("fix",), ("fix", "--engine", "ngram"), ("check",)])
+def test_a_file_that_is_not_there_is_in_no_language(tmp_path: Path, command: tuple[str, ...]) -> None:
+    run = cappunc(*command, "missing.srt", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr == b"cappunc: missing.srt: No such file or directory\n"
+
+
+def test_a_file_that_is_no_text_is_in_no_language(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    talk(tmp_path)
+    (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
+    run = cappunc("fix", "--quiet", "film.srt", "talk.srt", "-o", "out", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.startswith(b"cappunc: film.srt: ")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["talk.srt"]
+
+
+@pytest.mark.parametrize("command", ["fix", "check", "glossary"])
+def test_a_directory_without_transcripts_is_told(tmp_path: Path, command: str) -> None:
+    run = cappunc(command, tmp_path)
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: no files of a known format there\n")
+
+
+def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_bytes(fixed)
+    os.utime(path, (1, 1))
+    run = cappunc("fix", *tiny, "-i", path)
+    assert run.returncode == 0
+    assert b"nothing to change" in run.stderr
+    assert path.stat().st_mtime == 1
+
+
+def test_other_changes_than_marks_and_capitals_are_no_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text("Ştii, Anna. Am văzut.\n", encoding="utf-8")
+    run = cappunc(
+        "fix", *tiny, "--lang", "ro", "--diacritics", "normalise", "--existing", "keep", "--marks", "!", "-i", path
+    )
+    assert path.read_text(encoding="utf-8").startswith("Știi")
+    assert b"no new marks or capitals" in run.stderr
+
+
+def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path)
+    run = cappunc("fix", *tiny, "--diff", path)
+    assert run.returncode == 0
+    assert run.stdout.startswith(f"--- {path}\n+++ {path} (fixed)\n@@ ".encode())
+    assert f"\n-{WORDS}\n+Hello".encode() in run.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
+    assert path.read_text() == SRT
+
+
+@pytest.mark.parametrize(
+    ("codec", "bom"),
+    [("utf-16-le", "\ufeff"), ("utf-16-be", "\ufeff"), ("utf-8", "\ufeff"), ("cp1252", ""), ("utf-8", "")],
+)
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_encodings_and_line_ends_survive(tiny: tuple[str, str], codec: str, bom: str, end: str) -> None:
+    text = SRT.replace("cat", "café").replace("\n", end)
+    run = cappunc("fix", *tiny, data=(bom + text).encode(codec))
+    assert run.returncode == 0, run.stderr
+    output = run.stdout.decode(codec)
+    assert output.startswith(bom + "1" + end)
+    assert output.count(end) == text.count(end)
+    assert output.count("\n") == text.count("\n")
+    assert "café" in output.lower()
+
+
+def test_an_encoding_is_guessed_and_said_or_named(tiny: tuple[str, str]) -> None:
+    data = SRT.replace("cat", "šest").encode("iso8859_2")
+    run = cappunc("fix", *tiny, data=data)
+    assert run.stderr.startswith(b"cappunc: <stdin>: read as ")
+    assert run.stderr.endswith(
+        b"which is a guess, letters that may be others keep their case; --encoding NAME says what it is\n"
+    )
+    assert cappunc("fix", *tiny, "--quiet", data=data).stderr == b""
+    named = cappunc("fix", *tiny, "--encoding", "latin2", data=data)
+    assert (named.returncode, named.stderr) == (0, b"")
+    assert "šest" in named.stdout.decode("iso8859_2").lower()
+    for command in ("check", "review", "glossary", "captions"):
+        assert b"which is a guess" in cappunc(command, *tiny, "-", data=data).stderr
+        assert b"guess" not in cappunc(command, *tiny, "--encoding", "latin2", "-", data=data).stderr
+    assert cappunc("fix", *tiny, "--encoding", "utf-32", data=data).returncode == 1
+    wrong = cappunc("fix", *tiny, "--encoding", "latin99", data=data)
+    assert wrong.returncode == 2
+    assert b"latin99" in wrong.stderr
+
+
+def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "talk.srt").write_bytes(SRT.replace("cat", "šest").encode("iso8859_2"))
+    out = tmp_path / "out"
+    assert cappunc("fix", *tiny, folder, "-o", out).returncode == 0
+    again = cappunc("fix", *tiny, folder, "-o", out)
+    assert b"1 up to date" in again.stderr
+    other = cappunc("fix", *tiny, "--encoding", "latin2", folder, "-o", out)
+    assert other.returncode == 0, other.stderr
+    assert b"up to date" not in other.stderr
+
+
+def test_torn_characters_survive(tiny: tuple[str, str]) -> None:
+    data = SRT.encode().replace(b"hello", b"caf\xc3\xa9 \xc3\xa0 hel\xc3lo")
+    run = cappunc("fix", *tiny, data=data)
+    assert run.returncode == 0, run.stderr
+    assert b"hel\xc3lo" in run.stdout.lower()
+
+
+def test_warnings_name_file_and_line_and_quiet_hides_them(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path, text=ODD)
+    loud = cappunc("fix", *tiny, "talk.srt", cwd=tmp_path)
+    assert loud.returncode == 0
+    assert loud.stderr.startswith(b"cappunc: talk.srt:4: warning: ")
+    quiet = cappunc("fix", *tiny, "--quiet", path, "-o", tmp_path / "new.srt")
+    assert (quiet.returncode, quiet.stderr, quiet.stdout) == (0, b"", b"")
+    assert (tmp_path / "new.srt").read_bytes() == loud.stdout
+
+
+def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
+    run = cappunc("fix", *tiny, "--format", "srt")
+    assert (run.returncode, run.stdout) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fix", "--no-such-option"),
+        ("fix", "--in-place"),
+        ("fix", "--in-place", "-o", "x", "talk.srt"),
+        ("fix", "--diff", "--in-place", "talk.srt"),
+        ("fix", "--diff", "-o", "x", "talk.srt"),
+        ("fix", "talk.srt", "other.srt"),
+        ("fix", "talk.srt", "talk.srt", "-o", "out"),
+        ("fix", "talk.srt", "other.srt", "-o", "file"),
+        ("fix", "talk.srt", "other.srt", "-o", "all.srt"),
+        ("fix", "--format", "word", "talk.srt"),
+        ("fix", "--marks", ".x", "talk.srt"),
+        ("fix", "--sensitivity", "2", "talk.srt"),
+        ("fix", "--existing", "maybe", "talk.srt"),
+        ("no-such-command",),
+        ("eval",),
+        ("models", "--no-such-option"),
+    ],
+)
+def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    for name in ("talk.srt", "other.srt", "file"):
+        talk(tmp_path, name)
+    run = cappunc(*arguments, cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stdout == b""
+    assert run.stderr.startswith(b"cappunc: ")
+    assert run.stderr.count(b"\n") == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other.srt", "talk.srt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "nowhere"), "no model 'nowhere'"),
+        (("--lang", "klingon", "--model", ""), "no model ''"),
+        (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
+        (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
+        (("--marks", "“"), "the model tiny does not restore '“'"),
+        (("--glossary", "none.txt"), "--glossary: none.txt: No such file"),
+        (("--diacritics", "restore"), "--diacritics restore: nothing is known"),
+    ],
+)
+def test_options_that_mean_nothing(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+    run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert run.stderr.decode().startswith(f"cappunc: {message}")
+    assert run.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("captions", "--min-duration", "9"), "the shortest caption (9000 ms) is longer than the longest (7000 ms)"),
+        (("captions", "--max-duration", "inf"), "Invalid value for '--max-duration'"),
+        (("captions", "--to", "srt", "-o", "x.vtt"), "Invalid value for --to: srt contradicts the name x.vtt"),
+        (("stream", "--max-delay", "inf"), "Invalid value for '--max-delay'"),
+        (("stream", "--lang", "klingon"), "no model for klingon"),
+        (("check", "--lang", "sv"), "no model for sv"),
+        (("train", "--lang", "fr", "-o", "m", "--device", "toaster"), "Invalid value for '--device'"),
+    ],
+)
+def test_so_it_is_with_other_commands(
+    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cappunc", *arguments, *([] if arguments[0] == "stream" else ["talk.ctm"])])
+    with pytest.raises(SystemExit) as left:
+        main()
+    shown = capsys.readouterr()
+    assert (left.value.code, shown.out) == (2, "")
+    assert shown.err.startswith(f"cappunc: {message}")
+    assert shown.err.count("\n") == 1
+
+
+def test_a_language_without_a_model_has_a_way_to_one(tmp_path: Path) -> None:
+    path = tmp_path / "sv.txt"
+    path.write_text("tack för att ni kom hit idag vi ska tala om läget i sverige och om vad som händer nästa år " * 2)
+    run = cappunc("fix", path, "-o", "-")
+    assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (1, b"", 1)
+    assert b"sv.txt: looks like sv: no model for sv (languages: " in run.stderr
+    assert b"; cappunc train --lang sv TEXT -o DIR makes one; --lang says what it is" in run.stderr
+
+
+def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
+    none = cappunc("fix", *tiny, "--marks", "", data=SRT.encode()).stdout.decode()
+    assert not set(none.replace(",000", "")) & set(",.?!;—…")
+    assert "London" in none
+    many = cappunc("fix", *tiny, "--sensitivity", "1", data=SRT.encode()).stdout
+    assert sum(many.count(m) for m in (b".", b",", b"?")) > sum(fixed.count(m) for m in (b".", b",", b"?"))
+    kept = cappunc("fix", *tiny, "--existing", "keep", data=SRT.replace("london", "lONdon").encode()).stdout
+    assert b"lONdon" in kept
+
+
+def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
+    command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_control_c_exits_130() -> None:
+    # A background job inherits that Ctrl-C is ignored; a user's own process does not.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); print(flush=True)"
+    command = [sys.executable, "-c", f"{code}; from cappunc_cli.cli import main; main()", "fix"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment(), **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        # More than the pipe holds: when it is written, the command has begun to read.
+        process.stdin.write(b"x" * 200_000)
+        process.stdin.flush()
+        for _ in range(6):
+            # Python overlooks a signal that comes just before its read begins to wait; one that comes while it
+            # already ends kills it, so there is time to end on a busy machine too.
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+                break
+        assert process.returncode == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    talk(tmp_path)
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
+    assert subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), check=False).returncode == 0
+    assert (tmp_path / "new.srt").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    talk(tmp_path)
+    command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt > /dev/full"
+    run = subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 1
+    assert run.stderr.decode() == "cappunc: standard output: No space left on device\n"
+
+
+def test_version() -> None:
+    run = cappunc("--version")
+    assert (run.returncode, run.stdout.decode()) == (0, f"cappunc {cappunc_cli.__version__}\n")
+
+
+@pytest.mark.parametrize("command", [(), ("fix",), ("eval",), ("models",), ("models", "check")])
+def test_help(command: tuple[str, ...]) -> None:
+    run = cappunc(*command, "--help")
+    assert run.returncode == 0
+    assert run.stdout.startswith(b"Usage: ")
+    assert run.stderr == b""
+
+
+@pytest.mark.parametrize("name", ["--output", "--force", "--format", "--lang", "--model", "--device", "--quiet"])
+def test_commands_that_write_files_say_the_same_of_an_option(name: str) -> None:
+    def told(command: str) -> str | None:
+        parameters = {p.opts[0]: p for p in get_command(app).commands[command].params}  # type: ignore[attr-defined]
+        return str(parameters[name].help)
+
+    assert told("fix") == told("captions")
+
+
+def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
+    listed = json.loads(cappunc("models", "--json").stdout)
+    entry = next(model for model in listed if model["name"] == "tiny_model")
+    assert entry["languages"] == ["en"]
+    assert len(entry["sha256"]) == 64
+    assert b"tiny_model" in cappunc("models").stdout
+    assert {"es", "eu", "ro", "vi"} <= {model["name"] for model in listed if model["engine"] == "ngram"}
+    assert cappunc("models", "check", "es").returncode == 0
+
+    assert cappunc("models", "check", "tiny_model").returncode == 0
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for file in tiny_model.iterdir():
+        (broken / file.name).write_bytes(file.read_bytes())
+    (broken / "lexicon.txt").write_bytes(b"iPod\n")
+    run = cappunc("models", "check", broken)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"lexicon.txt: is not the file" in run.stderr
+
+    run = cappunc("models", "check", "nosuch")
+    every = ", ".join(dict.fromkeys(model["name"] for model in listed))
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.decode() == f"cappunc: no model 'nosuch' (installed: {every})\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fix", ""],
+        ["fix", "talk.srt", ""],
+        ["fix", "talk.srt", "-o", ""],
+        ["fix", "talk.srt", "--glossary", ""],
+        ["captions", "talk.srt", "-o", ""],
+        ["check", ""],
+        ["glossary", ""],
+        ["models", "check", ""],
+        ["eval", "--ref", ""],
+        ["eval", "--ref", "talk.srt", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_name_is_not_the_current_directory(arguments: list[str], tmp_path: Path, tiny_model: Path) -> None:
+    """`cappunc fix "$TALK"` with a variable that nobody set."""
+    for path in tiny_model.iterdir():  # nor a model, where that directory is one
+        if path.is_file():
+            (tmp_path / path.name).symlink_to(path)
+    path = talk(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    run = cappunc(*arguments, cwd=tmp_path)
+    assert run.returncode != 0
+    assert run.stdout == b""
+    assert b"cappunc: : no such file" in run.stderr or b"empty" in run.stderr or b"no model ''" in run.stderr
+    assert b"Traceback" not in run.stderr
+    assert (sorted(tmp_path.iterdir()), path.read_text()) == (before, SRT)

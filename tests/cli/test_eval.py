@@ -1,0 +1,613 @@
+"""`cappunc eval` from its arguments to its output."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import io
+import json
+import lzma
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cappunc_cli.application.scoring.inputs import load_documents
+from cappunc_cli.cli import app
+from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.evaluation import datasets, label_files, sweep
+from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
+from cappunc_cli.evaluation.reporting.html import page
+from cappunc_cli.evaluation.reporting.signature import Signature, describe_fold, hash_words
+from cappunc_cli.formats import txt
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.transcript.words import Document
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
+GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["eval", *map(str, arguments)])
+
+
+def report(*arguments: object) -> dict[str, object]:
+    result = call(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def f1(value: dict[str, object], name: str = "micro") -> float:
+    score = value["scores"][name]  # type: ignore[index]
+    return float(score["f1"])
+
+
+# Label files
+
+
+def test_split_contractions_come_together_and_the_last_piece_counts() -> None:
+    text = (FIXTURES / "iwslt.tsv").read_text()
+    assert label_files.sniff(text)
+    assert label_files.read(text) == ["don't", "we", "know,", "anna?", "it's.", "the", "cat", "isn't", "here."]
+
+
+def test_a_mark_inside_a_contraction_keeps_its_pieces_apart() -> None:
+    assert label_files.read("so\tPERIOD\n's\tO\n") == ["so.", "'s"]
+
+
+def test_lone_quotes_and_nothing_are_no_words_but_their_mark_counts() -> None:
+    assert label_files.read('he\tO\n"\tCOMMA\n"\tO\nsaid\tO\n\tPERIOD\n') == ["he,", "said."]
+
+
+def test_marks_left_on_a_word_are_not_its_label() -> None:
+    assert label_files.read("states,'\tO\nu.s.\tPERIOD\nIPod\tQUESTION\n") == ["states", "u.s..", "IPod?"]
+
+
+def test_only_line_feeds_end_a_line() -> None:
+    assert label_files.read("caf\u0085e\tO\r\nb\tPERIOD\r\n") == ["caf\u0085e", "b."]
+
+
+def test_sepp_jointcappunc_and_nemo() -> None:
+    assert label_files.read((FIXTURES / "sepp.tsv").read_text()) == [
+        "then,", "we", "went", "home.", "why?", "well—", "so:",
+    ]  # fmt: skip
+    assert label_files.read((FIXTURES / "jointcappunc.txt").read_text()) == ["Hello,", "NATO", "is", "here?"]
+    text, labels = ((FIXTURES / f"{name}_pair.txt").read_text() for name in ("text", "labels"))
+    assert label_files.sniff_nemo(labels)
+    assert not label_files.sniff_nemo(text)
+    assert label_files.read_nemo(text, labels) == [
+        "Hello,", "Anna.", "We", "went", "home.", "Where", "is", "the", "dog?",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "one two\n", "a\tb\tc\td\n", "word\tNOUN\n", "0:01\thello there\n"])
+def test_other_texts_are_no_label_files(text: str) -> None:
+    assert not label_files.sniff(text)
+
+
+def test_broken_label_files_name_the_line() -> None:
+    with pytest.raises(BadInput) as caught:
+        label_files.read("a\tO\n\nb\tO\nc\n")
+    assert caught.value.line == 4
+    with pytest.raises(BadInput) as caught:
+        label_files.read_nemo("a b\nc\n", "OO OO\nOO OO\n")
+    assert caught.value.line == 2
+    with pytest.raises(BadInput, match="1 lines of text and 2 of labels"):
+        label_files.read_nemo("a\n", "OO\nOO\n")
+
+
+# JSON lines
+
+
+def test_timed_documents() -> None:
+    text = (FIXTURES / "timed.jsonl").read_text()
+    assert datasets.sniff(text)
+    alone, one, two = datasets.read(text)
+    assert [(w.text, w.start, w.end, w.turn) for w in alone.words][1:4] == [
+        ("Anna.", 420, 900, 0), ("Then", 2000, 2300, 1), ("we", None, None, 1),
+    ]  # fmt: skip
+    assert [w.text for w in alone.stripped()] == ["hello", "anna", "then", "we", "went", "home"]
+    assert one.name == "talk/2 one"
+    assert [w.text for w in two.words] == ["So,", "NATO", "was", "here."]
+    assert [w.text for w in two.stripped()] == ["so", "nato", "uh", "here"]
+
+
+@pytest.mark.parametrize("line", ['{"id": 1, "words": [["a", 0]]}', "[]", "{", '{"id": 1, "ref": ["a"], "hyp": 3}'])
+def test_broken_documents_name_the_line(line: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        list(datasets.read('{"id": "x", "words": []}\n' + line))
+    assert caught.value.line == 2
+
+
+def test_transcripts_of_engines_are_none_of_these() -> None:
+    assert not datasets.sniff('{"text": "hello", "segments": []}\n')
+    assert not datasets.sniff('{"id": 1, "words": [{"word": "a", "start": 0}]}')
+
+
+# Hypotheses that are there
+
+
+def test_a_hypothesis_is_scored() -> None:
+    result = report("--ref", GOLD, HEARD)
+    assert result["words"] == {
+        "reference": 17, "hypothesis": 18, "correct": 16, "substituted": 1, "deleted": 0, "inserted": 1,
+        "wer": pytest.approx(2 / 17),
+    }  # fmt: skip
+    # Reference: hello, anna. nato? broke! home, here.   Hypothesis: anna. is, nato. broke. uh, here.
+    score = result["scores"]["micro"]  # type: ignore[index]
+    assert (score["hits"], score["hypothesis"], score["reference"]) == (3, 6, 6)
+    plain = report("--ref", GOLD, HEARD, "--no-fold")["scores"]["micro"]  # type: ignore[index]
+    assert (plain["hits"], plain["hypothesis"], plain["reference"]) == (2, 6, 5)
+
+
+def test_the_table_names_scores_words_and_signature() -> None:
+    result = call("--ref", GOLD, HEARD)
+    assert result.exit_code == 0
+    assert re.search(r"micro +50\.0 +50\.0 +50\.0 +6 +6", result.stdout)
+    assert "1 substituted, 0 deleted, 1 inserted" in result.stdout
+    # On one line each, however narrow the terminal.
+    assert re.search(r"^cappunc:.*\|data:[0-9a-f]{12}$", result.stdout, re.MULTILINE)
+
+
+def test_a_hypothesis_comes_through_a_pipe() -> None:
+    result = CliRunner().invoke(app, ["eval", "--ref", str(GOLD), "-", "--json"], input=HEARD.read_bytes())
+    assert f1(json.loads(result.stdout)) == 0.5
+
+
+def test_directories_pair_by_name() -> None:
+    result = report("--ref", FIXTURES / "gold", FIXTURES / "ours")
+    files = result["files"]
+    assert [(line["name"], line["words"]) for line in files] == [("short.txt", 5), ("talk.srt", 10)]  # type: ignore[attr-defined]
+    assert f1(result) == pytest.approx(2 * 3 / (3 + 5))
+
+
+def test_a_missing_partner_is_an_error_not_a_smaller_set(tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "gold" / "talk.srt", tmp_path)
+    result = call("--ref", FIXTURES / "gold", tmp_path)
+    assert result.exit_code == 1
+    assert "no hypothesis is named like short.txt" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_reference_that_is_no_text_is_named(tmp_path: Path) -> None:
+    picture = tmp_path / "still.jpg"
+    picture.write_bytes(b"\xff\xd8\xff\0\0")
+    result = call("--ref", picture)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"cappunc: {picture}: is no text file\n"
+
+
+def test_the_same_text_in_another_container_has_the_same_signature(tmp_path: Path) -> None:
+    packed = tmp_path / "gold.txt.xz"
+    packed.write_bytes(lzma.compress(GOLD.read_bytes()))
+    assert report("--ref", packed, HEARD)["signature"] == report("--ref", GOLD, HEARD)["signature"]
+    assert report("--ref", packed, HEARD)["signature"] != report("--ref", HEARD, HEARD)["signature"]
+
+
+def test_nemo_labels_find_their_text(tmp_path: Path) -> None:
+    assert f1(report("--ref", FIXTURES / "labels_pair.txt", FIXTURES / "labels_pair.txt")) == 1
+    alone = tmp_path / "labels_alone.txt"
+    shutil.copy(FIXTURES / "labels_pair.txt", alone)
+    result = call("--ref", alone, GOLD)
+    assert result.exit_code == 1
+    assert "text_alone.txt" in result.stderr
+
+
+def test_csv_and_markdown_carry_the_signature() -> None:
+    lines = list(csv.DictReader(io.StringIO(call("--ref", GOLD, HEARD, "--csv").stdout)))
+    micro = next(line for line in lines if line["name"] == "micro")
+    assert float(micro["f1"]) == 0.5
+    assert all(line["signature"].startswith("cappunc:") for line in lines)
+    text = call("--ref", GOLD, HEARD, "--markdown").stdout
+    assert "| micro | 50.0 | 50.0 | 50.0 | 6 | 6 |" in text
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("| ")}) == 1
+    assert "`cappunc:" in text
+
+
+@pytest.mark.parametrize("name", ["xashru", "nemo", "sepp", "edge", "jointcappunc", "nguyen", "caranica", "autopunct"])
+def test_presets_are_shown_and_signed(name: str) -> None:
+    result = report("--ref", GOLD, HEARD, "--metric", name)
+    assert result["preset"]["name"] == name  # type: ignore[index]
+    assert f"metric:{name}" in str(result["signature"])
+
+
+def test_bounds_and_a_comparison() -> None:
+    result = report("--ref", FIXTURES / "gold", FIXTURES / "ours", "--vs", FIXTURES / "theirs", "--bootstrap", 50)
+    bounds = result["intervals"]["micro"]  # type: ignore[index]
+    assert bounds["low"] <= f1(result) <= bounds["high"]
+    comparison = result["comparison"]["micro"]  # type: ignore[index]
+    other = f1(report("--ref", FIXTURES / "gold", FIXTURES / "theirs"))
+    assert comparison["difference"] == pytest.approx(other - f1(result))
+    assert 0 < comparison["p"] <= 1
+    shown = call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--vs", FIXTURES / "theirs", "--bootstrap", 50).stdout
+    assert "other minus this" in shown
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "said"),
+    [
+        ("micro=0.5", 0, ""),
+        ("micro=0.51", 1, "micro is 0.5000, under 0.51"),
+        ("period.recall=0.9", 0, ""),
+        ("comma.recall=0.6", 1, "comma.recall is 0.0000, under 0.6"),
+        ("wer=0.1", 2, "error rate"),
+        ("mikro=0.1", 2, "no score 'mikro'"),
+        ("micro=75", 2, "from 0 to 1"),
+        ("micro", 2, "say micro=0.75"),
+    ],
+)
+def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
+    result = call("--ref", GOLD, HEARD, "--fail-under", limit)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert ("micro" in result.stdout) == ("is 0." in said or not said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 2, "name the reference"),
+        (("--ref", "nowhere.txt", str(HEARD)), 1, "nowhere.txt: No such file"),
+        (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "do not pair"),
+        (("--ref", str(GOLD), str(HEARD), "--only", "other*"), 1, "no words to score"),
+        (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
+        (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "takes no hypothesis"),
+        (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "one of"),
+        (("--ref", str(GOLD), "--marks", "x"), 2, "is none of"),
+        (("--ref", str(GOLD), "--sweep", "colour=1:2:1", "--model", "nowhere"), 2, "can be swept"),
+        (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
+        (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is none of"),
+        (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),
+        (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "not both"),
+        (("--ref", str(GOLD), str(HEARD), "--model", "en"), 2, "--model: is for the model, so it takes no hypothesis"),
+        (("--ref", str(GOLD), str(HEARD), "--gold-windows", "40"), 2, "--gold-windows: is for the model"),
+        (("--ref", str(GOLD), str(HEARD), "--no-pauses"), 2, "--pauses/--no-pauses: is for the model"),
+        (("--ref", str(GOLD), str(HEARD), "--sensitivity", "0.5"), 2, "--sensitivity: is for the model"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line(arguments: tuple[str, ...], code: int, said: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == code
+    assert said in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+# The model
+
+
+def test_the_model_restores_the_stripped_reference(tiny_model: Path) -> None:
+    result = report("--ref", GOLD, "--model", tiny_model)
+    assert result["words"]["wer"] == 0  # type: ignore[index]
+    assert "model:tiny@" in str(result["signature"])
+    # What the gold text already says must not reach the model: a bare copy gives the same.
+    assert f1(result, "case") < 1
+    assert 0 <= result["calibration"]["ece"] <= 1  # type: ignore[index]
+
+
+def test_marks_and_case_of_the_reference_are_hidden_from_the_model(tiny_model: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.txt"
+    bare.write_text(re.sub(r"[,.!?]", "", GOLD.read_text()).lower())
+    written = [report("--ref", path, "--model", tiny_model)["scores"] for path in (GOLD, bare)]
+    for name in ("micro", "comma", "period"):
+        assert written[0][name]["hypothesis"] == written[1][name]["hypothesis"]  # type: ignore[index]
+
+
+def test_paragraphs_of_the_reference_are_hidden_from_the_model(tmp_path: Path) -> None:
+    lines = ["So perhaps we heard what Mister Faraday said of the wire, and of all that he found.", "It was new to us."]
+    found = []
+    for name, gap in (("a.txt", "\n"), ("b.txt", "\n\n"), ("c.txt", "\r\n \r\n\r\n")):
+        path = tmp_path / name
+        path.write_bytes(gap.join(lines * 5).encode())
+        (source,) = load_documents(path)
+        found.append([(word.text, word.turn) for word in source.words])
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 110
+
+
+def test_a_plain_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def read(text: str) -> Document:
+        seen.append(text)
+        return plain(text)
+
+    plain = txt.read
+    monkeypatch.setattr(txt, "read", read)
+    (source,) = load_documents(GOLD)
+    assert len(source.words) == 17
+    assert len(seen) == 1
+
+
+def test_pauses_reach_the_model_unless_hidden(tiny_model: Path) -> None:
+    timed = FIXTURES / "timed.jsonl"
+    with_pauses = report("--ref", timed, "--model", tiny_model, "--only", "talk/1")
+    without = report("--ref", timed, "--model", tiny_model, "--only", "talk/1", "--no-pauses")
+    probabilities = [r["calibration"]["average_precision"] for r in (with_pauses, without)]  # type: ignore[index]
+    assert with_pauses["calibration"] != without["calibration"], probabilities
+    assert "pauses:no" in str(without["signature"])
+
+
+def test_a_hyphen_before_a_word_of_a_novel_is_the_dash_of_direct_speech(tmp_path: Path) -> None:
+    novel = tmp_path / "novel.txt"
+    novel.write_text(
+        "Oyó.\n-Pero hombre -replicó el escudero-, ¿qué dices?\n- Nada. Eran\nMarie-Anne y -3 grados.\n", "utf-8"
+    )
+    (plain,) = load_documents(novel)
+    assert [word.text for word in plain.words][:4] == ["Oyó.", "Pero", "hombre", "-replicó"]
+    (read,) = load_documents(novel, speech_dashes=True)
+    whole = "Oyó. —Pero hombre —replicó el escudero, ¿qué dices? —Nada. Eran Marie-Anne y -3 grados."
+    assert [word.text for word in read.words] == whole.split()
+    fixed = tmp_path / "fixed.txt"
+    fixed.write_text(whole.replace("—replicó", "replicó"), "utf-8")
+    unread, mended = (
+        report("--ref", novel, fixed, "--metric", "autopunct", *more) for more in ((), ("--speech-dashes",))
+    )
+    assert mended["words"] == {**mended["words"], "reference": 14, "substituted": 0}  # type: ignore[dict-item]
+    assert unread["words"]["substituted"] > 0  # type: ignore[index]
+    dashes = mended["preset"]["scores"]["OPEN_DASH"]  # type: ignore[index]
+    assert (dashes["precision"], dashes["recall"]) == (1, pytest.approx(2 / 3))
+
+
+def test_every_engine_of_a_recording_is_a_document(tiny_model: Path) -> None:
+    result = report("--ref", FIXTURES / "timed.jsonl", "--model", tiny_model, "--only", "talk/2*")
+    assert [line["name"] for line in result["files"]] == ["talk/2 one", "talk/2 two"]  # type: ignore[attr-defined]
+    assert result["words"]["substituted"] == 1  # type: ignore[index]
+
+
+def test_a_sweep_tries_every_value_and_suggests_one(tiny_model: Path) -> None:
+    result = report("--ref", GOLD, "--model", tiny_model, "--sweep", "sensitivity=0:1:0.25")
+    points = result["sweep"]["points"]  # type: ignore[index]
+    assert [point["value"] for point in points] == [0, 0.25, 0.5, 0.75, 1]
+    assert points[2]["scores"]["micro"] == pytest.approx(f1(result))
+    best = max(point["scores"]["micro"] for point in points)
+    chosen = next(p for p in points if p["value"] == result["sweep"]["suggested"])  # type: ignore[index]
+    assert chosen["scores"]["micro"] == pytest.approx(best, abs=1e-4)
+    shown = call("--ref", GOLD, "--model", tiny_model, "--sweep", "min-words-cut=0:4:2").stdout
+    assert "suggested: min-words-cut" in shown
+
+
+def test_a_sweep_that_cannot_be_done_says_so_first(tiny_model: Path) -> None:
+    result = call("--ref", GOLD, "--model", tiny_model, "--sweep", "min-words-cut=0:400:5")
+    assert result.exit_code == 2
+    assert "at most the overlap" in result.stderr
+
+
+@pytest.fixture
+def edges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
+    """(length, words dropped before, words dropped after) of the second chunk of every text that is split."""
+    from cappunc_cli.restoration import pipeline
+
+    seen: list[tuple[int, int, int]] = []
+    whole = pipeline.split
+
+    def watched(*sizes: int) -> list[Chunk]:
+        chunks = whole(*sizes)
+        seen.extend((len(chunk), chunk.before, chunk.after) for chunk in chunks[1:2])
+        return chunks
+
+    monkeypatch.setattr(pipeline, "split", watched)
+    return seen
+
+
+def test_a_sweep_of_the_cut_moves_the_cut_and_leaves_the_overlap_alone(
+    tiny_model: Path, tmp_path: Path, edges: list[tuple[int, int, int]]
+) -> None:
+    gold = tmp_path / "gold.txt"
+    gold.write_text(" ".join(["We went to London. It rained, of course."] * 10))
+    common = ("--ref", gold, "--model", tiny_model, "--window", "20", "--overlap", "12")
+    report(*common, "--sweep", "min-words-cut=0:12:6")
+    # The first is the score of the options as they are; the tiny model's own cut is a quarter of its overlap.
+    assert edges == [(20, 9, 3), (20, 12, 0), (20, 6, 6), (20, 0, 12)]
+    edges.clear()
+    report(*common, "--min-words-cut", "2", "--sweep", "overlap=2:10:8")
+    assert edges == [(20, 10, 2), (20, 0, 2), (20, 8, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("min-words-cut=0:40:5", list(range(0, 41, 5))),
+        ("sensitivity=0:0.3:0.1", [0, 0.1, 0.2, 0.3]),
+        ("window=8:8:1", [8]),
+    ],
+)
+def test_spans_include_their_end(text: str, values: list[float]) -> None:
+    assert sweep.parse(text)[1] == values
+
+
+@pytest.mark.parametrize(
+    "text", ["window", "window=1:2", "window=1:2:0", "window=3:2:1", "colour=1:2:1", "window=0:1e9:1"]
+)
+def test_spans_that_mean_nothing(text: str) -> None:
+    with pytest.raises(CappuncError):
+        sweep.parse(text)
+
+
+# The page
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects what a page would load, and whether its tags close."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "path", "use", "stop"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self.open: list[str] = []
+        self.rows: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = dict(attributes)
+        self.outside += [v for k in ("src", "href", "xlink:href") if (v := values.get(k)) and not v.startswith("#")]
+        if tag == "li":
+            self.rows.append(values.get("data-group") or "")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "new" / "report.html"
+    assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
+    text = target.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert reader.outside == []
+    # Without probabilities a lost sentence end is worse than a comma, and that than a capital.
+    assert reader.rows == ["missed .", "missed ,", "Capital missed"]
+    assert "1:02.5" in text
+    assert text.count("<svg") == 2
+
+
+def test_what_a_transcript_says_is_no_markup() -> None:
+    pytest.importorskip("matplotlib")
+    from cappunc_cli.evaluation import Sample, evaluate
+
+    evaluation = evaluate([Sample("<b>&", ["a<script>x,", "b."], ["a<script>x", "b."])])
+    text = page(evaluation, Signature("1", "none", (), "0"))
+    assert "a<script>" not in text
+    assert "<b>&<" not in text
+
+
+def test_without_the_extra_the_page_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    result = call("--ref", GOLD, HEARD, "--html", tmp_path / "x.html")
+    assert result.exit_code == 1
+    assert "pip install cappunc[report]" in result.stderr
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
+def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "report.html"
+    assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
+    click = "<script>document.querySelector('[data-group=\"missed ,\"]').click(); document.title = 'clicked'</script>"
+    target.write_text(target.read_text(encoding="utf-8").replace("</body>", click + "</body>"), encoding="utf-8")
+    flags = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",
+    ]  # fmt: skip
+    run = subprocess.run(
+        ["chromium", *flags, "--dump-dom", target.as_uri()], capture_output=True, text=True, check=True, timeout=240
+    )
+    assert "<title>clicked</title>" in run.stdout
+    shown = re.findall(r'<li data-group="([^"]*)"( hidden="")?', run.stdout)
+    assert [group for group, hidden in shown if not hidden] == ["missed ,"]
+    assert len(shown) == 3
+
+
+def test_errors_know_their_time_and_context() -> None:
+    from cappunc_cli.evaluation import Sample, evaluate
+
+    written, heard = ["So", "we", "go.", "Now", "Bob,", "sits"], ["So", "we", "go", "now", "bob", "sits"]
+    sample = Sample("x", written, heard, [0, 100, 200, 61_300, None, 9])
+    first, second, third, fourth = worst_mistakes(evaluate([sample]))
+    assert (first.group, first.before, first.reference, first.hypothesis, first.after) == (
+        "missed .", "So we", "go.", "go", "now bob sits",
+    )  # fmt: skip
+    assert (first.start, third.start) == (200, 61_300)
+    assert [error.group for error in (second, third, fourth)] == ["missed ,", "Capital missed", "Capital missed"]
+    assert short_time(61_300) == "1:01.3"
+    assert short_time(3_723_400) == "1:02:03.4"
+    assert short_time(None) == ""
+
+
+def test_errors_of_marks_that_the_hypothesis_writes_at_all() -> None:
+    from cappunc_cli.evaluation import Sample, evaluate
+
+    sample = Sample("x", ["Pero,", "¿qué", "«dices»?", "¡Eso!"], ["¿Pero,", "qué", "dices?", "Eso!"])
+    found = worst_mistakes(evaluate([sample]))
+    assert [(error.group, error.reference) for error in found] == [("false ¿", "Pero,"), ("missed ¿", "¿qué")]
+
+
+def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:
+    from cappunc_cli.evaluation import Sample, evaluate
+    from cappunc_cli.evaluation.reporting.report import rows
+
+    def titles(reference: str, hypothesis: str) -> list[str]:
+        evaluation = evaluate([Sample("x", reference.split(), hypothesis.split())])
+        return [row.title for row in rows(evaluation) if row.section == "Around the word"]
+
+    assert titles("Pero, ¿qué «dices»?", "¿Pero, qué dices?") == [
+        "question ¿", "quote “", "quote ”", "micro", "micro of every mark"
+    ]  # fmt: skip
+    assert titles("Pero, qué dices?", "Pero qué dices.") == []
+
+
+def test_folding_is_spelled_out() -> None:
+    assert describe_fold() == "!;…>. :—>,"
+    assert describe_fold({}) == "none"
+    assert hash_words([["a", "b"]]) != hash_words([["a"], ["b"]])
+
+
+def test_contractions_of_the_benchmark_join(shared: Path) -> None:
+    counts = {"test2011": (830, 807, 46), "test2011asr": (798, 809, 35), "dev2012": (22_449, 18_908, 1515)}
+    # dev2012 has six marks more, on lone symbols right after another mark.
+    for name, expected in counts.items():
+        words = label_files.read((shared / "data" / "iwslt" / name).read_text(encoding="utf-8"))
+        assert tuple(sum(word.endswith(mark) for word in words) for mark in ",.?") == expected
+        assert not any(word.strip(",.?") in {"n't", "'s", "'re", "'m", "'ll"} for word in words)
+
+
+def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
+    from cappunc_cli.application.scoring.restorer import _shuffled
+    from cappunc_cli.transcript.pauses import pauses
+    from cappunc_cli.transcript.words import Word
+
+    gaps = [0, 700, None, 30, 40, 50, 60, 70]
+    words, clock = [], 0
+    for gap in gaps:
+        words.append(Word("a", clock, None if gap is None else clock + 5))
+        clock += 5 + (gap or 0)
+    words.append(Word("b", clock, clock + 5))
+    before, after = pauses(words), pauses(_shuffled(words, 1))
+    assert before[:-1] == gaps
+    assert after[2] is None
+    assert after != before
+    assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)
+
+
+def test_starts_alone_are_what_is_left_without_ends() -> None:
+    from cappunc_cli.application.scoring.restorer import STARTS
+    from cappunc_cli.transcript.pauses import pauses
+    from cappunc_cli.transcript.words import Word
+
+    words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
+    assert [word.start for word in STARTS.of(words)] == [word.start for word in words]
+    assert pauses(words)[:30] == [100] * 30
+    assert pauses(STARTS.of(words))[:30] == [0] * 30
+    assert pauses(STARTS.of(words))[30] == 1_800
+
+
+def test_where_the_marks_are_given_only_case_is_to_be_found(tiny_model: Path, tmp_path: Path) -> None:
+    own = report("--ref", GOLD, "--model", tiny_model)
+    given = report("--ref", GOLD, "--model", tiny_model, "--marks-given")
+    assert own["scores"]["all.micro"]["f1"] < given["scores"]["all.micro"]["f1"] == 1  # type: ignore[index]
+    assert own["scores"]["case.initial"]["f1"] < given["scores"]["case.initial"]["f1"]  # type: ignore[index]
+    assert "marks:given" in str(given["signature"])
+    heard = tmp_path / "heard.jsonl"
+    heard.write_text('{"id": "a", "ref": ["One."], "hyp": {"x": [["one", 0, 1]]}}\n', "utf-8")
+    result = call("--ref", str(heard), "--model", str(tiny_model), "--marks-given")
+    assert (result.exit_code, "has no marks to leave" in result.stderr) == (1, True)
+
+
+def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:
+    from cappunc_cli.evaluation.datasets import Source, gold_windows
+    from cappunc_cli.transcript.words import Word
+
+    text = "A b. C d? E f g h i. J k l. M n o"
+    cut = [
+        " ".join(word.text for word in part.words) for part in gold_windows(Source("x", [*map(Word, text.split())]), 4)
+    ]
+    assert cut == ["A b. C d?", "J k l."]

@@ -1,0 +1,168 @@
+"""What is said reaches any terminal: in any encoding, one line for each event, and nothing that a terminal obeys."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_cli import SRT, cappunc, environment, on_a_terminal, talk
+
+COMMANDS = ("fix", "eval", "stream", "check", "review", "glossary", "captions", "bench", "train", "models")
+#: A terminal's title, a line that another program would seem to have said, and what turns the line around.
+HOSTILE = "a\x1b]0;x\x07\ncappunc: all is well\u202e"
+#: What a terminal obeys, but for the end of a line.
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+@pytest.mark.parametrize(("command", "encoding"), [("fix", "cp1252"), *((command, "ascii") for command in COMMANDS)])
+def test_help_is_shown_in_any_encoding(command: str, encoding: str) -> None:
+    line = [sys.executable, "-m", "cappunc_cli", command, "--help"]
+    run = subprocess.run(line, capture_output=True, env={**environment(), "PYTHONIOENCODING": encoding}, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert f" {command} [OPTIONS]".encode() in run.stdout
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+def test_json_is_utf_8_wherever_it_goes(tmp_path: Path, tiny_model: Path, encoding: str) -> None:
+    reference = tmp_path / os.fsdecode(b"caf\xe9 \xc8\x99\x9b.txt")
+    reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")
+    surroundings = {**environment(), "PYTHONIOENCODING": encoding}
+    for command in (
+        ["eval", "--model", tiny_model, "--json", "--ref", reference],
+        ["check", "--model", tiny_model, "--json", reference],
+    ):
+        line = [sys.executable, "-m", "cappunc_cli", *map(str, command)]
+        run = subprocess.run(line, capture_output=True, env=surroundings, check=False)
+        assert b"Error" not in run.stderr
+        shown = json.loads(run.stdout.decode("utf-8"))
+        if command[0] == "check":
+            assert os.fsencode(shown[0]["file"]) == os.fsencode(reference)
+
+
+def test_eval_makes_a_page_of_a_name_that_is_no_utf_8(tmp_path: Path, tiny_model: Path) -> None:
+    reference = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")
+    run = cappunc("eval", "--model", tiny_model, "--ref", reference, "--html", tmp_path / "page.html")
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "page.html").read_text("utf-8")
+
+
+def is_harmless(shown: bytes) -> bool:
+    return OBEYED.search(shown.decode("utf-8", "surrogateescape")) is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fix", "-o", "out.srt", HOSTILE + ".srt"),
+        ("fix", HOSTILE),
+        ("fix", "--format", HOSTILE, "talk.srt"),
+        ("fix", "--glossary", HOSTILE, "talk.srt"),
+        ("fix", "-i", HOSTILE + ".srt", "talk.srt"),
+        ("check", HOSTILE + ".srt"),
+        ("review", HOSTILE + ".srt"),
+        ("captions", HOSTILE + ".srt"),
+        ("captions", "--rewrap", HOSTILE + ".srt", "-o", "out/"),
+        ("glossary", HOSTILE),
+        ("eval", "--ref", HOSTILE),
+        ("models", "check", HOSTILE),
+        ("bench", HOSTILE),
+    ],
+    ids=lambda arguments: ascii(" ".join(arguments).replace(HOSTILE, "NAME")),
+)
+def test_a_name_is_only_shown(tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]) -> None:
+    for name in (HOSTILE + ".srt", "talk.srt"):
+        talk(tmp_path, name, SRT.replace("\n\n", "\n"))
+    model = () if arguments[0] == "models" else ("--model", tiny_model)
+    run = (
+        cappunc(arguments[0], *arguments[1:2], *model, *arguments[2:], cwd=tmp_path)
+        if arguments[0] == "models"
+        else (cappunc(arguments[0], *model, *arguments[1:], cwd=tmp_path))
+    )
+    assert run.stdout or run.stderr
+    assert is_harmless(run.stderr), run.stderr
+    assert is_harmless(run.stdout), run.stdout
+    assert b"\ncappunc: all is well" not in b"\n" + run.stdout + b"\n" + run.stderr
+    assert all(line.startswith(b"cappunc: ") for line in run.stderr.splitlines())
+
+
+def test_a_key_of_json_is_only_shown(tmp_path: Path, tiny_model: Path) -> None:
+    entry = {"word": "hello", "start": 0.1, "end": 0.2, "\x1b[2J\nkey": 1}
+    text = json.dumps({"\x1b[2J\nsegments": [entry]}).replace('"start"', '"start": "\x9b", "start"')
+    for content in (text, '{"\\u001b[2J\\nkey": {"\\u001b[2J": 1}}', '{"a\x1b": 1, "a\x1b": 2}'):
+        (tmp_path / "talk.json").write_text(content, encoding="utf-8")
+        run = cappunc("fix", "--model", tiny_model, "talk.json", "-o", "out.json", cwd=tmp_path)
+        assert is_harmless(run.stderr), run.stderr
+        assert all(line.startswith(b"cappunc: ") for line in run.stderr.splitlines())
+
+
+def test_diff_is_raw_into_a_pipe_and_harmless_on_a_terminal(tmp_path: Path, tiny_model: Path) -> None:
+    text = "hello \x1b]0;x\x07anna then we\twent to london\r\nso \x9b2J we went\r\n"
+    (tmp_path / "talk.txt").write_bytes(text.encode())
+    arguments = ("fix", "--quiet", "--model", tiny_model, "--diff", "talk.txt")
+    raw = cappunc(*arguments, cwd=tmp_path)
+    assert b"-" + text.splitlines(keepends=True)[0].encode() in raw.stdout
+    code, shown = on_a_terminal(*arguments, cwd=tmp_path)
+    assert code == 0
+    assert OBEYED.search(shown.replace("\r\n", "\n").replace("\t", "")) is None
+    assert "-hello \\x1b]0;x\\x07anna then we\twent to london\r\n" in shown
+
+
+def test_the_diff_of_a_name_with_a_line_break_is_a_diff(tmp_path: Path, tiny_model: Path) -> None:
+    talk(tmp_path, HOSTILE + ".srt")
+    run = cappunc("fix", "--model", tiny_model, "--diff", HOSTILE + ".srt", cwd=tmp_path)
+    assert [line[:4] for line in run.stdout.splitlines()[:3]] == [b"--- ", b"+++ ", b"@@ -"]
+
+
+@pytest.mark.parametrize("arguments", ["fix", "check", "review", "glossary", "captions", "eval --ref -", "stream"])
+def test_closed_standard_input_is_said_in_one_line(tmp_path: Path, tiny_model: Path, arguments: str) -> None:
+    python = shlex.join([sys.executable, "-m", "cappunc_cli"])
+    line = f"{python} {arguments} --model {shlex.quote(str(tiny_model))} <&-"
+    run = subprocess.run(["bash", "-c", line], capture_output=True, cwd=tmp_path, env=environment(), check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: standard input: is closed\n")
+    both = line.replace(arguments, f"{arguments} -") if arguments not in ("stream", "eval --ref -") else line
+    run = subprocess.run(["bash", "-c", both], capture_output=True, cwd=tmp_path, env=environment(), check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: standard input: is closed\n")
+
+
+def test_closed_standard_input_is_not_missed_by_files(tmp_path: Path, tiny_model: Path) -> None:
+    talk(tmp_path)
+    line = shlex.join(
+        [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "talk.srt", "-o", "o.srt"]
+    )
+    run = subprocess.run(
+        ["bash", "-c", f"{line} <&-"], capture_output=True, cwd=tmp_path, env=environment(), check=False
+    )
+    assert run.returncode == 0
+    assert b"London" in (tmp_path / "o.srt").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_named_pipe_is_not_overwritten(tmp_path: Path, tiny_model: Path) -> None:
+    os.mkfifo(tmp_path / "talk.srt")
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "-i", "talk.srt"]
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(), check=False, timeout=120)
+    assert run.returncode == 2
+    assert run.stderr.startswith(b"cappunc: Invalid value for --in-place: talk.srt has no place to write to;")
+    assert run.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("options", [("-i",), ("-o", "out")])
+def test_a_named_pipe_in_a_directory_is_not_waited_for(
+    tmp_path: Path, tiny_model: Path, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "in").mkdir()
+    talk(tmp_path / "in", "a.srt")
+    os.mkfifo(tmp_path / "in" / "b.srt")
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--quiet", "--model", str(tiny_model), "in", *options]
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(), check=False, timeout=120)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"cappunc: in/b.srt: is a pipe; name it to have it read\n" in run.stderr
+    assert b"London" in (tmp_path / ("in" if options == ("-i",) else "out") / "a.srt").read_bytes()

@@ -1,0 +1,282 @@
+"""cappunc train: what it refuses, and one small model from nothing to a restored file."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cappunc_cli.cli import app, train
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
+from cappunc_cli.training.custom.custom_text import judged, read
+from cappunc_cli.training.data.corpora import Turn
+from cappunc_cli.transcript.labels import strip
+
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "onnx", "safetensors")), reason="needs the extra [train]"
+)
+
+
+def run(*arguments: str | Path) -> str:
+    """The one line that the command fails with."""
+    result = CliRunner().invoke(app, ["train", *map(str, arguments)])
+    assert isinstance(result.exception, CappuncError), result.output
+    return str(result.exception)
+
+
+def text_of(words: int) -> str:
+    rng = random.Random(1)
+    names, verbs, things = ["Anna", "Karl"], ["sees", "takes"], ["the door", "a cup", "the long road"]
+    lines, count = [], 0
+    while count < words:
+        line = f"{rng.choice(names)} {rng.choice(verbs)} {rng.choice(things)}, and then {rng.choice(things)}."
+        lines.append(line)
+        count += len(line.split())
+    return "\n".join(lines) + "\n"
+
+
+def test_without_text_it_is_a_wrong_call(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m")])
+    assert result.exit_code == 2
+    assert "name some text" in result.output
+
+
+@pytest.mark.parametrize("device", ["tensorrt", "cuda:", "cuda:-1", "gpu", ""])
+def test_a_device_that_trains_nothing_is_a_wrong_call(device: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m"), "--device", device])
+    assert result.exit_code == 2
+    assert f"{device!r} is none of auto, cpu and cuda[:N]" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("auto", "is no code of a language"),
+        ("Klingonese", "is no code of a language"),
+        ("", "is no code of a language"),
+        ("zh-Hans", "has no spaces between its words"),
+    ],
+)
+def test_what_names_no_language_of_words_is_a_wrong_call(name: str, said: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "--lang", name, "a.txt", "-o", str(tmp_path / "m")])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", "").split())
+
+
+@pytest.mark.parametrize("name", ["fr", "FR", "fr-FR", "fr_CA.UTF-8"])
+def test_a_model_is_for_the_code_that_fix_looks_for(name: str) -> None:
+    assert train.__globals__["_language"](name) == "fr"
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("device", "cards", "expected"),
+    [
+        ("auto", 0, "cpu"),
+        ("auto", 2, "cuda:0"),
+        ("cpu", 2, "cpu"),
+        ("cuda", 1, "cuda:0"),
+        ("cuda:1", 2, "cuda:1"),
+        ("cuda", 0, None),
+        ("cuda:1", 1, None),
+    ],
+)
+def test_a_card_is_named_as_in_fix(
+    device: str, cards: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cards > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
+    named = train.__globals__["_processor"]
+    if expected is None:
+        with pytest.raises(CappuncError, match="cannot be used here"):
+            named(device)
+    else:
+        assert named(device) == expected
+
+
+def test_without_torch_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(train.__globals__, "find_spec", lambda name: None if name == "torch" else object())
+    (tmp_path / "a.txt").write_text("A b.\n", encoding="utf-8")
+    assert run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m") == (
+        "training needs torch: pip install 'cappunc[train]'"
+    )
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (text_of(200), "are too few to learn from"),
+        ("and so it went on " * 2000, "hardly any marks"),
+        (text_of(4000).upper(), "most of the text is in capitals"),
+    ],
+)
+def test_text_that_teaches_nothing_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "a.txt").write_text(content, encoding="utf-8")
+    assert said in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@needs_torch
+def test_a_model_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    assert "holds a model already" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
+
+
+@needs_torch
+def test_texts_are_files_each_named_once(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    assert "no such file" in run("--lang", "xx", tmp_path / "b.txt", "-o", tmp_path / "m")
+    assert "is a directory" in run("--lang", "xx", tmp_path, "-o", tmp_path / "m")
+    twice = run(
+        "--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m", "--timed", tmp_path / ".." / tmp_path.name / "a.txt"
+    )
+    assert "is named twice" in twice
+
+
+@needs_torch
+def test_a_directory_with_files_of_others_is_left_alone(tmp_path: Path) -> None:
+    own = tmp_path / "training" / "a.txt"
+    own.parent.mkdir()
+    own.write_text(text_of(4000), encoding="utf-8")
+    assert "is not empty" in run("--lang", "xx", own, "-o", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["training"]
+
+
+def order_of(language: str, output: Path, start: str | None = None, licence: str = "") -> TrainingOrder:
+    return TrainingOrder(language, (), (), start, output, str, None, licence)
+
+
+@needs_torch
+def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path) -> None:
+    from cappunc_cli.training.custom.custom_model import _begin
+
+    work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
+    _begin(order_of("xx", tmp_path), work, text)
+    _begin(order_of("xx", tmp_path), work, text)
+    with pytest.raises(CappuncError, match="another language"):
+        _begin(order_of("yy", tmp_path), work, text)
+    with pytest.raises(CappuncError, match="another from"):
+        _begin(order_of("xx", tmp_path, "en-fast"), work, text)
+    with pytest.raises(CappuncError, match="another text"):
+        _begin(order_of("xx", tmp_path), work, {"text": [[Turn("Hello, you?")]]})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "notice"),
+    [
+        ("Anna sees it, and goes.", ""),
+        ("anna sees it, and goes.", "hardly any capitals"),
+        ("ანა ხედავს მას, და მიდის.", ""),
+        ("आना उसे देखती है।", ""),
+        ("آنا تراه، وتذهب.", ""),
+    ],
+)
+def test_capitals_are_missed_where_a_script_has_them(sentence: str, notice: str) -> None:
+    documents: dict[str, list[list[Turn]]] = {"text": [[Turn(sentence)] * 1000]}
+    words, said = judged(documents)
+    assert words == 1000 * len(sentence.split())
+    assert notice in said
+    assert bool(notice) == bool(said)
+
+
+def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> None:
+    order = order_of("en", tmp_path / "board", "en-fast", "CC0-1.0")
+    decoding = recipe_of(order, tmp_path, 20_000, ["text"]).decoding
+    whole = json.loads((find_model("en-fast") / "config.json").read_text("utf-8"))
+    for name in ("window", "overlap", "min_words_cut", "end_share", "bias", "consistency"):
+        assert decoding[name] == whole[name]
+    assert (decoding["name"], decoding["languages"]) == ("board", ["en"])
+    assert decoding["licence"] == f"{whole['licence']}; CC0-1.0"
+
+
+def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
+    from cappunc_cli.application.storage.encodings import decode
+
+    said = "«Où est-il allé ?» dit Anaïs à l’aîné. Elle préfère déjà l’été."
+    (tmp_path / "a.txt").write_bytes(f"{said}\r\n\r\nEt après\u2028cela ?\r\n".encode("utf-16"))
+    (tmp_path / "b.srt").write_bytes(f"1\r\n00:00:01,000 --> 00:00:02,000\r\n{said}\r\n".encode("cp1252"))
+    (tmp_path / "c.txt.xz").write_bytes(lzma.compress(said.encode() + b" \xe9\n"))
+    files = tuple(tmp_path / name for name in ("a.txt", "b.srt", "c.txt.xz"))
+    found = read(files, (), lambda data: decode(data)[0])
+    texts = [[turn.text for turn in document] for document in found["text"]]
+    assert texts == [[said], ["Et après\u2028cela ?"], [said], [said]]
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.txt", b"\x89PNG\r\n\0\0\0\xff"), ("a.txt.xz", b"hello"), ("a.json", b'{"a": ')]
+)
+def test_what_is_no_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert run("--lang", "fr", "-o", tmp_path / "m", tmp_path / name).startswith(f"{tmp_path / name}:")
+
+
+def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nYes.\n\n2\n00:00:02,700 --> 00:00:03,000\nNo.\n", "utf-8")
+    found = read([path], [path], bytes.decode)
+    for name, expected in (("timed", [700, None]), ("text", None)):
+        ((turn,),) = found[name]
+        assert (turn.text, turn.pauses) == ("Yes. No.", expected)
+
+
+@needs_torch
+def test_who_stops_it_hears_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cappunc_cli.training.custom.custom_model.build_custom_model", build)
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    result = CliRunner().invoke(app, ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(tmp_path / "m")])
+    assert result.exit_code != 0
+    assert "the same command goes on from there" in result.output
+
+
+@needs_torch
+def test_what_has_no_times_teaches_no_pauses(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    said = run("--lang", "fr", "-o", tmp_path / "m", "--timed", tmp_path / "a.txt")
+    assert said == f"{tmp_path / 'a.txt'}: has no times"
+
+
+@pytest.mark.parametrize("arguments", [["", "-o", "m"], ["a.txt", "-o", ""], ["a.txt", "--timed", "", "-o", "m"]])
+def test_an_empty_name_is_no_path(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
+    result = CliRunner().invoke(app, ["train", "--lang", "fr", *arguments])
+    assert result.exit_code == 2
+    assert "the name is empty" in result.stderr
+
+
+@needs_torch
+def test_from_text_to_a_model_that_fix_takes(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    model = tmp_path / "m"
+    result = CliRunner().invoke(
+        app, ["train", "--lang", "xx", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "8192"]
+    )
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in model.iterdir()} >= {"model.onnx", "tokenizer.json", "config.json", "eval.json"}
+    assert not (model / "training").exists()
+    assert ModelConfig.load(model).languages == ("xx",)
+    (held_out,) = json.loads((model / "eval.json").read_text("utf-8"))["sets"].values()
+    assert f"held-out end: marks , . ? {100 * held_out['micro']:.1f}" in result.output
+    again = CliRunner().invoke(app, ["eval", "--model", str(model), "--ref", str(model / "heldout.txt"), "--json"])
+    scores = json.loads(again.stdout)["scores"]
+    assert [round(scores[name]["f1"], 5) for name in ("micro", "case")] == [held_out["micro"], held_out["case"]]
+    assert CliRunner().invoke(app, ["models", "check", str(model)]).exit_code == 0
+    (tmp_path / "b.txt").write_text("anna takes a cup and then the door\n", encoding="utf-8")
+    fixed = CliRunner().invoke(app, ["fix", "--model", str(model), str(tmp_path / "b.txt"), "-o", "-"])
+    words = [strip(word)[0] for word in fixed.stdout.split()]
+    assert words == ["anna", "takes", "a", "cup", "and", "then", "the", "door"]

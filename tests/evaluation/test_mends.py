@@ -1,0 +1,185 @@
+"""The notation of what an editor accepts, and what is counted as one thing to mend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cappunc_cli.cli import app
+from cappunc_cli.errors import BadInput
+from cappunc_cli.evaluation.accepted import parse
+from cappunc_cli.evaluation.mends import Mend, mends
+from cappunc_cli.transcript.labels import Label, cached_strip
+
+TEXTS = sorted((Path(__file__).parents[1] / "editor").glob("*/*.txt"))
+
+
+def listed(wanted: Sequence[str], found: Sequence[str]) -> list[str]:
+    """What to mend in `found`, word by word."""
+    pairs = [(cached_strip(a)[1], cached_strip(b)[1]) for a, b in zip(wanted, found, strict=True)]
+    before: tuple[Label | None, Label | None] = (None, None)
+    result = []
+    for pair in pairs:
+        result += [str(mend) for mend in mends(*pair, before)]
+        before = pair
+    return result
+
+
+def left(notation: str, found: str) -> list[str]:
+    """What to mend in a text by the nearest of what is accepted, with what is tolerated in it."""
+    words = found.split()
+    nearest, tolerated = parse(notation).nearest(
+        [cached_strip(word)[1] for word in words], lambda *at: sum(1 for _ in mends(*at))
+    )
+    return listed(nearest, words) + [str(Mend.TOLERATED)] * tolerated
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
+    [
+        ("So we went.", "So we went.", []),
+        ("So, we went.", "So we went.", ["comma missed"]),
+        ("So we went.", "So, we went.", ["comma superfluous"]),
+        # The capital goes with the full stop.
+        ("We went. And left.", "We went, and left.", ["sentence end missed"]),
+        ("We went, and left.", "We went. And left.", ["sentence end superfluous"]),
+        # A name is a name on either side of it.
+        ("We went. Anna left.", "We went, anna left.", ["sentence end missed"]),
+        ("We went, Anna left.", "We went. Anna left.", ["sentence end superfluous"]),
+        ("We saw Anna there.", "We saw anna there.", ["capital missed"]),
+        ("We saw her there.", "We saw Her there.", ["capital superfluous"]),
+        ("Off the light, turn it.", "Off the light, Turn it.", ["capital superfluous"]),
+        ("A NATO plan.", "A Nato plan.", ["capital missed"]),
+        # One place is mended once, and named for the stronger mark.
+        ("Was it? Yes.", "Was it. Yes.", ["question mark missed"]),
+        ("Was it? Yes.", "Was it, yes.", ["question mark missed"]),
+        ("It was. Yes.", "It was? Yes.", ["question mark superfluous"]),
+        ("Two things: bread, milk.", "Two things, bread, milk.", ["other mark missed"]),
+        ("The weather, it was.", "The weather— it was.", ["other mark superfluous"]),
+        ("The weather. It was.", "The weather— it was.", ["sentence end missed"]),
+        ("She said, “Go.”", "She said, Go.", ["quotation mark missed"] * 2),
+        ("She said, go.", "She said, “go.”", ["quotation mark superfluous"] * 2),
+        ("¿Qué es?", "Qué es.", ["opening mark missed", "question mark missed"]),
+        ("Pero ¿qué es?", "¿Pero qué es?", ["opening mark superfluous", "opening mark missed"]),
+    ],
+)
+def test_each_place_is_mended_once(wanted: str, found: str, expected: list[str]) -> None:
+    assert listed(wanted.split(), found.split()) == expected
+
+
+def test_a_missing_word_lacks_its_marks_and_one_too_many_has_too_many() -> None:
+    word = cached_strip("Well,")[1]
+    assert list(mends(word, None, (None, None))) == [Mend.COMMA_MISSED]
+    assert list(mends(None, word, (None, None))) == [Mend.COMMA_SUPERFLUOUS]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("We went. And left.", []),
+        ("We went, and left.", []),
+        ("We went and left.", ["comma missed"]),
+        # The capital belongs to the full stop.
+        ("We went, And left.", ["capital superfluous"]),
+    ],
+)
+def test_the_nearest_alternative_counts(found: str, expected: list[str]) -> None:
+    assert left("We went{, and|. And} left.", found) == expected
+
+
+def test_a_group_of_one_is_there_or_not() -> None:
+    accepted = parse("So{,} we went{,} um{,} home.")
+    for marks in product(("", ","), repeat=3):
+        text = "So{} we went{} um{} home.".format(*marks)
+        labels = [cached_strip(word)[1] for word in text.split()]
+        assert accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at))) == (text.split(), 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("She said, “Well, go.”", []),
+        ("She said, “Well go.”", []),
+        ("She said, well, go.", ["quotation never opened"]),
+        ("She said, Well, go.", ["capital superfluous", "quotation never opened"]),
+        ("She said well, go.", ["comma missed", "quotation never opened"]),
+    ],
+)
+def test_what_is_tolerated_counts_once(found: str, expected: list[str]) -> None:
+    assert left("{She said, “Well{,} go.”|~She said, well{,} go.}", found) == expected
+
+
+def test_a_detached_dash_belongs_to_the_word_before_and_a_speakers_to_none() -> None:
+    accepted = parse("- I{ —|,} I went.\n- >> Did you?\n\n>> Yes — no.")
+    assert accepted.words == ["I—", "I", "went.", "Did", "you?", "Yes—", "no."]
+    assert left("- I{ —|,} I went.", "I, I went.") == []
+
+
+def test_the_first_alternatives_are_the_text_with_its_lines() -> None:
+    assert parse("- No{.|,}\n- Go{. We|, we}\n\nwill.\n").text == "- No.\n- Go. We\n\nwill.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("one\n{two", 2, "“{” without"),
+        ("one}\ntwo", 1, "“}” without"),
+        ("one | two", 1, "“.” without"),
+        ("one\n\n{two|too}", 3, "other words"),
+        ("one {, then|}", 1, "other words"),
+    ],
+)
+def test_what_is_no_notation_is_refused_with_its_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(BadInput, match=message) as refusal:
+        parse(text)
+    assert refusal.value.line == line
+
+
+def test_the_metric_counts_by_the_nearest_of_what_is_accepted(tmp_path: Path) -> None:
+    gold, ours = tmp_path / "gold.txt", tmp_path / "ours.txt"
+    gold.write_text("So{,} we went{, and|. And} left.\n\n{She said, “Go.”|~She said, go.}\n", "utf-8")
+    ours.write_text("So, we went and left she said, go.\n", "utf-8")
+    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(ours), "--metric", "editor", "--json"])
+    found = json.loads(result.stdout)["preset"]["scores"]
+    assert {name: value["count"] for name, value in found.items() if value["count"]} == {
+        "all mends": 3,
+        "comma missed": 1,
+        "sentence end missed": 1,
+        "quotation never opened": 1,
+    }
+    assert found["all mends"] == {"per_thousand": 375.0, "count": 3, "words": 8}
+    for output in ((), ("--csv",), ("--markdown",)):
+        result = CliRunner().invoke(app, ["eval", "--ref", str(ours), str(ours), "--metric", "editor", *output])
+        assert result.exit_code == 0
+        assert "comma missed" in result.stdout
+
+
+def test_what_is_accepted_must_be_words_alone(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.txt"
+    gold.write_text("So{,} [laughter] we went.\n", "utf-8")
+    result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(gold), "--metric", "editor"])
+    assert result.exit_code == 1
+    assert "gold.txt: not all of this text is words" in result.stderr
+
+
+def test_there_are_texts_of_each_language() -> None:
+    assert len(TEXTS) >= 60
+    assert {path.parent.name for path in TEXTS} == {"en", "es", "eu", "ro", "vi"}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_text_is_its_own_best_result(path: Path) -> None:
+    accepted = parse(path.read_text("utf-8"))
+    words = accepted.words
+    labels = [cached_strip(word)[1] for word in words]
+    assert accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at))) == (words, 0)
+    assert listed(words, words) == []
+    # What somebody says ends with a sentence, or breaks off; a caption need not.
+    for paragraph in accepted.text.strip().split("\n\n"):
+        if path.stem.rpartition("-")[0] != "film":
+            assert cached_strip(paragraph.split()[-1])[1].mark in {".", "?", "!", "—", "…"}, paragraph

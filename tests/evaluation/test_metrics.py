@@ -1,0 +1,454 @@
+"""Every score against a table reckoned by hand, and against the libraries that know the same score."""
+
+from __future__ import annotations
+
+import random
+
+import jiwer
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, f1_score, precision_recall_fscore_support
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.evaluation import Evaluation, Sample, evaluate, nemo_per
+from cappunc_cli.evaluation.bootstrap import blocks, compare, intervals
+from cappunc_cli.evaluation.calibration import bins, curve, expected_error, fold_columns, truth
+from cappunc_cli.evaluation.contingency import NO_FOLD, confusion
+from cappunc_cli.evaluation.metrics import CASED, METRICS, Score, word_counts
+from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.transcript.labels import FOLD, strip
+
+
+def scored(reference: str, hypothesis: str, fold: bool = True) -> Evaluation:
+    return evaluate([Sample("x", reference.split(), hypothesis.split())], FOLD if fold else NO_FOLD)
+
+
+#       1      2     3     4  5     6  7      8      9     10   11  12
+SAME = "Hello, Anna. Where is NATO? My iPhone broke! Well: yes; no… maybe"
+SAME_HEARD = "Hello anna. Where is, NATO. My IPhone broke. well, yes; No maybe?"
+
+# `all?` is substituted, `start,` deleted, `uh,` inserted; both read the second one as the truth.
+OTHER = "So, good morning. Dear all? We start, now. Here it goes, Bob"
+OTHER_HEARD = "so good morning. dear folks? we now. uh, here it goes Bob!"
+
+#: name -> (found, claimed, there to be found), or the rate
+BY_HAND: dict[str, tuple[int, int, int] | float] = {
+    "comma": (1, 2, 2),  # 9 | 4 9 | 1 9
+    "period": (3, 4, 4),  # 2 8 10 | 2 5 8 10 | 2 8 10 11
+    "question": (0, 1, 1),  # | 12 | 5
+    "micro": (4, 7, 7),
+    "all.comma": (0, 2, 1),
+    "all.period": (1, 3, 1),
+    "all.question": (0, 1, 1),
+    "all.exclamation": (0, 0, 1),
+    "all.colon": (0, 0, 1),
+    "all.semicolon": (1, 1, 1),
+    "all.dash": (0, 0, 0),
+    "all.ellipsis": (0, 0, 1),
+    "all.micro": (2, 7, 7),
+    "boundary": (3, 4, 3),  # 2 5 8 | 2 5 8 12 | 2 5 8: the ellipsis goes on in lower case
+    "case.capital": (3, 4, 5),  # 1 3 6 | 1 3 6 11 | 1 2 3 6 9
+    "case.upper": (1, 1, 1),
+    "case.mixed": (0, 1, 1),  # IPhone is not iPhone
+    "case": (4, 6, 7),
+    "case.initial": (3, 3, 4),  # at 1 3 6 9
+    "case.other": (1, 3, 3),  # 5 | 5 7 11 | 2 5 7
+    "encoded.U": (5, 6, 7),
+    "encoded.L": (4, 6, 5),
+    "encoded.,": (1, 2, 2),
+    "encoded..": (3, 4, 4),
+    "encoded.?": (0, 1, 1),
+    "encoded.$": (3, 5, 5),
+    "ser": 5 / 7,  # correct 2 8 9 10, substituted 5, deleted 1 11, inserted 4 12
+    "per": 5 / 9,
+    "all.ser": 7 / 7,  # correct 2 10, substituted 5 8 9, deleted 1 11, inserted 4 12
+    "all.per": 7 / 9,
+    "wer": 0.0,
+    "word_accuracy": 8 / 12,
+    "exact_accuracy": 3 / 12,
+}
+
+#          1     2          3    4      5      6     7     8    9        10
+AROUND = "¿Qué “dices”, Ana? —Nada —dijo él—. ¡Eso sí! «¿Ya?», no…"
+AROUND_HEARD = "qué ¿dices, Ana? —nada dijo él. ¡Eso sí. “¿Ya?” –no."
+
+AROUND_BY_HAND: dict[str, tuple[int, int, int]] = {
+    "around.open_question": (1, 2, 2),  # 9 | 2 9 | 1 9
+    "around.open_exclamation": (1, 1, 1),
+    "around.open_quote": (1, 1, 2),  # 9 | 9 | 2 9
+    "around.close_quote": (1, 1, 2),
+    "around.open_dash": (1, 2, 2),  # 4 | 4 10 | 4 5
+    "around.micro": (5, 7, 9),
+    # and , at 2 | 2 | 2 9, . at 6 | 6 8 10 | 6, ? at 3 9, ! — … at | | 8 6 10
+    "every.micro": (5 + 1 + 1 + 2, 7 + 1 + 3 + 2, 9 + 2 + 1 + 2 + 3),
+}
+
+OTHER_BY_HAND: dict[str, tuple[int, int, int] | float] = {
+    "comma": (0, 1, 3),  # the deleted word's comma is missed, the inserted one's false
+    "period": (2, 3, 2),
+    "question": (1, 1, 1),  # a substituted word can have the right mark
+    "micro": (3, 5, 6),
+    "boundary": (3, 4, 3),
+    "case.capital": (1, 1, 5),
+    "case.initial": (0, 0, 4),
+    "case.other": (1, 1, 1),
+    "ser": 5 / 6,
+    "per": 5 / 8,
+    "wer": 3 / 12,
+    "word_accuracy": 6 / 12,
+    "exact_accuracy": 4 / 12,
+}
+
+
+def check(evaluation: Evaluation, name: str, expected: tuple[int, int, int] | float) -> None:
+    value = evaluation.scores[name]
+    if isinstance(expected, float):
+        assert float(value) == pytest.approx(expected)  # type: ignore[arg-type]
+        return
+    assert isinstance(value, Score)
+    hits, claimed, there = expected
+    assert (int(value.hits), int(value.hypothesis), int(value.reference)) == expected
+    assert float(value.precision) == pytest.approx(hits / claimed if claimed else 0)
+    assert float(value.recall) == pytest.approx(hits / there if there else 0)
+    assert float(value.f1) == pytest.approx(2 * hits / (claimed + there) if claimed + there else 0)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_equal_words_by_hand(name: str) -> None:
+    check(scored(SAME, SAME_HEARD), name, BY_HAND[name])
+
+
+@pytest.mark.parametrize("name", OTHER_BY_HAND)
+def test_other_words_by_hand(name: str) -> None:
+    check(scored(OTHER, OTHER_HEARD), name, OTHER_BY_HAND[name])
+
+
+@pytest.mark.parametrize("name", AROUND_BY_HAND)
+def test_several_marks_on_a_word_by_hand(name: str) -> None:
+    check(scored(AROUND, AROUND_HEARD), name, AROUND_BY_HAND[name])
+
+
+def test_macro_averages_by_hand() -> None:
+    scores = scored(SAME, SAME_HEARD).scores
+    macro, everything = scores["macro"], scores["all.macro"]
+    assert isinstance(macro, Score)
+    assert isinstance(everything, Score)
+    assert float(macro.f1) == pytest.approx((0.5 + 0.75 + 0) / 3)
+    # Nobody wrote a dash: seven marks are averaged, of which period (2/4) and semicolon (1) score.
+    assert float(everything.f1) == pytest.approx((0.5 + 1) / 7)
+
+
+def test_every_metric_has_a_hand_computed_case() -> None:
+    assert set(METRICS) == {*BY_HAND, *AROUND_BY_HAND, "macro", "all.macro"}
+
+
+def test_without_folding_other_marks_are_false_alarms_or_not_asked_for() -> None:
+    plain = scored(SAME, SAME_HEARD, fold=False)
+    check(plain, "comma", (0, 2, 1))
+    check(plain, "period", (1, 3, 1))
+    check(plain, "ser", 6 / 3)  # correct 2, substituted 5, deleted 1, inserted 4 8 9 12
+
+
+def test_marks_where_the_reference_has_none_are_no_perfect_score() -> None:
+    bare = scored("so we went", "So, we. Went.")
+    check(bare, "ser", 1.0)
+    check(bare, "all.ser", 1.0)
+    check(scored("", "uh"), "wer", 1.0)
+    check(scored("so we went", "so we went"), "ser", 0.0)
+
+
+def test_counts_of_words() -> None:
+    assert word_counts(scored(OTHER, OTHER_HEARD).table) == {
+        "reference": 12, "hypothesis": 12, "correct": 10, "substituted": 1, "deleted": 1, "inserted": 1,
+    }  # fmt: skip
+
+
+def test_confusion_by_hand() -> None:
+    matrix = confusion(scored(SAME, SAME_HEARD).table, fold=True)
+    assert matrix == {
+        "": {"": 3, ",": 1, ".": 0, "?": 1},
+        ",": {"": 1, ",": 1, ".": 0, "?": 0},
+        ".": {"": 1, ",": 0, ".": 3, "?": 0},
+        "?": {"": 0, ",": 0, ".": 1, "?": 0},
+    }
+    everything = confusion(scored(SAME, SAME_HEARD).table)
+    assert everything["!"]["."] == everything[":"][","] == everything[";"][";"] == everything["…"][""] == 1
+    lost = confusion(scored(OTHER, OTHER_HEARD).table, fold=True)
+    assert lost[","][""] == 3
+    assert lost[""][","] == 1
+
+
+def test_a_reference_without_capitals_has_no_scores_of_case() -> None:
+    scores = scored("so good. we go", "So good. we Go").scores
+    assert not CASED & set(scores)
+    assert set(METRICS) >= CASED
+
+
+def test_no_marks_and_no_words() -> None:
+    for evaluation in (scored("a b", "a b"), scored("", "a."), scored("a.", ""), scored("", "")):
+        for value in evaluation.scores.values():
+            assert np.isfinite(value.f1 if isinstance(value, Score) else value)
+
+
+texts = st.lists(
+    st.builds(
+        lambda word, mark: word + mark,
+        st.sampled_from(["a", "b", "C", "Dd", "EE"]),
+        st.sampled_from(["", "", ",", ".", "?", "!", ";", "—"]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(texts, st.data())
+def test_scikit_learn_agrees(reference: list[str], data: st.DataObject) -> None:
+    marks = data.draw(st.lists(st.sampled_from(["", ",", ".", "?"]), min_size=len(reference), max_size=len(reference)))
+    bare = [strip(word)[0] for word in reference]
+    hypothesis = [word + mark for word, mark in zip(bare, marks, strict=True)]
+    scores = evaluate([Sample("x", reference, hypothesis)]).scores
+    true = [FOLD.get(m := strip(word)[1].mark, m) for word in reference]
+    present = sorted({*true, *marks} - {""})
+    if not present:
+        return
+    for name, average in (("micro", "micro"), ("macro", "macro")):
+        value = scores[name]
+        assert isinstance(value, Score)
+        expected = precision_recall_fscore_support(true, marks, labels=present, average=average, zero_division=0)
+        assert [float(value.precision), float(value.recall), float(value.f1)] == pytest.approx(expected[:3])
+
+
+@given(texts, texts)
+def test_jiwer_agrees(reference: list[str], hypothesis: list[str]) -> None:
+    value = evaluate([Sample("x", reference, hypothesis)]).scores["wer"]
+    ours, theirs = (" ".join(strip(word)[0] for word in side) for side in (reference, hypothesis))
+    assert float(value) == pytest.approx(jiwer.wer(ours, theirs))  # type: ignore[arg-type]
+
+
+@given(texts, texts)
+def test_a_text_is_perfect_against_itself_and_sides_exchange(reference: list[str], hypothesis: list[str]) -> None:
+    for name, value in evaluate([Sample("x", reference, reference)]).scores.items():
+        if isinstance(value, Score):
+            assert float(value.f1) == (1 if value.reference else 0) or "macro" in name
+        else:
+            assert float(value) == (1 if "accuracy" in name else 0)
+    there = evaluate([Sample("x", reference, hypothesis)]).scores["micro"]
+    back = evaluate([Sample("x", hypothesis, reference)]).scores["micro"]
+    assert isinstance(there, Score)
+    assert isinstance(back, Score)
+    assert (int(there.hypothesis), int(there.reference)) == (int(back.reference), int(back.hypothesis))
+
+
+# Presets against the formulas of FIELD.md, on the example with equal words.
+
+CLASSES = {",": 1, ".": 2, "?": 3}
+
+
+def labels(text: str) -> list[int]:
+    return [CLASSES.get(FOLD.get(m := strip(word)[1].mark, m), 0) for word in text.split()]
+
+
+TRUE, FOUND = labels(SAME), labels(SAME_HEARD)
+
+
+def f1(preset: str, name: str) -> float:
+    value = PRESETS[preset](scored(SAME, SAME_HEARD))[name]
+    return float(value.f1 if isinstance(value, Score) else value)
+
+
+def test_xashru_sums_true_and_false_decisions_over_the_three_classes() -> None:
+    tp, fp, fn = [0] * 4, [0] * 4, [0] * 4
+    for true, found in zip(TRUE, FOUND, strict=True):
+        if true == found:
+            tp[true] += 1
+        else:
+            fn[true] += 1
+            fp[found] += 1
+    precision, recall = sum(tp[1:]) / sum(tp[1:] + fp[1:]), sum(tp[1:]) / sum(tp[1:] + fn[1:])
+    assert f1("xashru", "overall") == pytest.approx(2 * precision * recall / (precision + recall))
+    assert f1("xashru", "overall") == pytest.approx(4 / 7)
+    assert f1("xashru", "PERIOD") == pytest.approx(2 * tp[2] / (2 * tp[2] + fp[2] + fn[2]))
+
+
+def test_nemo_averages_with_the_class_of_no_mark() -> None:
+    for average in ("micro", "macro", "weighted"):
+        expected = f1_score(TRUE, FOUND, average=average, zero_division=0)
+        assert f1("nemo", f"punct {average}") == pytest.approx(expected)
+    capitals = [[word[0].isupper() for word in text.split()] for text in (SAME, SAME_HEARD)]
+    assert f1("nemo", "capit macro") == pytest.approx(f1_score(*capitals, average="macro"))
+    assert f1("nemo", "capit U") == pytest.approx(2 * 4 / (6 + 6))  # iPhone starts small, IPhone does not
+
+
+def test_nemo_macro_divides_by_the_classes_of_the_reference() -> None:
+    value = PRESETS["nemo"](scored("A b c. d", "A b? c. d"))["punct macro"]
+    assert isinstance(value, Score)
+    # No mark: 2 of 3 found, nothing else taken for it (0.8); period 1; the false question mark is no class.
+    assert float(value.f1) == pytest.approx((0.8 + 1) / 2)
+
+
+def test_nemo_error_rate_by_hand() -> None:
+    # correct 2 8 9 10, substituted 5, deleted 1 11, inserted 4 12, as ours
+    assert f1("nemo", "PER") == pytest.approx(5 / 9)
+
+
+def test_nemo_aligns_words_and_marks_together() -> None:
+    assert nemo_per.operations("Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?", ".,!?") == {
+        "C": 1, "S": 1, "D": 1, "I": 1,
+    }  # fmt: skip
+    # A mark beside a word is deleted or inserted, never substituted.
+    assert +nemo_per.operations("go. now", "go on now") == {"D": 1}
+    assert nemo_per.error_rate([("a b", "a b")]) == 0
+
+
+def test_long_texts_are_cut_without_losing_a_mark() -> None:
+    rng = random.Random(5)
+    words = [f"w{rng.randrange(30)}" for _ in range(1000)]
+    reference = [w + rng.choice(["", "", ",", "."]) for w in words]
+    hypothesis = [w + rng.choice(["", "", ",", "."]) for w in words if rng.random() > 0.1]
+    evaluation = evaluate([Sample("x", reference, hypothesis)])
+    pieces = list(nemo_per.utterances(evaluation.alignments[0], FOLD))
+    assert len(pieces) > 10
+    assert " ".join(a for a, _ in pieces).split() == reference
+    assert " ".join(b for _, b in pieces).split() == hypothesis
+
+
+def test_sepp_is_the_macro_mean_over_none_and_the_marks_that_occur() -> None:
+    names = {"!": ".", ";": ".", "…": ".", "—": "-", "": "0"}
+    true, found = ([names.get(m := strip(w)[1].mark, m) for w in text.split()] for text in (SAME, SAME_HEARD))
+    assert f1("sepp", "macro avg") == pytest.approx(f1_score(true, found, average="macro", zero_division=0))
+    assert f1("sepp", "weighted avg") == pytest.approx(f1_score(true, found, average="weighted", zero_division=0))
+    assert f1("sepp", "mark :") == 0
+    ends = ([label in ".?" for label in side] for side in (true, found))
+    assert f1("sepp", "sentence end 1") == pytest.approx(f1_score(*ends))
+
+
+def test_edge_and_jointcappunc_pool_their_own_cases() -> None:
+    cases = [[strip(word)[1].case.value for word in text.split()] for text in (SAME, SAME_HEARD)]
+    expected = f1_score(*cases, labels=["capital", "upper", "mixed"], average="micro")
+    assert f1("edge", "casing overall") == pytest.approx(expected)
+    assert f1("edge", "punctuation overall") == pytest.approx(f1_score(TRUE, FOUND, labels=[1, 2, 3], average="micro"))
+    assert f1("jointcappunc", "f1_cap") == pytest.approx(f1_score(*cases, labels=["capital", "upper"], average="micro"))
+    assert f1("jointcappunc", "f1_punc") == pytest.approx(4 / 7)
+
+
+def test_nguyen_has_six_classes() -> None:
+    assert list(PRESETS["nguyen"](scored(SAME, SAME_HEARD))) == list("UL.,?$")
+    assert list(PRESETS["nguyen"](scored("a b.", "a, b."))) == list(".,?$")
+
+
+def test_caranica_has_two_marks_and_word_accuracy() -> None:
+    found = PRESETS["caranica"](scored(SAME, SAME_HEARD))
+    counts = {n: (int(s.hits), int(s.hypothesis), int(s.reference)) for n, s in found.items() if isinstance(s, Score)}
+    # | 4 9 | 1; 2 5 8 10 | 2 5 8 10 12 | 2 5 8 9 10 11
+    assert counts == {"COMMA": (0, 2, 1), "PERIOD": (4, 5, 6), "CAP": (4, 6, 7)}
+    assert float(found["word accuracy"]) == pytest.approx(5 / 12)  # type: ignore[arg-type]  # 3 5 6 8 10
+    assert float(found["case accuracy"]) == pytest.approx(8 / 12)  # type: ignore[arg-type]
+    assert list(PRESETS["caranica"](scored("a b.", "a, b."))) == ["COMMA", "PERIOD"]
+
+
+def test_autopunct_has_thirteen_classes_and_several_to_a_word() -> None:
+    scores = PRESETS["autopunct"](scored(AROUND, AROUND_HEARD))
+    counts = {n: (int(s.hits), int(s.hypothesis), int(s.reference)) for n, s in scores.items() if isinstance(s, Score)}
+    assert counts == {
+        "COMMA": (1, 1, 2), "PERIOD": (1, 3, 1), "QUESTION": (2, 2, 2), "EXCLAMATION": (0, 0, 1), "COLON": (0, 0, 0),
+        "SEMICOLON": (0, 0, 0), "ELLIPSIS": (0, 0, 1), "DASH": (0, 0, 1), "OPEN_DASH": (1, 2, 2),
+        "OPEN_QUES": (1, 2, 2), "OPEN_EXCL": (1, 1, 1), "OPEN_QUOTE": (1, 1, 2), "QUOTE": (1, 1, 2),
+        "punctuation micro": (9, 13, 17),
+        "CAP": (3, 3, 5), "UPPER": (0, 0, 0), "MIX": (0, 0, 0), "capitalisation micro": (3, 3, 5),
+    }  # fmt: skip
+
+
+# Bootstrap
+
+
+def noisy(rng: random.Random, count: int, error: float) -> list[str]:
+    return ["w" + ("." if (i % 5 == 0) != (rng.random() < error) else "") for i in range(count)]
+
+
+def test_blocks_add_up_to_the_table() -> None:
+    evaluation = evaluate(
+        [Sample("x", (OTHER + " ").split() * 20, OTHER_HEARD.split() * 20), Sample("y", ["a."], ["a"])]
+    )
+    known: dict[object, int] = {}
+    matrix = blocks(evaluation, known)  # type: ignore[arg-type]
+    assert len(matrix) == 240 // 50 + 1 + 1
+    counts = dict(zip(evaluation.table.kinds, evaluation.table.counts.tolist(), strict=True))
+    assert {kind: int(matrix[:, i].sum()) for kind, i in known.items()} == counts
+
+
+def test_an_interval_holds_the_score_and_narrows_with_more_words() -> None:
+    widths = []
+    for count in (1000, 16_000):
+        rng = random.Random(3)
+        evaluation = evaluate([Sample("x", noisy(rng, count, 0), noisy(rng, count, 0.1))])
+        low, high = intervals(evaluation, 300)["micro"]
+        value = evaluation.scores["micro"]
+        assert isinstance(value, Score)
+        assert low < float(value.f1) < high
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 2.5
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    evaluation = evaluate([Sample("x", OTHER.split() * 20, OTHER_HEARD.split() * 20)])
+    assert intervals(evaluation, 50, seed=4) == intervals(evaluation, 50, seed=4)
+    assert intervals(evaluation, 50, seed=4) != intervals(evaluation, 50, seed=5)
+
+
+def test_a_better_hypothesis_is_told_from_luck() -> None:
+    rng = random.Random(2)
+    truth_, good, bad = noisy(rng, 4000, 0), noisy(rng, 4000, 0.05), noisy(rng, 4000, 0.15)
+    as_good = noisy(rng, 4000, 0.05)
+    first = evaluate([Sample("x", truth_, good)])
+    worse = compare(first, evaluate([Sample("x", truth_, bad)]), 200)["micro"]
+    assert worse.difference < worse.high < 0
+    assert worse.p < 0.01
+    same = compare(first, evaluate([Sample("x", truth_, as_good)]), 200)["micro"]
+    assert same.low < 0 < same.high
+    assert same.p > 0.05
+    with pytest.raises(BadInput):
+        compare(first, evaluate([Sample("x", good, bad)]), 10)
+
+
+# Calibration
+
+
+def test_expected_calibration_error_by_hand() -> None:
+    confidence = np.array([0.95, 0.95, 0.65, 0.65, 0.65, 0.65, 1.0, 0.0])
+    right = np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool)
+    parts = bins(confidence, right, number=10)
+    assert [(part.count, part.accuracy) for part in parts] == [(1, 0), (4, 0.5), (3, pytest.approx(2 / 3))]
+    # |0 - 0| * 1 + |0.65 - 0.5| * 4 + |0.9667 - 0.6667| * 3, over 8
+    assert expected_error(parts) == pytest.approx((0.15 * 4 + 0.3 * 3) / 8)
+    assert expected_error([]) == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.9]), st.booleans()), min_size=1, max_size=40))
+def test_average_precision_agrees_with_scikit_learn(rows: list[tuple[float, bool]]) -> None:
+    if not any(true for _, true in rows):
+        return
+    probability, true = np.array([p for p, _ in rows]), np.array([t for _, t in rows])
+    expected = average_precision_score(true, probability)
+    assert curve(probability, true).average_precision == pytest.approx(expected)
+
+
+def test_a_curve_is_thinned_for_drawing_and_knows_lost_marks() -> None:
+    rng = np.random.default_rng(0)
+    probability, true = rng.random(5000), rng.random(5000) < 0.3
+    drawn = curve(probability, true, lost=500, points=100)
+    assert len(drawn.recall) <= 101
+    assert drawn.recall[-1] == pytest.approx(true.sum() / (true.sum() + 500))
+
+
+def test_probabilities_fold_like_marks() -> None:
+    rows = np.array([[0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]], dtype=np.float32)
+    folded = fold_columns(rows, ["", ",", ".", "?", "!", ":", ";", "—", "…"])
+    assert folded[0].tolist() == pytest.approx([0.1, 0.4, 0.4, 0.1])
+
+
+def test_truth_of_inserted_and_deleted_words() -> None:
+    true, lost = truth(scored(OTHER, OTHER_HEARD).alignments[0])
+    assert true == [",", "", ".", "", "?", "", ".", "", "", "", ",", ""]
+    assert lost == [","]

@@ -1,0 +1,595 @@
+"""Every engine: nothing moves, copies agree, marks arrive in the engine's own shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli import formats
+from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
+from cappunc_cli.formats import asr_json
+from cappunc_cli.formats.asr_json import DIALECTS, detect, document, scan, sniff, tokens, word_alignment
+from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
+from cappunc_cli.transcript.labels import Case, dress, fold, strip
+from cappunc_cli.transcript.words import Document, turn_ends
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)
+IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]
+
+
+def source_of(path: Path) -> str:
+    return path.read_bytes().decode()
+
+
+def texts_of(document: Document) -> list[str]:
+    return [word.text for word in document.words]
+
+
+# What a file's own copies say about each other, computed without the code under test.
+
+
+def whisper_joins(value: Any, key: str = "word", join: str = "") -> Iterator[tuple[str, str]]:
+    segments = value if isinstance(value, list) else value.get("segments") or value["transcription"]["segments"]
+    if "text" in value:
+        yield value["text"], "".join(segment["text"] for segment in segments)
+    for segment in segments:
+        if segment.get("words"):
+            yield segment["text"].strip(), join.join(word[key] for word in segment["words"]).strip()
+    if isinstance(value, dict) and value.get("word_segments"):
+        yield " ".join(s["text"].strip() for s in segments), " ".join(w["word"] for w in value["word_segments"])
+
+
+def aws_joins(value: Any) -> Iterator[tuple[str, str]]:
+    text = ""
+    if isinstance(value, list):
+        return  # the items alone, which nothing joins
+    for item in value["results"]["items"]:
+        text += ("" if item["type"] == "punctuation" or not text else " ") + item["alternatives"][0]["content"]
+    yield value["results"]["transcripts"][0]["transcript"], text
+
+
+def aws_call_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for turn in value["Transcript"]:
+        text = "".join(
+            item["Content"] if item["Type"] == "punctuation" else f" {item['Content']}" for item in turn["Items"]
+        )
+        yield turn["Content"], text.strip()
+
+
+def deepgram_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for channel in value["results"]["channels"]:
+        best = channel["alternatives"][0]
+        text = " ".join(word.get("punctuated_word", word["word"]) for word in best["words"])
+        yield best["transcript"], text
+        if "paragraphs" in best:
+            yield (
+                re.sub(r"Speaker \d: ", "", best["paragraphs"]["transcript"]).split(),
+                text.split(),
+            )
+        if "utterances" in value["results"]:
+            yield " ".join(u["transcript"] for u in value["results"]["utterances"]), text
+
+
+def ibm_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for result in value["results"]:
+        for inner in result.get("results", [result]):
+            best = inner["alternatives"][0]
+            words = [row[0] for row in best["timestamps"] if not row[0].startswith("%")]
+            yield best["transcript"].strip(), " ".join(words)
+            if "word_confidence" in best:
+                yield " ".join(r[0] for r in best["word_confidence"]), " ".join(r[0] for r in best["timestamps"])
+
+
+def google_joins(value: Any) -> Iterator[tuple[str, str]]:
+    words = [r["alternatives"][0].get("words", []) for r in value.get("results", [])]
+    for result, own in zip(value.get("results", []), words, strict=True):
+        if own and "transcript" in result["alternatives"][0]:
+            yield result["alternatives"][0]["transcript"].strip(), " ".join(word["word"] for word in own)
+    if words and "speakerTag" in str(words[-1]) and words[:-1]:
+        yield " ".join(w["word"] for w in words[-1]), " ".join(w["word"] for own in words[:-1] for w in own)
+
+
+def gentle_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for word in value["words"]:
+        yield value["transcript"][word["startOffset"] : word["endOffset"]], word["word"]
+
+
+def draftjs_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for block in value["blocks"]:
+        units = block["text"].encode("utf-16-le")
+        for place in block["entityRanges"]:
+            entity = value["entityMap"][str(place["key"])]["data"]
+            start, length = 2 * place["offset"], 2 * place["length"]
+            yield units[start : start + length].decode("utf-16-le"), entity["text"]
+            yield f"{entity['offset']}, {entity['length']}", f"{place['offset']}, {place['length']}"
+
+
+def azure_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for combined in value["combinedRecognizedPhrases"]:
+        own = [p for p in value["recognizedPhrases"] if p.get("channel", 0) == combined["channel"]]
+        yield combined["display"], " ".join(d for p in own if (d := p["nBest"][0]["display"]))
+
+
+def vosk_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for one in value if isinstance(value, list) else [value]:
+        best = one["alternatives"][0] if "alternatives" in one else one
+        if "result" in best:
+            yield best["text"], " ".join(word["word"] for word in best["result"])
+
+
+def assemblyai_joins(value: Any) -> Iterator[tuple[str, str]]:
+    yield value["text"], " ".join(word["text"] for word in value["words"])
+    for utterance in value["utterances"] or []:
+        yield utterance["text"], " ".join(word["text"] for word in utterance["words"])
+
+
+def speechmatics_joins(value: Any) -> Iterator[tuple[str, str]]:
+    for message in value if isinstance(value, list) else [value]:
+        for result in message["results"]:
+            if "written_form" in result:
+                content = " ".join(w.strip(",.?!:;—…") for w in result["alternatives"][0]["content"].split())
+                yield content, " ".join(word["alternatives"][0]["content"] for word in result["written_form"])
+        if "transcript" in message.get("metadata", {}):
+            text = "".join(
+                r["alternatives"][0]["content"] if r["type"] == "punctuation" else f" {r['alternatives'][0]['content']}"
+                for r in message["results"]
+            )
+            yield message["metadata"]["transcript"].strip(), text.strip()
+
+
+JOINS: dict[str, Callable[[Any], Iterator[tuple[str, str]]]] = {
+    "whisper": whisper_joins,
+    "stable-ts": whisper_joins,
+    "whisperx": lambda value: whisper_joins(value, join=" "),
+    "whisper-timestamped": lambda value: whisper_joins(value, "text", " "),
+    "huggingface": lambda v: [(v["text"], "".join(c["text"] for c in v["chunks"]))] if "text" in v else [],
+    "aws": aws_joins,
+    "aws-calls": aws_call_joins,
+    "deepgram": deepgram_joins,
+    "ibm": ibm_joins,
+    "google": google_joins,
+    "gentle": gentle_joins,
+    "draftjs": draftjs_joins,
+    "azure": azure_joins,
+    "vosk": vosk_joins,
+    "assemblyai": assemblyai_joins,
+    "speechmatics": speechmatics_joins,
+    "elevenlabs": lambda v: [(v.get("text", ""), "".join(word["text"] for word in v["words"]))],
+    "bbc-kaldi": lambda v: [(v["retval"]["punct"], " ".join(word["punct"] for word in v["retval"]["words"]))],
+}
+
+
+def documents(source: str) -> Any:
+    decoder, at, found = json.JSONDecoder(strict=False), 0, []
+    while source[at:].strip():
+        at = len(source) - len(source[at:].lstrip())
+        value, at = decoder.raw_decode(source, at)
+        found.append(value)
+    return found[0] if len(found) == 1 else found
+
+
+def joins_that_hold(engine: str, source: str) -> list[bool]:
+    return [left == right for left, right in JOINS.get(engine, lambda _: iter(()))(documents(source))]
+
+
+COUNTERS = {"startOffset", "endOffset", "offset", "length", "Begin", "End"}
+
+
+def is_mark(value: object) -> bool:
+    text = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict) or not re.search(r'"(?:[Tt]ype": "punct|duration": "\d)', text):
+        return False
+    shown = re.search(r'"(?:[Cc]ontent|name|value)": "([^"]*)"', text)
+    # An item with a number (AWS) that lost its mark stays, empty: others count on the numbers.
+    return shown is not None and not any(c.isalnum() for c in shown[1])
+
+
+def scrubbed(value: Any, key: str = "") -> Any:
+    """A value without what a change of marks and case may change."""
+    if isinstance(value, dict):
+        return {k: scrubbed(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [scrubbed(v) for v in value if not is_mark(v)]
+    if isinstance(value, str):
+        return "".join(c for c in fold(value) if c.isalnum())
+    return "count" if key in COUNTERS and isinstance(value, int) else repr(value)
+
+
+def marked(text: str, case: Case, mark: str) -> str:
+    bare, label = strip(text)
+    new = dress(bare, replace(label, case=case).with_mark(mark))
+    return new if strip(new)[0] == bare else text
+
+
+def check_change(document: Document, source: str, texts: list[str]) -> None:
+    """All that must hold when the words of a file are changed."""
+    output = formats.write(document, texts)
+    formats.verify(document, output)
+    again = DIALECTS[document.format].read(output)
+    assert texts_of(again) == texts
+    assert [(w.start, w.end, w.cue, w.turn) for w in again.words] == [
+        (w.start, w.end, w.cue, w.turn) for w in document.words
+    ]
+    assert formats.write(again, texts) == output
+    formats.verify(again, formats.write(again, texts_of(document)))
+    assert scrubbed(documents(output)) == scrubbed(documents(source))
+    before, after = joins_that_hold(document.format, source), joins_that_hold(document.format, output)
+    assert [b and not a for b, a in zip(before, after, strict=True)].count(True) == 0
+
+
+@pytest.mark.parametrize("path", CASES, ids=IDS)
+def test_fixtures(path: Path) -> None:
+    source, fixed = source_of(path), source_of(path.with_suffix(".fixed.json"))
+    assert sniff(source)
+    assert formats.detect(source) == path.parent.name
+    document = formats.read(source)
+    assert formats.write(document, texts_of(document)) == source
+    texts = texts_of(formats.read(fixed))
+    assert formats.write(document, texts) == fixed
+    check_change(document, source, texts)
+
+
+def test_every_engine_has_fixtures() -> None:
+    assert {path.parent.name for path in CASES} == set(DIALECTS)
+    assert set(DIALECTS) <= set(formats.FORMATS)
+
+
+LABELS = st.tuples(st.sampled_from([Case.LOWER, Case.CAPITAL, Case.UPPER]), st.sampled_from(["", *",.?!:;—…"]))
+
+
+@given(st.sampled_from(CASES), st.booleans(), st.data())
+def test_any_marks_and_case(path: Path, fixed: bool, data: st.DataObject) -> None:
+    source = source_of(path.with_suffix(".fixed.json") if fixed else path)
+    document = formats.read(source)
+    labels = data.draw(st.lists(LABELS, min_size=len(document.words), max_size=len(document.words)))
+    check_change(document, source, [marked(w.text, *label) for w, label in zip(document.words, labels, strict=True)])
+
+
+def test_another_word_is_refused() -> None:
+    document = formats.read(source_of(FIXTURES / "json/vosk/list.json"))
+    with pytest.raises(BadInput, match="not the same word"):
+        formats.write(document, ["though", *texts_of(document)[1:]])
+    with pytest.raises(ValueError, match="12 texts for 13 words"):
+        formats.write(document, texts_of(document)[1:])
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "bad").glob("*.json")), ids=lambda path: path.stem)
+def test_bad_files_say_why(path: Path) -> None:
+    with pytest.raises(CappuncError) as caught:
+        formats.read(source_of(path), path.name)
+    assert str(caught.value) == path.with_suffix(".expected").read_text().strip()
+
+
+# Words, times and speakers.
+
+
+def test_a_text_without_word_list_has_its_segments_times() -> None:
+    words = formats.read(source_of(FIXTURES / "json/whisper/segments.json")).words
+    assert [(w.start, w.end) for w in words[:2]] == [(500, None), (None, None)]
+    assert (words[5].start, words[5].end) == (None, 2850)
+
+
+def test_missing_times_and_words_of_the_text_alone() -> None:
+    words = formats.read(source_of(FIXTURES / "json/whisperx/unaligned.json")).words
+    assert [w.text for w in words[2:6]] == ["does", "the", "the", "river"]
+    assert sorted([w.start is None for w in words[2:6]]) == [False, False, True, True]
+    assert words[5].start == 2100
+
+
+@pytest.mark.parametrize(
+    "case", ["whisperx/diarized", "aws/bare", "google/diarised", "revai/monologues", "ibm/wrapped"]
+)
+def test_speakers_are_turns(case: str) -> None:
+    words = formats.read(source_of(FIXTURES / f"json/{case}.json")).words
+    assert [i for i, ends in enumerate(turn_ends(words)) if ends] == [5]
+
+
+def test_lists_without_marks_stay_without() -> None:
+    source = source_of(FIXTURES / "json/whisper-timestamped/no-punctuations.json")
+    document = formats.read(source)
+    assert [w.text for w in document.words if w.text != strip(w.text)[0]] == ["start?", "hills,"]
+    output = documents(formats.write(document, [f"{strip(w.text)[0].upper()}!" for w in document.words]))
+    assert output["segments"][0]["words"][5]["text"] == "START"
+    assert output["segments"][0]["text"].endswith(" START!")
+
+
+def test_raw_words_stay_raw() -> None:
+    source = source_of(FIXTURES / "json/deepgram/paragraphs-utterances.json")
+    document = formats.read(source)
+    output = documents(formats.write(document, [w.text.upper() for w in document.words]))
+    words = output["results"]["channels"][0]["alternatives"][0]["words"]
+    assert words[0]["punctuated_word"] == "SO"
+    assert words[0]["word"] == "so"
+
+
+def test_copies_that_differ_in_case_agree_where_something_is_restored() -> None:
+    said = ["Hello", "there", "how", "are", "you", "Fine", "thanks"]
+    words = [{"word": word, "startTime": f"{i}s", "endTime": f"{i}.5s"} for i, word in enumerate(said)]
+    best = {"transcript": "hello there how are you fine thanks", "words": words}
+    source = json.dumps({"results": [{"alternatives": [best]}]})
+    document = formats.read(source)
+    assert texts_of(document) == said
+    assert formats.write(document, said) == source
+    texts = ["Hello", "there.", "How", "are", "you?", "Fine", "thanks"]
+    [best] = documents(formats.write(document, texts))["results"][0]["alternatives"]
+    # Nobody has asked for another case in the last sentence.
+    assert best["transcript"] == "Hello there. How are you? fine thanks"
+    assert [word["word"] for word in best["words"]] == texts
+
+
+def test_an_entity_is_written_as_its_written_form_and_spoken_raw() -> None:
+    document = formats.read(source_of(FIXTURES / "json/speechmatics/entities.json"))
+    texts = ["may", "we", "meet", "on", "17th", "of", "may", "2022", "or", "$5.50"]
+    assert texts_of(document) == texts
+    texts[6] = "May"
+    output = documents(formats.write(document, [*texts[:7], "2022?", *texts[8:]]))
+    [date, mark] = output["results"][4:6]
+    assert date["alternatives"][0]["content"] == "17th of May 2022"
+    assert [word["alternatives"][0]["content"] for word in date["written_form"]] == ["17th", "of", "May", "2022"]
+    assert [word["alternatives"][0]["content"] for word in date["spoken_form"]] == ["seventeenth", "of", "may"]
+    assert mark["type"] == "punctuation"
+    attached = documents(formats.write(document, [*texts[:7], "2022?", *texts[8:]], attach=True))
+    assert attached["results"][4]["alternatives"][0]["content"] == "17th of May 2022?"
+    assert attached["results"][4]["written_form"] == date["written_form"]
+
+
+def test_another_spelling_gets_the_label_alone() -> None:
+    document = formats.read(source_of(FIXTURES / "json/ibm/smart-formatting.json"))
+    output = documents(formats.write(document, ["I'm", "glad,", "Eleven!", "came"]))
+    assert output["results"][0]["alternatives"][0]["transcript"] == "I'm glad, 11! came "
+
+
+def test_words_without_spaces_between_them() -> None:
+    words = [{"text": c, "start": i, "end": i + 1, "confidence": 0.9} for i, c in enumerate("你好吗我很好")]
+    segment = {"start": 0, "end": 6, "text": "你好吗我很好", "words": words}
+    source = json.dumps({"text": "你好吗我很好", "segments": [segment]}, ensure_ascii=False)
+    document = formats.read(source)
+    texts = ["你", "好", "吗?", "我,", "很", "好."]
+    output = formats.write(document, texts)
+    assert documents(output)["text"] == "".join(texts)
+    assert formats.write(formats.read(output), ["你", "好,", "吗", "我", "很", "好!"]).count("你好,吗我很好!") == 2
+
+
+def test_numbered_items_are_neither_added_nor_removed() -> None:
+    document = formats.read(source_of(FIXTURES / "json/aws/numbered-items.json"))
+    output = documents(formats.write(document, [strip(w.text)[0] + "?" for w in document.words]))
+    items = output["results"]["items"]
+    assert [item["id"] for item in items] == list(range(len(items)))
+
+
+@pytest.mark.parametrize("path", CASES, ids=IDS)
+def test_attached_marks_have_no_items(path: Path) -> None:
+    source = source_of(path)
+    document = formats.read(source, path.name)
+    texts = [marked(word.text, Case.CAPITAL, ",.?"[i % 3]) for i, word in enumerate(document.words)]
+    output = formats.write(document, texts, attach=True)
+    formats.verify(document, output)
+    again = formats.read(output, path.name)
+    assert formats.write(again, texts_of(again), attach=True) == output
+    assert path.stem == "numbered-items" or not marks_alone(documents(output))
+    if not marks_alone(documents(source)):
+        unchanged = formats.write(document, texts_of(document), attach=True)
+        assert unchanged == source
+
+
+def marks_alone(value: Any) -> bool:
+    """Whether an object of a list stands for a mark."""
+    if isinstance(value, dict):
+        kind = str(value.get("type", value.get("Type", "")))
+        shown = str(value.get("value", value.get("Content", value.get("name", "")))) or "."
+        if (kind.startswith("punct") and shown.strip()) or value.get("name") in (",", ".", "?"):
+            return True
+        return any(marks_alone(inner) for inner in value.values())
+    return isinstance(value, list) and any(map(marks_alone, value))
+
+
+def test_a_mark_that_goes_takes_its_item_along() -> None:
+    source = source_of(FIXTURES / "json/aws/marks-differ.json")
+    document = formats.read(source)
+    output = documents(formats.write(document, [strip(w.text)[0] for w in document.words]))
+    assert {item["type"] for item in output["results"]["items"]} == {"pronunciation"}
+
+
+# Which engine, or none.
+
+
+@pytest.mark.parametrize(
+    "text", ["[00:12.34]la la", "[ar:Somebody]", "[Script Info]", "{1}{24}hello", "[Music]", "[1] so"]
+)
+def test_what_only_looks_like_json(text: str) -> None:
+    assert not sniff(text)
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], {"a": [1, 2]}, {"words": []}, {"results": []}, {"text": 5}, [[]], {"segments": [{"start": 1}]}]
+)
+def test_json_without_a_transcript_is_refused(value: object) -> None:
+    with pytest.raises(UnknownFormat, match="no transcript"):
+        detect(json.dumps(value))
+
+
+@given(st.sampled_from(CASES), st.data())
+def test_mutilated_files_are_read_or_refused(path: Path, data: st.DataObject) -> None:
+    value = documents(source_of(path))
+    where = value
+    for _ in range(data.draw(st.integers(1, 6))):
+        children = list(where.items()) if isinstance(where, dict) else list(enumerate(where))
+        if not children:
+            break
+        key, child = data.draw(st.sampled_from(children))
+        if not isinstance(child, (dict, list)) or data.draw(st.booleans()):
+            where[key] = data.draw(st.sampled_from([None, 5, -1.5, "so", "", [], {}, [None], {"a": 1}, True, 10**400]))
+            break
+        where = child
+    source = json.dumps(value)
+    try:
+        document = formats.read(source, "x.json")
+    except CappuncError:
+        return
+    assert formats.write(document, texts_of(document)) == source
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1.5, 1500),
+        ("1.200s", 1200),
+        ("00:01:02,500", 62500),
+        ("12.34", 12340),
+        (-0.5, -500),
+        (None, None),
+        (True, None),
+        ("soon", None),
+        (float("nan"), None),
+        (float("inf"), None),
+        ("", None),
+    ],
+)
+def test_seconds(value: object, expected: int | None) -> None:
+    assert seconds(value) == expected
+
+
+def test_other_clocks() -> None:
+    assert millis("170") == 170
+    assert seconds(39100000.0, 1e-4) == 3910
+    voices = Voices.of([(500, "a"), (None, "b"), (2900, "c")])
+    assert [voices.at(moment) for moment in (None, 0, 500, 2899, 2900)] == [None, None, "a", "a", "c"]
+
+
+WORDS = st.lists(st.sampled_from("abc"), max_size=30)
+
+
+@given(WORDS, WORDS)
+def test_blocks_cover_both_runs(ours: list[str], theirs: list[str]) -> None:
+    i = j = 0
+    for same, a, b, c, d in word_alignment.aligned_blocks(ours, theirs):
+        assert (a, c) == (i, j)
+        assert (ours[a:b] == theirs[c:d]) if same else (b > a or d > c)
+        i, j = b, d
+    assert (i, j) == (len(ours), len(theirs))
+
+
+@given(st.lists(st.sampled_from([*"[]()♪<>-–— \n\ta1:", "-->", ">>", "WEBVTT"]), max_size=12).map("".join))
+def test_what_is_masked_or_begins_a_turn_has_a_sign(text: str) -> None:
+    assert tokens._MASK.search(text) is None or tokens._MASKING.search(text) or "WEBVTT" in text
+    assert tokens._TURN.search(text) is None or tokens._TURNING.search(text)
+
+
+def test_long_runs_stay_aligned() -> None:
+    ours = [f"w{i % 977}" for i in range(20_000)]
+    theirs = [word for i, word in enumerate(ours) if i % 50] + ["x"] * 10
+    equal = sum(b - a for same, a, b, _, _ in word_alignment.aligned_blocks(ours, theirs) if same)
+    assert equal > 0.97 * len(theirs)
+
+
+# Files that others wrote.
+
+ENGINES_OF = {
+    "json_3b1b": {"timings"},
+    "json_aeneas": {"aeneas"},
+    "json_assemblyai": {"assemblyai"},
+    "json_aws": {"aws", "aws-calls"},
+    "json_azure": {"azure"},
+    "json_deepgram": {"deepgram"},
+    "json_elevenlabs": {"elevenlabs"},
+    "json_gentle": {"gentle"},
+    "json_gladia": {"gladia"},
+    "json_google": {"google"},
+    "json_ibm": {"ibm"},
+    "json_kaldi": {"bbc-kaldi"},
+    "json_misc": {"editors", "draftjs", "generic", "whisper"},
+    "json_nemo": {"nemo"},
+    "json_podcast": {"podcast"},
+    "json_revai": {"revai"},
+    "json_speechmatics": {"speechmatics", "speechmatics-v1", "generic"},
+    "json_videointel": {"google"},
+    "json_vosk": {"vosk"},
+    "json_whisper": {"whisper", "whisper-timestamped", "huggingface"},
+    "json_whispercpp": {"whispercpp"},
+    "json_whisperx": {"whisperx", "huggingface"},
+    "json_youtube": {"youtube"},
+}
+#: Schemas, summaries, diarisations without words.
+NO_TRANSCRIPTS = re.compile(r"schema\.json$|bda-custom|bbcKaldiSpeakerSegments|_diarized_a95KM")
+
+
+@pytest.mark.parametrize("folder", sorted(ENGINES_OF))
+def test_samples(folder: str, shared: Path) -> None:
+    for path in sorted((shared / "samples" / folder).iterdir()):
+        source = path.read_bytes().decode("utf-8-sig")
+        if path.suffix == ".ts":
+            source = source[source.index("{") : source.rindex("}") + 1]
+        if NO_TRANSCRIPTS.search(path.name):
+            with pytest.raises(UnknownFormat, match="no transcript"):
+                formats.read(source, path.name)
+            continue
+        document = formats.read(source, path.name)
+        assert document.format in ENGINES_OF[folder], path.name
+        assert formats.write(document, texts_of(document)) == source, path.name
+        marks, cases = ["", ",", ".", "?", "—"], [Case.LOWER, Case.CAPITAL, Case.UPPER]
+        check_change(
+            document, source, [marked(w.text, cases[i % 3], marks[i % 5]) for i, w in enumerate(document.words)]
+        )
+
+
+def test_a_numbered_item_stays_when_its_mark_goes() -> None:
+    source = (FIXTURES / "json/aws/numbered-items.json").read_text("utf-8")
+    document = formats.read(source, "x.json")
+    check_change(document, source, [strip(word.text)[0] for word in document.words])
+    bare = json.loads(formats.write(document, [strip(word.text)[0] for word in document.words]))
+    assert [item["id"] for item in bare["results"]["items"]] == [*range(17)]
+
+
+def test_a_file_is_parsed_once_to_be_recognised_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = next((FIXTURES / "json" / "whisper").glob("*.json"))
+    source, parsed = path.read_text("utf-8"), []
+    for module in (asr_json, document):
+        monkeypatch.setattr(module, "load", lambda text: parsed.append(text) or scan.load(text))
+    assert formats.read(source, path.name).words == formats.read(source, format="whisper").words
+    assert parsed == [source, source]
+
+
+# What one stream of Google's repeats is its speakers' words once more, so twice the same is no test of it.
+@pytest.mark.parametrize("path", [path for path in CASES if path.parent.name != "google"], ids=lambda path: path.stem)
+def test_of_several_transcripts_in_a_file_none_is_left_out(path: Path) -> None:
+    """`jq -c . *.json > all.jsonl`: each one is read as by itself, and begins a new turn."""
+    source = source_of(path)
+    alone = texts_of(formats.read(source, "talk.json"))
+    found = formats.read(f"{source}\n{source}", "talk.jsonl")
+    assert texts_of(found) == 2 * alone
+    if found.format == "generic":  # whatever an engine of its own writes in pieces is one recording
+        assert turn_ends(found.words)[len(alone) - 1]
+
+
+def test_transcripts_of_several_engines_in_a_list() -> None:
+    vosk = (
+        '{"text": "and you", "result": [{"word": "and", "start": 0, "end": 1}, {"word": "you", "start": 1, "end": 2}]}'
+    )
+    podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
+    found = formats.read(f"[{podcast}, {{}}, {vosk}]", "all.json")
+    assert texts_of(found) == ["hello", "there", "and", "you"]
+    assert turn_ends(found.words) == [False, True, False, False]
+    assert formats.write(found, ["Hello", "there.", "And", "you?"]) == f"[{podcast}, {{}}, {vosk}]".replace(
+        "hello there", "Hello there."
+    ).replace('"and you"', '"And you?"').replace('"and"', '"And"').replace('"you"', '"you?"')
+
+
+def test_a_list_of_much_else_is_soon_known_to_hold_no_transcripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """200,000 times `{}` took half a minute."""
+    podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
+    dialect_of, tried = asr_json.dialect_of, []
+    monkeypatch.setattr(asr_json, "dialect_of", lambda value: tried.append(value) or dialect_of(value))
+    with pytest.raises(UnknownFormat, match="a list of 3000"):
+        formats.read("{}" * 3000, "all.json")
+    assert texts_of(formats.read(podcast + "{}" * 3000, "all.json")) == ["hello", "there"]
+    assert len(tried) < 250
+    assert texts_of(formats.read(f"{podcast}{{}}" * 200, "all.json")) == ["hello", "there"] * 200

@@ -1,0 +1,157 @@
+"""scan.py: values with spans, edits that keep a file's own spelling."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.asr_json.scan import Literal, Node, literal_edits, load, member_spans, parse
+from cappunc_cli.formats.source.spans import splice
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+LAYOUTS = st.sampled_from([None, 0, 2, "\t"])
+
+
+def literals(value: object) -> list[Literal]:
+    if isinstance(value, Literal):
+        return [value]
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [literal for child in children for literal in literals(child)]
+
+
+@given(VALUES, LAYOUTS, st.booleans())
+def test_values_are_those_of_the_standard_library(value: object, indent: int | str | None, ascii_only: bool) -> None:
+    source = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    parsed = load(f" {source}\r\n")
+    assert parsed == value
+    for literal in literals(parsed):
+        assert json.loads(f" {source}\r\n"[literal.start : literal.stop], strict=False) == literal
+
+
+@given(st.lists(VALUES.filter(lambda v: not isinstance(v, (int, float))), min_size=2, max_size=4))
+def test_documents_may_follow_each_other(values: list[object]) -> None:
+    assert load("\n".join(json.dumps(value) for value in values)) == values
+
+
+FLAT = st.dictionaries(
+    st.text(st.sampled_from('ab":1,{}[] '), max_size=4),
+    st.none() | st.integers() | st.floats(allow_nan=False) | st.text(st.sampled_from('ab":,{}[] \\')),
+    max_size=4,
+)
+
+
+@given(st.lists(FLAT, max_size=4), LAYOUTS)
+def test_lists_of_flat_objects_know_where_everything_stands(values: list[object], indent: int | str | None) -> None:
+    source = json.dumps({"words": values, "one": values[:1]}, indent=indent)
+    parsed = load(source)
+    assert parsed == json.loads(source)
+    for literal in literals(parsed):
+        assert json.loads(source[literal.start : literal.stop]) == literal
+    for node in (*parsed["words"], *parsed["one"]):
+        assert isinstance(node, Node)
+        assert json.loads(source[node.start : node.stop]) == node
+    starts = [literal.start for literal in literals(parsed)]
+    assert starts == sorted(set(starts))
+
+
+@pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ('[{"a": "", "b": "z", "a": "yyyyyyyyyyyyyyyyyyyyyyyyyyyy"}]', ["yyyyyyyyyyyyyyyyyyyyyyyyyyyy", "z"]),
+        ('[{"a":1,":1,":"x","b":"a"}]', ["x", "a"]),
+        ('[{"a": "b", "b": "b"}]', ["b", "b"]),
+        ('[{"b": 2, "a": "{[", "b": "]}"}]', ["]}", "{["]),
+        ('[{"a": {"b": "x"}, "a": "y"}]', ["y"]),
+        ('[{"a": 1, "a": "y", "b": {}}]', ["y"]),
+    ],
+)
+def test_a_string_of_a_flat_object_is_not_mistaken_for_another(source: str, places: list[str]) -> None:
+    found = literals(load(source))
+    assert [source[literal.start + 1 : literal.stop - 1] for literal in found] == places == found
+    assert len({literal.start for literal in found}) == len(found)
+
+
+def test_lenient_where_engines_are() -> None:
+    nan, again, broken = load('[NaN, {"a": "x", "a": "y"}, "\\ud83d tab\there"]')
+    assert math.isnan(nan)
+    assert again == {"a": "y"}
+    assert broken == "\ud83d tab\there"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "what"),
+    [
+        ('{"a": 1,\n "b" 2}', 2, "expected ':'"),
+        ('[1,\n\n"x" "y"]', 3, "expected ',' or ']'"),
+        ('{"a": "x"', 1, "expected ',' or '}'"),
+        ('{"a":\n', 2, "ends too early"),
+        ('{"a": "x', 1, "unterminated string"),
+        ('["\\x"]', 1, "invalid \\escape"),
+        ("[1 2]", 1, "expected ',' or ']'"),
+        ("{'a': 1}", 1, "double quotes"),
+        ("[" * 1000, 1, "nested too deep"),
+        ("  ", 1, "no value"),
+        ('[{"a": 1},\n{"b": tru}]', 2, "unexpected 'tru}]'"),
+        ('[{"a": 1},\n{"b": 2},]', 2, "unexpected ']'"),
+        ('{"a": [{"b": 1}\n{"c": 2}]}', 2, "expected ',' or ']'"),
+    ],
+)
+def test_broken_json_names_the_line(source: str, line: int, what: str) -> None:
+    with pytest.raises(BadInput, match="broken JSON") as caught:
+        load(source)
+    assert caught.value.line == line
+    assert what in caught.value.message
+
+
+@given(st.text(min_size=1), st.text(max_size=5), st.booleans(), st.data())
+def test_an_edit_changes_the_value_and_nothing_else(text: str, new: str, ascii_only: bool, data: st.DataObject) -> None:
+    source = json.dumps({"before": "é", "text": text, "after": ["…"]}, ensure_ascii=ascii_only)
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+    literal = load(source)["text"]
+    output = splice(source, literal_edits(source, (literal.start, literal.stop), [(start, stop, new)]))
+    wanted = text[:start] + new + text[stop:]
+    # Two halves of a pair that meet become one character: such a text is no Unicode at all.
+    assert json.loads(output) == {"before": "é", "text": wanted, "after": ["…"]}
+    assert output.startswith(source[: literal.start])
+    assert output.endswith(source[literal.stop :])
+    assert output.isascii() or not ascii_only
+
+
+@pytest.mark.parametrize(
+    ("source", "edit", "output"),
+    [
+        ('["caf\\u00e9 \\/ x"]', (4, 4, "—"), '["caf\\u00e9\\u2014 \\/ x"]'),
+        ('["caf\\u00E9"]', (3, 4, "É"), '["caf\\u00C9"]'),
+        ('["café"]', (4, 4, "…"), '["café…"]'),
+        ('["hello"]', (5, 5, "…"), '["hello\\u2026"]'),
+        ('["a\\ud83d\\ude00b"]', (2, 3, "B."), '["a\\ud83d\\ude00B."]'),
+        ('["say \\"hi\\""]', (8, 8, "!"), '["say \\"hi\\"!"]'),
+    ],
+)
+def test_escapes_are_spelled_as_in_the_file(source: str, edit: tuple[int, int, str], output: str) -> None:
+    literal = load(source)[0]
+    assert splice(source, literal_edits(source, (literal.start, literal.stop), [edit])) == output
+
+
+def test_members_have_spans() -> None:
+    source = '{"x": {"offset" : 12, "length":3}}'
+    inner = load(source)["x"]
+    assert isinstance(inner, Node)
+    assert {key: source[start:stop] for key, (start, stop) in member_spans(source, inner).items()} == {
+        "offset": "12",
+        "length": "3",
+    }
+
+
+def test_parse_starts_anywhere() -> None:
+    assert parse('xx{"a": []}yy', 2) == ({"a": []}, 11)

@@ -1,0 +1,558 @@
+"""Every format: what it reads, that nothing moves, and what it refuses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pysrt
+import pytest
+import webvtt
+from hypothesis import given
+from hypothesis import strategies as st
+from rules import rules
+
+from cappunc_cli import formats
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
+from cappunc_cli.formats.timed_text.lines import split
+from cappunc_cli.restoration.pipeline import Model, restore
+from cappunc_cli.transcript.labels import Case, dress, strip
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Document
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+GOOD = sorted(
+    path
+    for folder in [*formats.TEXT_FORMATS, "json"]
+    for path in (FIXTURES / folder).rglob("*")
+    if path.is_file() and not path.stem.endswith((".fixed", ".expected"))
+)
+TEXT = [path for path in GOOD if path.parent.name in formats.TEXT_FORMATS]
+FIXED = {path: fixed for path in TEXT if (fixed := path.with_stem(path.stem + ".fixed")).exists()}
+BAD = sorted(path for path in (FIXTURES / "bad").glob("*.expected") if path.with_suffix("").suffix == "")
+
+
+def load(path: Path) -> str:
+    return decode(path.read_bytes())[0]
+
+
+def fixture(name: str) -> Document:
+    path = FIXTURES / name
+    return formats.read(load(path), path.name)
+
+
+def same(document: Document) -> str:
+    return formats.write(document, [word.text for word in document.words])
+
+
+def legal(old: str, new: str) -> str:
+    """`new`, unless marks and letters run into each other: `u.s` and a stop are `u.s.`, another word."""
+    return new if strip(new)[0] == strip(old)[0] else old
+
+
+def relabelled(document: Document, cases: Sequence[Case], marks: Sequence[str]) -> list[str]:
+    texts = []
+    for word, case, mark in zip(document.words, cases, marks, strict=True):
+        bare, label = strip(word.text)
+        texts.append(legal(word.text, dress(bare, replace(label, case=case).with_mark(mark))))
+    return texts
+
+
+def ids(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def test_every_text_format_has_fixtures() -> None:
+    assert {path.parent.name for path in TEXT} == set(formats.TEXT_FORMATS)
+    assert {path.parent.name for path in FIXED} == set(formats.TEXT_FORMATS)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return rules()
+
+
+@pytest.mark.parametrize("path", FIXED, ids=ids)
+def test_what_comes_out(path: Path, model: Model) -> None:
+    for source in (path, FIXED[path]):
+        document = formats.read(load(source), path.name)
+        assert formats.write(document, restore(document.words, model)) == load(FIXED[path])
+
+
+@pytest.mark.parametrize("path", GOOD, ids=ids)
+def test_nothing_changed_changes_nothing(path: Path) -> None:
+    text = load(path)
+    assert same(formats.read(text, path.name)) == text
+
+
+@pytest.mark.parametrize("path", GOOD, ids=ids)
+def test_a_capital_and_a_comma_for_every_word(path: Path) -> None:
+    document = formats.read(load(path), path.name)
+    texts = relabelled(document, [Case.CAPITAL] * len(document.words), [","] * len(document.words))
+    output = formats.write(document, texts)
+    formats.verify(document, output)
+    assert output != load(path)
+
+
+@pytest.mark.parametrize("path", TEXT, ids=ids)
+def test_content_tells_the_format(path: Path) -> None:
+    if path.name != "unsigned.vtt":  # only its name tells it from SRT
+        assert formats.detect(load(path)) == path.parent.name
+    assert formats.detect(load(path), path.name) == path.parent.name
+
+
+@pytest.mark.parametrize("expected", BAD, ids=ids)
+def test_bad_input_is_refused_in_one_line(expected: Path) -> None:
+    (path,) = [p for p in expected.parent.glob(expected.stem + ".*") if p.suffix != ".expected"]
+    with pytest.raises(CappuncError) as refusal:
+        formats.read(load(path), path.name)
+    assert str(refusal.value) == expected.read_text(encoding="utf-8").rstrip("\n")
+
+
+def times(document: Document) -> list[tuple[str, int | None, int | None]]:
+    return [
+        (word.text, word.start, word.end) for word in document.words if word.start is not None or word.end is not None
+    ]
+
+
+def test_srt_times_of_all_spellings() -> None:
+    document = fixture("srt/quirky-times.srt")
+    starts = [word.start for word in document.words if word.start is not None]
+    assert starts == [1500, 4000, 6500, 9560, 360_000_000]
+    assert [pause for pause in pauses(document.words) if pause is not None] == [750, 500, 1560, 10_000]
+
+
+def test_malformed_srt_is_kept_and_named() -> None:
+    document = fixture("srt/broken-cues.srt")
+    assert [(notice.line, notice.message) for notice in document.notices] == [
+        (1, "text before the first cue"),
+        (6, "no blank line before this cue"),
+        (9, "blank line inside a cue"),
+        (13, "empty cue"),
+        (15, "unreadable timing line"),
+        (18, "a cue without a timing line"),
+    ]
+    texts = [word.text for word in document.words]
+    assert " ".join(texts) == (
+        "the next cue has no blank line and this one has a blank line inside its end was mistyped all is well again"
+    )
+
+
+def test_an_empty_cue_does_not_swallow_the_next_index() -> None:
+    document = formats.read("1\n00:00:01,000 --> 00:00:02,000\n2\n00:00:03,000 --> 00:00:04,000\nhi\n")
+    assert [word.text for word in document.words] == ["hi"]
+    last = formats.read("1\n00:00:01,000 --> 00:00:02,000\n2.\n00:00:03,000 --> 00:00:04,000\nhi\n")
+    assert [word.text for word in last.words] == ["hi"]
+
+
+def test_digits_elsewhere_are_words() -> None:
+    assert [word.text for word in fixture("srt/no-indices.srt").words][-1] == "42"
+
+
+def test_malformed_vtt_is_kept_and_named() -> None:
+    document = fixture("vtt/malformed.vtt")
+    assert [(notice.line, notice.message) for notice in document.notices] == [
+        (5, "no blank line before this cue"),
+        (9, "text without a timing line"),
+        (11, "unreadable timing line"),
+        (14, "empty cue"),
+    ]
+    assert times(document)[-2:] == [("no", 99_000, None), ("here", None, 101_000)]
+
+
+def test_rolling_captions_have_one_word_for_each_that_was_spoken() -> None:
+    document = fixture("vtt/youtube.vtt")
+    assert (
+        " ".join(word.text for word in document.words)
+        == "so have you ever wondered why bread rises i did and then i asked marie"
+    )
+    assert [len(word.where) for word in document.words] == [3] * 10 + [2] * 5  # type: ignore[arg-type]
+    starts = [word.start for word in document.words]
+    assert starts[:6] == [0, 400, 640, 800, 1120, 2560]
+    silence = pauses(document.words)
+    assert silence[7] == 980  # after `rises`, which cannot take the 1680 ms until the next word
+    assert silence[:4] == [0, 0, 0, 0]
+
+
+def test_rolling_captions_change_in_all_copies() -> None:
+    document = fixture("vtt/youtube.vtt")
+    texts = [word.text for word in document.words]
+    texts[4], texts[5] = "wondered?", "Why"
+    output = formats.write(document, texts)
+    assert output.count("wondered?") == 3
+    assert output.count("why") == 0
+    assert "<c> wondered?</c>" in output
+    formats.verify(document, output)
+
+
+def test_rolling_captions_in_srt() -> None:
+    document = fixture("srt/rolling.srt")
+    assert " ".join(word.text for word in document.words) == (
+        "the first thing to remember is that each line is shown again but nobody said it twice"
+    )
+    assert [word.start for word in document.words if word.start is not None] == [240, 2879, 5559]
+    assert all(word.end is None for word in document.words)  # the ends say when the next line was complete
+
+
+def test_who_repeats_himself_is_not_rolling() -> None:
+    cues = [f"{i}\n00:00:{i:02},000 --> 00:00:{i:02},900\nthank you\n" for i in range(1, 9)]
+    assert len(formats.read("\n".join(cues)).words) == 16
+
+
+@pytest.mark.parametrize(
+    ("texts", "turns"),
+    [
+        (["MAN: perhaps", "the wire", "what", "MAN: faraday"], [1, 1, 1, 1, 2]),  # somebody has asked
+        (["MAN: perhaps", "MAN: faraday"], [1, 1]),
+        (["Dora: perhaps", "the wire", "Dora: faraday"], [1, 1, 1, 1]),  # Zoom repeats whose line it is
+        (["MAN: perhaps", "WOMAN: what", "MAN: faraday"], [1, 2, 3]),
+        (["- perhaps\n- <i>the wire</i>", "faraday", "again"], [1, 2, 2, 3, 3]),
+        (["perhaps\n- what", "faraday"], [0, 1, 1]),
+        (["-5 volts\n-3 volts", "faraday"], [0] * 5),
+        ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # who speaks goes on until the next chevrons
+    ],
+)
+def test_when_another_speaks(texts: list[str], turns: list[int]) -> None:
+    cues = [f"{i}\n00:00:0{i},000 --> 00:00:0{i},900\n{text}\n" for i, text in enumerate(texts, 1)]
+    assert [word.turn for word in formats.read("\n".join(cues), "talk.srt").words] == turns
+
+
+def test_turns_follow_the_speakers() -> None:
+    assert [word.turn for word in fixture("vtt/voices.vtt").words] == [1] * 5 + [2] * 7 + [3, 4]
+    zoom = fixture("vtt/zoom.vtt")
+    assert [word.turn for word in zoom.words] == [1] * 5 + [2] * 9 + [3]  # a cue without a name goes on
+    assert {word.turn for word in fixture("srt/talk.srt").words} == {0}
+    assert [word.turn for word in fixture("txt/otter.txt").words] == [1] * 10 + [2] * 5 + [3] * 3
+    assert [word.turn for word in fixture("txt/paragraphs.txt").words] == [0] * 37 + [1] * 27 + [2] * 32
+
+
+PARAGRAPH = "so perhaps we heard what mister faraday said of the wire\nand of all that he had found in it that year"
+
+
+@pytest.mark.parametrize(
+    ("parts", "turns"),
+    [
+        ([PARAGRAPH] * 3, [0, 1, 2]),
+        ([PARAGRAPH, "chapter two", PARAGRAPH], [0, 0, 0]),  # fifteen words each
+        ([PARAGRAPH, "chapter two", PARAGRAPH, PARAGRAPH, PARAGRAPH * 2], [0, 1, 1, 2, 3]),  # a heading is not closed
+        (PARAGRAPH.split("\n") * 3, [0] * 6),  # lines in double spacing
+        ([PARAGRAPH], [0]),
+        ([PARAGRAPH + ".", "“" + PARAGRAPH.upper() + "…"], [0, 1]),
+        (["Mary: " + PARAGRAPH, "Mary: " + PARAGRAPH, "Paul: " + PARAGRAPH], [1, 1, 2]),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_paragraph_of_plain_text_is_closed_like_a_turn(parts: list[str], turns: list[int], end: str) -> None:
+    text = "\n \n".join(parts).replace("\n", end) + end
+    document = formats.read(text, "talk.txt")
+    found = [len(part.removeprefix("Mary: ").removeprefix("Paul: ").split()) for part in parts]
+    assert [word.turn for word in document.words] == [t for t, n in zip(turns, found, strict=True) for _ in range(n)]
+    assert formats.write(document, [word.text for word in document.words]) == text
+
+
+def test_ctm_marks_with_rows_of_their_own() -> None:
+    document = fixture("ctm/mark-rows.ctm")
+    texts = [word.text for word in document.words]
+    assert texts == ["good", "morning,", "dr", "Jones.", "is", "it", "raining"]
+    texts[0], texts[1], texts[3], texts[6] = "Good", "Morning.", "Jones", "raining?"
+    rows = formats.write(document, texts).split("\n")
+    assert rows[0] == "call.wav 1 1 1 Good"
+    assert rows[1:3] == ["call.wav 1 2 1 Morning", "call.wav 1 2 1 ."]
+    assert rows[4:6] == ["call.wav 1 5 1 Jones", "call.wav 1 7 1 <unk>"]  # the row went with its mark
+    assert rows[-2:] == ["call.wav 1 11 1 raining", "call.wav 1 11 1 ?"]
+    formats.verify(document, "\n".join(rows))
+
+
+def test_ctm_marks_come_onto_their_words() -> None:
+    document = fixture("ctm/mark-rows.ctm")
+    texts = [word.text for word in document.words]
+    output = formats.write(document, [*texts[:-1], "raining?"], attach=True)
+    assert [row.split()[4] for row in output.splitlines()] == [
+        "good", "morning,", "dr", "Jones.", "<unk>", ".", "is", "it", "raining?"
+    ]  # fmt: skip
+    formats.verify(document, output)
+    # Without rows of marks there is nothing to attach.
+    plain = fixture("ctm/plain.ctm")
+    assert formats.write(plain, [word.text for word in plain.words], attach=True) == load(FIXTURES / "ctm/plain.ctm")
+
+
+def test_ctm_leaves_what_scoring_tools_read() -> None:
+    document = fixture("ctm/scoring.ctm")
+    assert [(w.text, w.start, w.end, w.turn) for w in document.words] == [
+        ("OKAY", 250, 680, 1),
+        ("WHAT", 1270, 1420, 1),
+        ("YOU", 1660, 1720, 1),
+        ("THINK", 2100, 2330, 1),
+        ("YEAH", 3100, None, 2),
+        ("RIGHT", None, None, 2),
+    ]
+    output = formats.write(document, ["Okay,", "what", "you", "think?", "Yeah —", "Right."])
+    assert "YOU;tag1" not in output
+    assert "you;tag1" in output
+    assert "Yeah—\n" in output  # a column has no spaces
+    formats.verify(document, output)
+
+
+def test_ctm_speakers_in_the_eighth_column() -> None:
+    document = fixture("ctm/speakers.ctm")
+    assert [(word.text, word.turn) for word in document.words] == [
+        ("shall", 1), ("we", 1), ("begin", 1), ("uh", 2), ("sure", 2)
+    ]  # fmt: skip
+
+
+def test_odd_ctm_rows_are_kept_and_named() -> None:
+    assert [notice.line for notice in fixture("ctm/odd-rows.ctm").notices] == [2, 4]
+
+
+SRT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "new", "written"),
+    [
+        ("london never sleeps", ["London:", "never", "sleeps."], "London, never sleeps."),
+        ("mary ann: never", ["Mary", "Ann:", "Never."], "mary ann: Never."),
+        ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], "(he left at last)"),
+        ("mary [sighs]: never", ["Mary", "Never."], "mary [sighs]: never"),
+        ("so i said yes", ["So", "I", "said:", "Yes."], "So I said: Yes."),
+    ],
+)
+def test_no_change_turns_speech_into_something_else(line: str, new: list[str], written: str) -> None:
+    document = formats.read(SRT_CUE + line + "\n")
+    output = formats.write(document, new)
+    assert output == SRT_CUE + written + "\n"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "found"),
+    [
+        ("", "", "txt"),
+        ("\r\n \n", "a.srt", "txt"),
+        ("WEBVTT", "", "vtt"),
+        ("\n\nWEBVTT\n\n00:01.000 --> 00:02.000\nhi\n", "", "vtt"),
+        (SRT_CUE + "hi", "", "srt"),
+        (SRT_CUE + "hi", "talk.txt", "srt"),
+        ("00:01.000 --> 00:02.000\nhi", "a.vtt", "vtt"),
+        ("a 1 0.5 0.5 hi\na 1 * * <ALT>\n", "", "ctm"),
+        ("[Music]\nhello there", "", "txt"),
+        ("Webvtt is a format for captions", "", "txt"),
+        ("from a -> b and 5 > 3", "", "txt"),
+    ],
+)
+def test_detection(text: str, name: str, found: str) -> None:
+    assert formats.detect(text, name) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('<?xml version="1.0"?>\n<DCSubtitle></DCSubtitle>', "digital cinema"),
+        ('<?xml version="1.0"?>\n<MPD></MPD>', "XML"),
+        ("Scenarist_SCC V1.0\n", "codes and no text"),
+        ('"Praat chronological TextGrid text file"\n', "TextGrid"),
+        ("{1}{25}hello\n", "MicroDVD"),
+        ("SPEAKER file 1 0.0 3.5 <NA> <NA> bob <NA> <NA>\n", "RTTM"),
+        ("{\\rtf1 hello}", "RTF"),
+    ],
+)
+def test_known_kinds_that_are_not_supported_are_named(text: str, kind: str) -> None:
+    with pytest.raises(UnknownFormat, match=f"{kind}.*not supported"):
+        formats.read(text, "transcript.txt")
+
+
+def test_a_name_refuses_what_its_content_does_not_deny() -> None:
+    with pytest.raises(UnknownFormat, match="MicroDVD"):
+        formats.detect("hello there", "talk.sub")
+    with pytest.raises(BadInput, match="Events"):
+        formats.read("hello there", "talk.ass")
+    with pytest.raises(UnknownFormat, match="no format is called docx"):
+        formats.read("hello", format="docx")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("hello there", "hello their", "another"),
+        ("hello there", "hello", "1 words in place of 2"),
+        ("hello  there", "hello there", "more than words"),
+        ("00:00:01,000", "00:00:01,001", "moved in time"),
+        ("X1:5", "X1:6", "more than words"),
+    ],
+)
+def test_verify_finds_every_other_change(old: str, new: str, what: str) -> None:
+    source = "1\n00:00:01,000 --> 00:00:02,000 X1:5\n" + (old if old.startswith("hello") else "hello you") + "\n"
+    document = formats.read(source)
+    formats.verify(document, source)
+    with pytest.raises(BadInput, match=what):
+        formats.verify(document, source.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("so « we »", "so « we"),
+        ("so «\xa0we\xa0»", "so « we\xa0»"),
+        ("so *we*", "so *we"),
+        ("so we\u2009”", "so we”"),
+    ],
+)
+def test_verify_sees_what_stands_beside_a_word_and_is_no_mark(text: str, output: str) -> None:
+    document = formats.read(text, "talk.txt")
+    formats.verify(document, text.upper().replace("WE", "WE."))
+    with pytest.raises(BadInput):
+        formats.verify(document, output)
+
+
+def test_verify_compares_every_place_that_shows_a_word() -> None:
+    head = "[Events]\nFormat: Layer, Start, End, Text\n"
+    source = head + "".join(f"Dialogue: {i},0:00:01.00,0:00:02.00,so\n" for i in range(2))
+    document = formats.read(source, "talk.ass")
+    formats.verify(document, source.replace("so", "So,"))
+    with pytest.raises(BadInput):
+        formats.verify(document, source[:-3] + "no\n")
+
+
+# What other readers see in what we wrote.
+
+
+def shouted(path: Path) -> tuple[str, str]:
+    document = formats.read(load(path), path.name)
+    count = len(document.words)
+    return load(path), formats.write(document, relabelled(document, [Case.UPPER] * count, ["?"] * count))
+
+
+@pytest.mark.parametrize(
+    "name", ["talk", "masked", "rolling", "shouting", "no-indices", "carriage-returns", "overlaps"]
+)
+def test_pysrt_sees_the_same_cues(name: str) -> None:
+    before, after = shouted(FIXTURES / "srt" / f"{name}.srt")
+    old, new = pysrt.from_string(before), pysrt.from_string(after)
+    assert len(old) > 0
+    assert [(cue.index, cue.start.ordinal, cue.end.ordinal, cue.position) for cue in old] == [
+        (cue.index, cue.start.ordinal, cue.end.ordinal, cue.position) for cue in new
+    ]
+    assert before != after
+
+
+def test_pysrt_sees_the_same_talk() -> None:
+    document = fixture("srt/talk.srt")
+    cues = pysrt.from_string(load(FIXTURES / "srt/talk.srt"))
+    assert [word.text for word in document.words] == [token for cue in cues for token in cue.text.split()]
+    assert [word.start for word in document.words if word.start is not None] == [cue.start.ordinal for cue in cues]
+    assert [word.end for word in document.words if word.end is not None] == [cue.end.ordinal for cue in cues]
+
+
+@pytest.mark.parametrize("name", ["youtube", "voices", "zoom", "teams", "karaoke", "header"])
+def test_webvtt_sees_the_same_cues(name: str) -> None:
+    before, after = shouted(FIXTURES / "vtt" / f"{name}.vtt")
+    old, new = webvtt.from_string(before), webvtt.from_string(after)
+    assert len(old) > 0
+    assert [(cue.identifier, cue.start, cue.end, cue.voice) for cue in old] == [
+        (cue.identifier, cue.start, cue.end, cue.voice) for cue in new
+    ]
+    assert before != after
+
+
+# Properties. Lines are mixed as no editor would, and read as they come.
+
+LINES = [
+    "",
+    " ",
+    "1",
+    "2",
+    "42.",
+    "00:00:01,000 --> 00:00:02,500",
+    "00:00:03.5-->00:00:04 X1:1",
+    "00:00:0x --> 00:00:09,000",
+    "hello there",
+    "so: what",
+    "John: hi",
+    "mary ann: hi",
+    ">> NASA: go",
+    "- yes - no",
+    "hel<i>lo</i>, <b>you",
+    "AT&amp;T &lt;3",
+    "[Music] so",
+    "(and it is late)",
+    "(laughs)",
+    "♪ la la",
+    "la ♪",
+    "# la #",
+    "bonjour ! ça — va",
+    "see a@b.org, www.x.com",
+    "<v Ada>hi</v><v Bob>yes",
+    "the<00:00:04.799><c> first</c><c> time</c>",
+    "“quoted,” 'word' ...",
+    "{\\an8}top\\Nleft",
+    "WEBVTT",
+    "NOTE x",
+    "STYLE",
+    "talk A 0.5 0.3 hello 0.9",
+    "talk A 0.5 0.3 .",
+    "talk B * * <ALT_BEGIN>",
+    "talk A 0.9 0.3 (uh)",
+    "Ada Byron  0:01",
+    "00:11:09\tAda:\thi",
+    "10:30. go",
+    "étude İstanbul straße ŉ",
+    "שלום, עולם",
+    "a\u2028b\x0bc",
+]
+SOURCES = st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from(["\n", "\n", "\r\n", "\r"])), max_size=24).map(
+    lambda parts: "".join(line + end for line, end in parts)
+)
+HEADS = {"srt": SRT_CUE, "vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "ctm": "t A 0.1 0.2 so\n", "txt": ""}
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+@given(body=SOURCES)
+def test_identity_over_any_mixture(name: str, body: str) -> None:
+    source = HEADS[name] + body
+    document = formats.read(source, format=name)
+    assert same(document) == source
+    lines = len(split(source))
+    assert all(1 <= notice.line <= lines for notice in document.notices)
+    assert all(pause is None or pause >= 0 for pause in pauses(document.words))
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+@given(body=SOURCES, seed=st.integers(0, 2**32))
+def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:
+    document = formats.read(HEADS[name] + body, format=name)
+    dice = random.Random(seed)
+    cases = dice.choices([Case.LOWER, Case.CAPITAL, Case.UPPER], k=len(document.words))
+    marks = dice.choices(["", ",", ".", "?", "!", ":", ";", "—", "…"], k=len(document.words))
+    output = formats.write(document, relabelled(document, cases, marks))
+    formats.verify(document, output)
+    again = formats.read(output, format=name)
+    assert formats.write(again, [word.text for word in again.words]) == output
+
+
+@given(
+    st.lists(
+        st.sampled_from(["hello there", "so: what", "- yes", "(and it is late)", "42", "hel<i>lo</i>"]), min_size=1
+    ),
+    st.integers(0, 2**32),
+)
+def test_pysrt_sees_the_same_times_after_any_change(texts: list[str], seed: int) -> None:
+    source = "".join(f"{i}\n00:{i:02}:01,000 --> 00:{i:02}:02,000\n{text}\n\n" for i, text in enumerate(texts[:50], 1))
+    document = formats.read(source)
+    dice = random.Random(seed)
+    cases = dice.choices([Case.LOWER, Case.CAPITAL, Case.UPPER], k=len(document.words))
+    marks = dice.choices(["", ",", ".", ":", "…"], k=len(document.words))
+    output = formats.write(document, relabelled(document, cases, marks))
+    before, after = pysrt.from_string(source), pysrt.from_string(output)
+    assert [(c.start.ordinal, c.end.ordinal) for c in before] == [(c.start.ordinal, c.end.ordinal) for c in after]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        document = formats.read(text)
+    except CappuncError:
+        return
+    assert same(document) == text

@@ -1,0 +1,378 @@
+"""SBV, TSV, STM, TextGrid and LRC: what is speech in them, and that nothing else moves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli import formats
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.transcript.labels import Case, dress, strip
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Document, Word
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+CASES = [Case.LOWER, Case.CAPITAL, Case.UPPER]
+MARKS = ["", ",", ".", "?", "!", ":", ";", "—", "…"]
+
+
+def fixture(name: str) -> Document:
+    path = FIXTURES / name
+    return formats.read(decode(path.read_bytes())[0], path.name)
+
+
+def heard(document: Document) -> str:
+    return " ".join(word.text for word in document.words)
+
+
+def relabelled(words: Sequence[Word], seed: int) -> list[str]:
+    dice = random.Random(seed)
+    texts = []
+    for word in words:
+        bare, label = strip(word.text)
+        text = dress(bare, replace(label, case=dice.choice(CASES)).with_mark(dice.choice(MARKS)))
+        texts.append(text if strip(text)[0] == bare else word.text)
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "found"),
+    [
+        ("0:00:01.000,0:00:02.000\nhello\n", "", "sbv"),
+        ("[SUBTITLE]\n\n00:00:01.00,00:00:02.00\nhello\n", "talk.txt", "sbv"),
+        ("meet me at 0:00:01,0:00:02\n", "", "txt"),
+        ("start\tend\ttext\n0\t100\thi\n", "", "tsv"),
+        ("start\tend\ttexture\n", "", "txt"),
+        ('"so, you came",0.5,1.25\n', "", "tsv"),
+        ("Oslo,59.91,10.75\n", "", "txt"),
+        ("salt and pepper,1,2\n", "", "txt"),
+        ("one,1.0,2.0\ntwo words,9.0,9.5\nback again,3.0,4.0\n", "", "txt"),
+        (";; c\nfile 1 bob 0.0 3.5 <o,f0,male> hello there\n", "", "stm"),
+        ("file 1 0012 0.0 3.5 hello there\n", "", "stm"),
+        ("file 1 0.0 3.5 hello 0.98\n", "", "ctm"),
+        ("file 1 12.5 3.5 10 0.98\n", "", "ctm"),
+        ("[ar:Somebody]\n[00:12.34]la\n", "", "lrc"),
+        ("[00:12.34]la la\n", "", "lrc"),
+        ("[ar:Somebody]\nla la la\n", "", "txt"),
+        ("[00:12] he said hello\n", "", "txt"),
+        ("[00:12] he said hello\n", "song.lrc", "lrc"),
+        ('"ooTextFile"\n"TextGrid"\n', "", "textgrid"),
+    ],
+)
+def test_detection(text: str, name: str, found: str) -> None:
+    assert formats.detect(text, name) == found
+
+
+def test_sbv_times_and_breaks() -> None:
+    assert [word.text for word in fixture("sbv/header.sbv").words][3:5] == ["on", "come"]
+    subviewer = fixture("sbv/subviewer.sbv")
+    assert heard(subviewer) == "first we dig a hole how deep as deep as your arm"
+    assert [pause for pause in pauses(subviewer.words) if pause is not None] == [400]
+
+
+def test_malformed_sbv_is_kept_and_named() -> None:
+    document = fixture("sbv/broken.sbv")
+    assert [(notice.line, notice.message) for notice in document.notices] == [
+        (1, "text before the first cue"),
+        (3, "empty cue"),
+        (5, "unreadable times"),
+    ]
+    assert heard(document) == "the second one is mistyped there was no blank line but one in here"
+
+
+def test_tsv_columns_behind_the_text_stay() -> None:
+    document = fixture("tsv/odd-rows.tsv")
+    assert heard(document) == "is it open not on a sunday"
+    assert [notice.line for notice in document.notices] == [3]
+    output = formats.write(document, ["Is", "it", "open?", "Not", "on", "a", "Sunday."])
+    assert output.endswith("\tNot on a Sunday.\tCal\n")
+
+
+def test_tsv_of_words_has_times_for_each() -> None:
+    words = fixture("tsv/words.tsv").words
+    assert [(word.text, word.start, word.end) for word in words[:2]] == [("my", 140, 410), ("sister", 410, 800)]
+    assert [word.text for word in words[3:]] == ['"go"', "home !"]
+
+
+def test_csv_fields_get_quotes_where_a_comma_comes_in() -> None:
+    document = fixture("tsv/quotes.csv")
+    texts = [word.text for word in document.words]
+    texts[3:5] = ["early,", "train."]
+    texts[-1] = "Bravo!"
+    output = formats.write(document, texts)
+    assert output.split("\r\n")[0] == '"we took the early, train.",0.38,2.76'
+    assert output.split("\r\n")[3] == "Bravo!,7.5,8.02"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("text", ["Bonjour !", "bonjour", "Bonjour\xa0!"])
+def test_a_csv_of_one_word_is_one_whatever_its_marks(text: str) -> None:
+    source = f"{text},0.14,0.94\n"
+    document = formats.read(source, "talk.csv")
+    assert document.format == "tsv"
+    for new in ("Bonjour.", "bonjour", "BONJOUR,"):
+        output = formats.write(document, [new])
+        formats.verify(document, output)
+        assert formats.read(output, "talk.csv").format == "tsv"
+
+
+@pytest.mark.parametrize("table", ["tea,1.5,2.0\ncoffee,1.75,3.0\n", "Oslo,59.91,60.75\nBergen,60.39,95.32\n"])
+def test_a_table_of_numbers_is_no_csv_of_words(table: str) -> None:
+    with pytest.raises(UnknownFormat, match="a table"):
+        formats.read(table, "prices.csv")
+
+
+@given(st.integers(0, 2**32))
+def test_csv_reads_the_same_rows(seed: int) -> None:
+    document = fixture("tsv/quotes.csv")
+    output = formats.write(document, relabelled(document.words, seed))
+    formats.verify(document, output)
+    source = formats.write(document, [word.text for word in document.words])
+    old, new = (list(csv.reader(io.StringIO(text, newline=""))) for text in (source, output))
+    assert [row[1:] for row in new] == [row[1:] for row in old]
+    letters = [["".join(filter(str.isalnum, row[0])).lower() for row in rows] for rows in (old, new)]
+    assert letters[0] == letters[1]
+
+
+def test_stm_leaves_what_scoring_tools_read() -> None:
+    document = fixture("stm/scoring.stm")
+    assert heard(document) == "I WENT TO THE SHOP ON FRIDAY AND DID YOU BUY LAMP YOU SAID OR NOT"
+    times = [(word.text, word.start, word.end) for word in document.words if word.start or word.end]
+    assert times == [("I", 400, None), ("FRIDAY", None, 4100), ("AND", 6000, None), ("NOT", None, 9250)]
+
+
+def test_stm_turns_follow_file_channel_and_speaker() -> None:
+    assert [word.turn for word in fixture("stm/talk.stm").words] == [1] * 6 + [2] * 3 + [3] * 3 + [4] * 4
+    odd = fixture("stm/odd-rows.stm")
+    assert "la" not in heard(odd).split()
+    assert [notice.line for notice in odd.notices] == [2]
+
+
+@pytest.mark.parametrize("space", ["\x1d", "\x85", "\xa0", "\u2028"])
+def test_spaces_of_other_kinds_end_no_word_of_an_stm_twice(space: str) -> None:
+    source = f"t A x 0 1 so{space} it{space}is\n"
+    document = formats.read(source, "talk.stm")
+    assert [word.text for word in document.words] == ["so", "it", "is"]
+    assert formats.write(document, ["so", "it", "is"]) == source
+    assert formats.write(document, ["So,", "it", "is."]) == f"t A x 0 1 So,{space} it{space}is.\n"
+
+
+def test_a_no_break_space_stays_in_a_column() -> None:
+    document = formats.read("t A 0 1 10\xa0000\nt A 1 1 euros\n", "talk.ctm")
+    assert formats.write(document, ["10\xa0000,", "Euros\u202f!"]) == "t A 0 1 10\xa0000,\nt A 1 1 Euros!\n"
+
+
+@pytest.mark.parametrize("space", ["\x0b", "\x1d", "\x85", "\xa0", "\u2009", "\u2028", "\u3000"])
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("_hare", "_HARE."),
+        ("hare_", "HARE._"),
+        ("hare,_", "HARE._"),
+        ("_hare_;tag", "_HARE._;tag"),
+        ("«_hare_»", "«_HARE._»"),
+        ("hare_!", "HARE_!"),
+    ],
+)
+def test_spaces_of_other_kinds_stay_beside_the_words_of_a_ctm(column: str, written: str, space: str) -> None:
+    source, expected = (f"t A 0 1 {text.replace('_', space)}\nt A 1 1 ran\n" for text in (column, written))
+    document = formats.read(source, "talk.ctm")
+    output = formats.write(document, [_new(document), "ran"])
+    assert output == expected
+    formats.verify(document, output)
+    with pytest.raises(BadInput, match=r"differs in more than words|lost the space"):
+        formats.verify(document, output.replace(space, ""))
+
+
+def _new(document: Document) -> str:
+    bare, label = strip(document.words.texts[0])
+    return dress(bare, replace(label, case=Case.UPPER).with_mark("!" if label.mark == "!" else "."))
+
+
+def test_a_row_for_a_mark_gets_nothing_else() -> None:
+    document = formats.read("t A 0 1 so\nt A 0 1 ,\nt A 1 1 \xa0hare\u3000;tag 0.5\n", "talk.ctm")
+    output = formats.write(document, ["So,", "Hare."])
+    assert output == "t A 0 1 So\nt A 0 1 ,\nt A 1 1 \xa0Hare\u3000;tag 0.5\nt A 1 1 . 0.5\n"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("space", ["\x0b", "\x1d", "\x85", "\xa0", "\u2009", "\u2028", "\u3000"])
+@pytest.mark.parametrize("field", ["{}so ran", "so{} ran", "so ran{}", "“{}so{}” ran", "so ran {}"])
+def test_spaces_of_other_kinds_stay_beside_the_words_of_a_tsv(field: str, space: str) -> None:
+    source = "start\tend\ttext\n0\t900\t" + field.replace("{}", space) + "\n"
+    document = formats.read(source, "talk.tsv")
+    texts = [text.replace("so", "SO").replace("ran", "RAN?") for text in document.words.texts]
+    output = formats.write(document, texts)
+    assert output == source.replace("so", "SO").replace("ran", "RAN?")
+    formats.verify(document, output)
+    with pytest.raises(BadInput):
+        formats.verify(document, output.replace(space, ""))
+
+
+def test_stm_marks_that_stand_alone_belong_to_the_word() -> None:
+    document = fixture("stm/spaces.stm")
+    assert [word.text for word in document.words if " " in word.text] == ["bridge ,", "may .", "ferry -"]
+    texts = [word.text for word in document.words]
+    texts[2], texts[6] = "Bridge", "May!"
+    output = formats.write(document, texts)
+    assert "old   Bridge is closed \n" in output
+    assert "since May!\n" in output
+    formats.verify(document, output)
+
+
+def test_textgrid_reads_words_and_no_phones() -> None:
+    words = fixture("textgrid/long.TextGrid").words
+    assert [(word.text, word.start, word.end) for word in words] == [
+        ("where", 500, 810),
+        ("now", 810, 1200),
+        ("over", 2750, 3100),
+        ("there", 3100, 4250),
+    ]
+    assert pauses(words) == [0, 1550, 0, None]
+
+
+def test_textgrid_tiers_of_the_same_words_change_together() -> None:
+    document = fixture("textgrid/short.TextGrid")
+    assert [(word.text, word.start) for word in document.words][2] == ('""come', 1100)
+    output = formats.write(document, ["She", "said,", '""Come', 'in.""', "And", "then", "Marta:", "slept."])
+    assert '"She said, ""Come in."""' in output
+    assert '"""Come"' in output
+    assert '"in."""' in output
+    # A word with a colon alone in its interval would be somebody's name there.
+    assert '"And then Marta, slept."' in output
+    assert '"Marta,"' in output
+    formats.verify(document, output)
+
+
+def test_textgrid_tiers_of_speakers() -> None:
+    document = fixture("textgrid/speakers.TextGrid")
+    assert heard(document) == "did you see the hare it ran under the hedge i did not"
+    assert [word.turn for word in document.words] == [1] * 10 + [2] * 3
+
+
+@pytest.mark.parametrize("number", ["1e999", "1e300", "-5e8000", '"so"'])
+def test_textgrid_with_impossible_numbers_is_refused(number: str) -> None:
+    head = '"ooTextFile"\n"TextGrid"\n0\n1\n<exists>\n1\n"IntervalTier"\n"words"\n0\n1\n'
+    with pytest.raises(BadInput):
+        formats.read(f'{head}{number}\n0\n1\n"so"\n')
+    with pytest.raises(BadInput):
+        formats.read(f'{head}1\n{number}\n1\n"so"\n')
+
+
+def test_lrc_stamps() -> None:
+    chorus = fixture("lrc/chorus.lrc").words
+    assert [word.start for word in chorus if word.start is not None] == [1000, 5300, 9750]
+    words = fixture("lrc/enhanced.lrc").words
+    assert [(word.text, word.start, word.end) for word in words[:5]] == [
+        ("small", 1000, 1400),
+        ("boats", 1400, 2100),
+        ("sail", 2100, 2900),
+        ("to", 3500, 3800),
+        ("iceland", 3800, 4680),
+    ]
+    colons = fixture("lrc/colons.lrc").words
+    assert [(word.start, word.end) for word in colons] == [(62_500, 62_930), (62_930, 63_300), (63_300, 64_050)]
+    assert heard(fixture("lrc/song.lrc")).startswith("the kettle sings")
+    odd = fixture("lrc/odd.lrc")
+    assert [word.start for word in odd.words if word.start is not None] == [2500, 6100, 60_000]
+    assert [notice.line for notice in odd.notices] == [2, 4]
+
+
+# Properties. Lines are mixed as no editor would, and read as they come.
+
+TEXTS = [
+    "hello there",
+    "so: what",
+    "John: hi",
+    "mary ann: hi",
+    "(and it is late)",
+    "- yes - no",
+    "he said ,well ...",
+    "she- -a (uh) { a / b } c , d",
+    "{ a / b",
+    "ignore_time_segment_in_scoring, yes",
+    "a\\;b <unk> she-, it",
+    "“quoted,” 'word' —",
+    "42. u.s. 0:00:01.000",
+    "0:00:01.000 0:00:02.000",
+    "0:00:0x.000,0:00:02.000.",
+    "mary [2]: hi",
+    "one[br]two <00:01.5>three",
+    "♪ la la",
+    "étude İstanbul straße ŉ",
+    "",
+    "—",
+]
+HEADS = {
+    "sbv": "0:00:00.000,0:00:01.000\n",
+    "tsv": "start\tend\ttext\n",
+    "stm": "t A x 0 1 so\n",
+    "lrc": "[00:00.10]so\n",
+}
+FRAMES = [
+    "{}",
+    "0:00:01.000,0:00:02.000\n{}",
+    "0:00:0x.000,0:00:02.000\n{}",
+    "[00:01.00]{}",
+    "[00:01.00] [00:09:20]<00:01.00>{} <00:02.00>",
+    "[ar:{}]",
+    "100\t200\t{}\tx",
+    ";; {}",
+    "t A ada 1.5 2.5 <O> {}",
+    "t A 0012 3 4 {}",
+]
+PARTS = st.tuples(st.sampled_from(FRAMES), st.sampled_from(TEXTS), st.sampled_from(["\n", "\n", "\r\n", "\r"]))
+SOURCES = st.lists(PARTS, max_size=16).map(lambda parts: "".join(f.format(text) + end for f, text, end in parts))
+
+
+def keeps_its_promises(document: Document, source: str, seed: int) -> None:
+    assert formats.write(document, [word.text for word in document.words]) == source
+    assert all(pause is None or pause >= 0 for pause in pauses(document.words))
+    output = formats.write(document, relabelled(document.words, seed))
+    formats.verify(document, output)
+    again = formats.read(output, format=document.format)
+    assert formats.write(again, [word.text for word in again.words]) == output
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+@given(body=SOURCES, seed=st.integers(0, 2**32))
+def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:
+    source = HEADS[name] + body
+    keeps_its_promises(formats.read(source, format=name), source, seed)
+
+
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=8), st.integers(0, 2**32))
+def test_any_legal_change_of_a_csv_leaves_all_else(texts: list[tuple[str, bool]], seed: int) -> None:
+    rows = []
+    for i, (text, quoted) in enumerate(texts):
+        must = quoted or "," in text or '"' in text
+        escaped = text.replace('"', '""')
+        rows.append(f'"{escaped}",{i}.0,{i}.5\r\n' if must else f"{text},{i}.0,{i}.5\r\n")
+    source = '"so it begins",0.0,0.1\r\n' * len(rows) + "".join(rows)
+    document = formats.read(source)
+    assert document.format == "tsv"
+    keeps_its_promises(document, source, seed)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["words", "utterances", "Ada", "phones"]), st.lists(st.sampled_from(TEXTS)))),
+    st.integers(0, 2**32),
+)
+def test_any_legal_change_of_a_textgrid_leaves_all_else(tiers: list[tuple[str, list[str]]], seed: int) -> None:
+    tiers += [("utterances", [" ".join(texts)]) for name, texts in tiers if name == "words"]
+    source = f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n9\n<exists>\n{len(tiers)}\n'
+    for name, texts in tiers:
+        source += f'"IntervalTier"\n"{name}"\n0\n9\n{len(texts)}\n'
+        source += "".join(f'{i}\n{i + 0.5}\n"{text}"\n' for i, text in enumerate(texts))
+    document = formats.read(source)
+    assert document.format == "textgrid"
+    keeps_its_promises(document, source, seed)

@@ -1,0 +1,323 @@
+"""TTML, YouTube's srv captions, ASS and SAMI: what is a word in them, and when it is spoken."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli import formats
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.formats.timed_text.ttml_times import Rates
+from cappunc_cli.transcript.labels import Case, dress, strip
+from cappunc_cli.transcript.words import Document
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+
+def fixture(name: str) -> Document:
+    path = FIXTURES / name
+    return formats.read(decode(path.read_bytes())[0], path.name)
+
+
+def spoken(document: Document) -> str:
+    return " ".join(word.text for word in document.words)
+
+
+def rows(document: Document) -> list[tuple[str, int | None, int | None, int]]:
+    return [(word.text, word.start, word.end, word.turn) for word in document.words]
+
+
+def test_ttml_text_and_nothing_around_it() -> None:
+    document = fixture("ttml/talk.ttml")
+    assert spoken(document) == ("why does bread rise in the oven it's the yeast the warmth really yes café and so on")
+    assert [word.turn for word in document.words] == [0] * 7 + [1] * 5 + [2] + [3] * 2 + [4] * 3
+    assert [(notice.line, notice.message) for notice in document.notices] == [
+        (15, "unreadable begin time"),
+        (15, "a CDATA section is left alone"),
+    ]
+
+
+def test_ttml_changes_stay_inside_the_text() -> None:
+    document = fixture("ttml/talk.ttml")
+    texts = ["YEAST," if w.text == "yeast" else "CAFÉ." if w.text == "café" else w.text for w in document.words]
+    output = formats.write(document, texts)
+    assert '<tt:span style="i">YEA</tt:span>ST, &amp; the' in output
+    assert "CAF&#xc9;.</tt:p>" in output
+    formats.verify(document, output)
+
+
+def test_lyrics_have_a_time_for_every_word() -> None:
+    assert rows(fixture("ttml/lyrics.ttml")) == [
+        ("rain", 9000, 9400, 1),
+        ("over", 9500, 10300, 1),  # of two spans without a space between them
+        ("the", 10500, None, 1),
+        ("hills", None, 11200, 1),
+        ("hear", 12500, 13000, 2),
+        ("it", 13100, 14000, 2),
+    ]
+
+
+def test_ttml_counts_from_the_element_around() -> None:
+    starts = [word.start for word in fixture("ttml/frames.dfxp").words if word.start is not None]
+    assert starts == [11_200, 13_000, 15_000, 16_000, 16_300]
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("01:02:03", 3_723_000),
+        ("00:00:01.5", 1500),
+        ("00:00:01,050", 1050),
+        ("00:00:01:12", 1480),
+        ("00:00:01:12.1", 1500),
+        ("1:07.25", 67_250),
+        ("19.764", 19_764),
+        ("1.5h", 5_400_000),
+        ("2m", 120_000),
+        ("2.5s", 2500),
+        ("250ms", 250),
+        ("50f", 2000),
+        ("15t", 1500),
+        ("soon", None),
+        ("", None),
+        ("1:2:3:4:5", None),
+    ],
+)
+def test_ttml_time_expressions(text: str, milliseconds: int | None) -> None:
+    assert Rates(frames=25, parts=2, ticks=10).milliseconds(text) == milliseconds  # type: ignore[arg-type]
+
+
+def test_ttml_in_sequence_counts_from_the_one_before() -> None:
+    timed = '<p dur="1s">one</p><p begin="2s" dur="1s">two</p><p begin="1s" end="3s">three</p>'
+    inner = timed + '<p>four</p><p dur="1s">five</p>'
+    document = formats.read(f'<tt><body begin="10s" timeContainer="seq">{inner}</body></tt>')
+    assert [(word.start, word.end) for word in document.words] == [
+        (10_000, 11_000), (13_000, 14_000), (15_000, 17_000), (17_000, None), (None, None)
+    ]  # fmt: skip
+
+
+def test_entities_and_other_files_are_not_followed() -> None:
+    bomb = '<!DOCTYPE tt [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><tt><body><p>&b;</p></body></tt>'
+    for text in (bomb, bomb.replace("<!ENTITY", "<!entity"), '<!DOCTYPE tt SYSTEM "tt.dtd"><tt><body/></tt>'):
+        with pytest.raises(CappuncError):
+            formats.read(text, "a.ttml")
+    assert spoken(formats.read("<!DOCTYPE tt><tt><body><p>safe</p></body></tt>")) == "safe"
+
+
+def test_youtube_words_start_at_their_own_offsets() -> None:
+    document = fixture("srv3/automatic.srv3")
+    assert [(word.text, word.start, word.end) for word in document.words] == [
+        ("have", 1200, 1500),
+        ("you", 1500, 1720),
+        ("ever", 1720, 2100),
+        ("baked", 2100, 2800),  # not until the next row: nobody needs that long for it
+        ("it", 3610, 3850),
+        ("isn't", 3850, 4310),
+        ("hard", 4310, 4920),
+    ]
+
+
+def test_youtube_escapes_twice() -> None:
+    document = fixture("srv3/first.srv1")
+    assert spoken(document) == 'we don\'t know "not yet" he said and left'
+    texts = ["Don't" if word.text == "don't" else word.text for word in document.words]
+    assert "we Don&amp;#39;t know" in formats.write(document, texts)
+    assert [word.start for word in document.words if word.start is not None] == [240, 3000, 5500]
+
+
+def test_ass_layers_show_what_is_spoken_once() -> None:
+    document = fixture("ass/layers.ass")
+    assert spoken(document) == "the tide comes in yes yes who is there nobody nobody la la la"
+    assert [word.start for word in document.words if word.start is not None][-3:] == [9000, 9200, 9500]
+    texts = [strip(word.text)[0].upper() + "," for word in document.words]
+    assert formats.write(document, texts).count("THE, TIDE,") == 3
+    output = formats.write(document, texts)
+    assert output.count("{\\b1}COMES,{\\b0} IN.") == 1, "a mark that one layer has stays there"
+    assert output.count("LA,") == 6
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize(
+    ("layers", "new", "written"),
+    [
+        (["now we go", "“now we go”"], "Now we go.", ["Now we go.", "“Now we go.”"]),
+        (["“now we go”", "now we go"], "“Now we go.”", ["“Now we go.”", "Now we go."]),
+        (["now we go", "now, we go?!"], "Now we go.", ["Now we go.", "Now, we go?!"]),
+        (["a dónde", "“a dónde”"], "¿A dónde?", ["¿A dónde?", "“¿A dónde?”"]),
+        (["now we, go", "NOW WE, go"], "now we go", ["now we go", "NOW WE go"]),
+        (["marta never", "“marta never”"], "Marta: never.", ["Marta, never.", "“Marta, never.”"]),
+    ],
+)
+def test_a_layer_keeps_the_marks_that_the_others_have_not(layers: list[str], new: str, written: list[str]) -> None:
+    head = "[Events]\nFormat: Layer, Start, End, Text\n"
+    lines = [f"Dialogue: {i},0:00:01.00,0:00:02.00," for i in range(len(layers))]
+    source = head + "".join(f"{line}{layer}\n" for line, layer in zip(lines, layers, strict=True))
+    document = formats.read(source, "talk.ass")
+    assert len(document.words) == len(new.split())
+    output = formats.write(document, new.split())
+    assert output == head + "".join(f"{line}{layer}\n" for line, layer in zip(lines, written, strict=True))
+    formats.verify(document, output)
+
+
+def test_ass_text_and_nothing_around_it() -> None:
+    document = fixture("ass/talk.ass")
+    assert spoken(document) == (
+        "so, what is it that makes bread rise it's the yeast\xa0! really drawn and said so it is"
+    )
+    assert [word.turn for word in document.words] == [1] * 8 + [2] * 3 + [3] * 7
+    assert [(notice.line, notice.message) for notice in document.notices] == [
+        (18, "unreadable times"),
+        (19, "a Dialogue line with too few fields"),
+    ]
+    texts = ["Yeast." if word.text.startswith("yea") else word.text for word in document.words]
+    output = formats.write(document, texts)
+    assert "{\\an8}it's the Yea{\\b1}st." in output
+    formats.verify(document, output)
+
+
+def test_karaoke_syllables_are_words_with_times() -> None:
+    assert rows(fixture("ass/karaoke.ass")) == [
+        ("rain", 10_000, 10_500, 0),
+        ("over", 10_500, 11_200, 0),
+        ("the", 11_400, 12_000, 0),
+        ("hills", 12_000, 13_000, 0),
+    ]
+
+
+def test_ass_fields_stand_where_the_format_line_says() -> None:
+    document = fixture("ass/order.ass")
+    assert spoken(document) == "one, two and, after that, three"
+    assert [word.start for word in document.words if word.start is not None] == [1000, 3000]
+
+
+def test_sami_clears_end_captions() -> None:
+    document = fixture("sami/talk.smi")
+    assert [(word.text, word.start, word.end) for word in document.words if word.start or word.end] == [
+        ("why", 1000, None),
+        ("oven", None, 3500),
+        ("it's", 4000, None),
+        ("more\xa0!", None, 6000),
+    ]
+
+
+@pytest.mark.parametrize(("name", "what"), [("a.smi", "SYNC"), ("a.ttml", "element"), ("a.srv3", "element")])
+def test_files_without_a_tag_are_refused(name: str, what: str) -> None:
+    with pytest.raises(BadInput, match=what):
+        formats.read("hello", name)
+
+
+def test_sami_names_its_sources() -> None:
+    document = fixture("sami/open-tags.smi")
+    assert spoken(document) == "and now the machine it counts, and it writes so they say"
+    assert [word.turn for word in document.words] == [1] * 4 + [2] * 5 + [3] * 3
+
+
+def test_sami_languages_are_read_one_after_the_other() -> None:
+    document = fixture("sami/languages.sami")
+    assert spoken(document) == "good morning to all of you bonjour à tous et bienvenue"
+    assert [word.cue for word in document.words] == [0] * 2 + [2] * 4 + [1] * 3 + [3] * 2
+
+
+PIECES = [
+    "hello there",
+    " so: what ",
+    "John: hi",
+    "london\n",
+    "- yes - no",
+    "hel<i>lo</i>, ",
+    "<br/>",
+    "AT&amp;T &lt;3",
+    "don&amp;#39;t",
+    "&nbsp;!",
+    "[Music] so",
+    "(and it is late)",
+    "♪ la la",
+    "see a@b.org",
+    "“quoted,” ...",
+    "{\\an8}top\\Nleft\\hright",
+    "{\\k20}ka{\\k30}ra",
+    "{\\p1}m 0 0{\\p0}",
+    "<!-- no <b>word</b> -->",
+    "étude straße",
+    "mary ann: hi",
+]
+FRAMES = {
+    "ttml": '<tt><body><p begin="1s" end="2s">{0}</p><p begin="3s"><span begin="3s">{1}</span>{2}</p></body></tt>',
+    "srv3": '<timedtext><body><p t="0" d="9"><s>{0}</s><s t="4">{1}</s></p><p t="90" d="9">{2}</p></body></timedtext>',
+    "ass": "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,,{0}\nDialogue: 0,0:00:03.00,0:00:04.00,,Ada,,,,,{1}{2}\n",
+    "sami": "<SAMI><BODY><SYNC Start=1><P Class=a>{0}<P Class=b>{1}<SYNC Start=900><P Class=a>{2}</BODY></SAMI>",
+}
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+
+
+def framed(name: str, texts: list[str]) -> str:
+    result = FRAMES[name]
+    for i, text in enumerate(texts):
+        result = result.replace(f"{{{i}}}", text.replace("\n", " ") if name == "ass" else text)
+    return result
+
+
+@pytest.mark.parametrize("name", list(FRAMES))
+@given(texts=st.tuples(TEXTS, TEXTS, TEXTS).map(list), seed=st.integers(0, 2**32))
+def test_any_legal_change_leaves_all_else(name: str, texts: list[str], seed: int) -> None:
+    source = framed(name, texts)
+    document = formats.read(source)
+    assert document.format == name
+    assert formats.write(document, [word.text for word in document.words]) == source
+    dice = random.Random(seed)
+    new = []
+    for word in document.words:
+        bare, label = strip(word.text)
+        case = dice.choice([Case.LOWER, Case.CAPITAL, Case.UPPER])
+        text = dress(bare, replace(label, case=case).with_mark(dice.choice(["", ",", ".", "?", ":", "—"])))
+        new.append(text if strip(text)[0] == bare else word.text)
+    formats.verify(document, formats.write(document, new))
+
+
+@pytest.mark.parametrize(
+    "path", sorted(p for name in FRAMES for p in (FIXTURES / name).iterdir()), ids=lambda p: p.name
+)
+def test_cut_and_garbled_files_are_read_or_refused(path: Path) -> None:
+    text = decode(path.read_bytes())[0]
+    dice = random.Random(path.name)
+    for _ in range(60):
+        a = dice.randrange(len(text))
+        b = min(len(text), a + dice.randrange(30))
+        garbled = text[:a] + dice.choice(["", "<", ">", "&", "{", '"', "\0", text[a:b] * 2, "]", "\\"]) + text[b:]
+        try:
+            document = formats.read(garbled, path.name)
+        except CappuncError:
+            continue
+        assert formats.write(document, [word.text for word in document.words]) == garbled
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ttml", "<tt>" + "<span>" * 20_000),
+        ("ttml", "<tt><!--" + "<!--" * 20_000),
+        ("ttml", "<tt><p " + 'a="' * 20_000),
+        ("ttml", "<tt><body>" + "<p>" * 3000 + "a" + "</p>" * 3000 + "</body></tt>"),
+        ("ttml", "<tt><body><p>" + "<title>" * 2000 + "</title>" * 2000 + "</p></body></tt>"),
+        ("ass", "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,," + "{\\p1" * 20_000),
+        ("ass", "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,,,,,,," + "{\\p1}" * 5_000),
+        ("sami", "<SAMI><BODY>" + "<SYNC Start=1><P>" * 5_000),
+        ("sami", "<SAMI><BODY>" + "<SYNC>\n" * 40_000),
+        ("ttml", "<tt>" + '<p begin="x">a</p>\n' * 10_000 + "</tt>"),
+        ("sami", "<SAMI><BODY><SYNC Start=1><P>" + "<!--" * 20_000),
+    ],
+    ids=range(11),
+)
+def test_hostile_files_take_no_time(name: str, text: str) -> None:
+    begun = time.process_time()
+    with contextlib.suppress(BadInput):
+        formats.read(text, format=name)
+    assert time.process_time() - begun < 5

@@ -1,0 +1,147 @@
+"""Spanish, Basque, Romanian and Vietnamese files: every promise, in both normal forms of Unicode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+import pytest
+
+from cappunc_cli import formats
+from cappunc_cli.application.language_detection import detect_language, language_of, words_of
+from cappunc_cli.application.plan import Job
+from cappunc_cli.errors import BadModel
+from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import find_model_for
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.transcript.labels import MARKS, Case, strip
+
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
+FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "languages").iterdir())
+CODES = tuple(LANGUAGES)
+
+
+class Stub:
+    """An engine that says of every word, whatever its normal form, what a hash of it says."""
+
+    device, warning = "cpu", None
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]:
+        del pauses, turns
+        for chunk in chunks:
+            yield chunk, np.stack([self._row(word) for word in words[chunk.start : chunk.stop]])
+
+    def _row(self, word: str) -> Rows:
+        chance = np.random.default_rng(sum(normalize("NFC", word).encode()))
+        return np.concatenate([chance.dirichlet([0.5] * 4), chance.dirichlet([0.5] * 9)]).astype(np.float32)
+
+
+def models(code: str) -> Iterator[Model]:
+    config = ModelConfig("stub", (code,), "", tuple(Case), ("", *MARKS), 24, 8, 2, 64, ())
+    yield Model(config, Stub(), {})
+    try:
+        find_model_for(code, ENGINES["ngram"])
+    except BadModel:
+        return
+    yield load_model(language=code, engine="ngram")
+
+
+def code_of(path: Path) -> str:
+    return path.name[:2]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_every_promise_is_kept(path: Path, form: str) -> None:
+    source = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
+    document = formats.read(source, path.name)
+    assert formats.write(document, [word.text for word in document.words]) == source
+    for model in models(code_of(path)):
+        options = Options(language=code_of(path))
+        new = restore(document.words, model, options)
+        output = formats.write(document, new)
+        formats.verify(document, output)
+        assert output != source
+        assert [strip(a)[0] for a in new] == [strip(word.text)[0] for word in document.words]
+        # JSON may spell its letters as escapes, which no normal form of the file touches.
+        assert [is_normalized(form, text) for text in new] == [  # type: ignore[arg-type]
+            is_normalized(form, word.text)  # type: ignore[arg-type]
+            for word in document.words
+        ]
+        again = formats.read(output, path.name)
+        assert formats.write(again, restore(again.words, model, options)) == output
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_both_normal_forms_get_the_same_labels(path: Path) -> None:
+    source = path.read_text("utf-8")
+    for model in models(code_of(path)):
+        options = Options(language=code_of(path))
+        one, other = (
+            restore(formats.read(normalize(form, source), path.name).words, model, options)  # type: ignore[arg-type]
+            for form in ("NFC", "NFD")
+        )
+        assert [normalize("NFC", text) for text in other] == [normalize("NFC", text) for text in one]
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_the_language_is_found(path: Path) -> None:
+    for form in ("NFC", "NFD"):
+        text = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
+        assert detect_language(words_of(text), CODES) == code_of(path)
+        few = " ".join(words_of(text)[:6])
+        assert detect_language(words_of(few), CODES) in CODES
+
+
+def test_what_is_english_and_what_says_nothing() -> None:
+    speech = "so that is what we have and it was for the people that you are with and this is it and they know"
+    assert detect_language(words_of(speech), CODES) == "en"
+    assert detect_language([], CODES) == "en"
+    assert detect_language(words_of('{"word": "the", "start": 1.0}'), CODES) == "en"
+    assert words_of('{"word": "\\u00e9l", "conf": 1}\n<i>Sí</i> {\\an8}no') == ["él", "sí", "no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("où est-ce que vous allez demain matin avec les enfants", "fr"),
+        ("wir haben gestern lange mit dem neuen nachbarn gesprochen", "de"),
+        ("was ist das denn für eine komische frage", "de"),
+        ("tell me where the old station is", "en"),
+        ("no sé qué decirte de todo esto", "es"),
+    ],
+)
+def test_one_line_of_a_language_without_a_model_is_not_taken_for_another(text: str, found: str) -> None:
+    assert detect_language(words_of(text), CODES) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.json", '{"text": " Dis-moi, est-ce que l\'avion vole?", "language": "fr"}', "fr"),
+        ("a.json", '{"text": " Tell me, does the plane fly?", "language": "fr"}', "en"),  # translated
+        ("a.vtt", "WEBVTT\nKind: captions\nLanguage: fr-FR\n\n00:01.000 --> 00:02.000\nDis-moi, ça vole\n", "fr"),
+    ],
+)
+def test_a_file_may_name_its_language(name: str, text: str, found: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    assert language_of(Job(str(path), None), CODES) == found
+
+
+@pytest.mark.parametrize("text", ["привет как дела", "مرحبا كيف حالك", "今天天气很好", "γεια σου φίλε μου"])
+def test_a_few_words_in_another_script_are_in_another_language(text: str) -> None:
+    latin = [code for code in CODES if LANGUAGES[code].latin]
+    assert detect_language(words_of(text), latin) not in latin
+    # A model of one's own may be for it.
+    assert detect_language(words_of(text), [*latin, "ru"]) in (*latin, "ru")

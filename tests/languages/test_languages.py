@@ -1,0 +1,118 @@
+"""Languages as data, and the words of each in both normal forms of Unicode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli import formats, languages
+from cappunc_cli.languages import LANGUAGES, Language, language
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form, word_properties
+from cappunc_cli.transcript.labels import MARKS, capital, dress, fold, strip, upper
+
+LETTERS = "abcdeghijklmnopqrstuvxyz áéíóúüñ ăâîșțşţ ằắẵặẻẽờởỗộựửỷỹđ".replace(" ", "")
+BARE = st.text(alphabet=LETTERS, min_size=1, max_size=8) | st.sampled_from(
+    ["într-o", "m-am", "dă-mi-l", "nu-i", "d'eau", "nhà", "đường", "ñandú", "bedeinkatua", "1.º", "xx", "k.a", "e.t."]
+)
+OPENINGS = st.sampled_from(["", "¿", "¡", "«", "“", "„", "—", "¿¡", "(«"])
+CLOSINGS = st.sampled_from(["", "?", "!", "»", "”", ".", ",", "…", ".”", "».", "?!", ")"])
+SHAPES = st.sampled_from([str, capital, upper, str.title])
+
+
+@given(BARE, OPENINGS, CLOSINGS, SHAPES)
+def test_both_normal_forms_come_apart_alike(bare: str, before: str, after: str, shape: object) -> None:
+    text = before + shape(bare) + after  # type: ignore[operator]
+    composed, decomposed = normalize("NFC", text), normalize("NFD", text)
+    (one, label), (other, same) = strip(composed), strip(decomposed)
+    assert dress(one, label) == composed
+    assert dress(other, same) == decomposed
+    assert normalize("NFC", other) == one
+    assert (label.case, label.before, label.after, label.mark) == (same.case, same.before, same.after, same.mark)
+    for change in (capital, upper, fold):
+        assert normalize("NFC", change(decomposed)) == change(composed)
+
+
+@given(BARE, st.sampled_from(["", *MARKS]))
+def test_a_combining_mark_stays_with_its_letter(bare: str, mark: str) -> None:
+    word, label = strip(normalize("NFD", bare))
+    written = dress(word, label.with_mark(mark))
+    assert [c for c in written if "\u0300" <= c <= "\u036f"] == [c for c in word if "\u0300" <= c <= "\u036f"]
+    assert strip(capital(word))[0] == word
+
+
+@given(BARE)
+def test_a_word_is_spelled_one_way(word: str) -> None:
+    romanian = LANGUAGES["ro"]
+    assert romanian.spelled(normalize("NFD", word)) == romanian.spelled(word)
+    assert romanian.spelled(romanian.spelled(word)) == romanian.spelled(word)
+    assert not set(romanian.spelled(word)) & set("şţ’")
+
+
+def test_cedillas_are_romanian_commas_in_romanian_alone() -> None:
+    assert language("ro").spelled("şi") == "și"
+    assert language("ro").spelled("s\u0327i") == "și"
+    assert language("zxx").spelled("şi") == "şi"
+
+
+@pytest.mark.parametrize("entry", LANGUAGES.values(), ids=lambda entry: entry.code)
+def test_an_entry_is_in_the_spelling_that_it_is_looked_up_by(entry: Language) -> None:
+    for words in (entry.always_capital, entry.abbreviations, entry.titles, entry.clitics):
+        for word in words:
+            assert entry.spelled(fold(word)) == word
+            assert strip(word + ("." if words is entry.abbreviations else ""))[0] in (word, word + ".")
+    assert entry.titles <= entry.abbreviations
+    assert set(entry.marks) <= set(MARKS)
+    assert all(letter.isalpha() and letter == letter.lower() for letter in entry.diacritics)
+
+
+def test_a_language_without_an_entry_has_plain_conventions() -> None:
+    assert language("zxx") == Language("zxx", "zxx")
+
+
+def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
+    for word in ("xx", "3", "adib"):
+        assert word_properties([word], LANGUAGES["eu"], {})[0] & WordProperty.ABBREVIATION
+    for word in ("xx", "3"):
+        assert not word_properties([word], LANGUAGES["es"], {})[0] & WordProperty.ABBREVIATION
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "form"),
+    [
+        ("într-o", "ro", None),  # `Într-o` is its capital
+        ("cluj-napoca", "ro", "Cluj-Napoca"),
+        (normalize("NFD", "ștefan-vodă"), "ro", normalize("NFD", "Ștefan-Vodă")),
+        ("nato-ren", "eu", None),
+        ("anglo-saxon", "en", "Anglo-Saxon"),
+        ("o'brien-smith", "en", "O'Brien-Smith"),
+        ("jones-mcdonald", "en", "Jones-McDonald"),
+        ("newcastle-upon-tyne", "en", "Newcastle-upon-Tyne"),
+        ("drive-in", "en", "Drive-In"),
+        ("in-n-out", "en", "In-N-Out"),
+    ],
+)
+def test_what_stands_beside_a_hyphen(word: str, code: str, form: str | None) -> None:
+    assert mixed_form(word, {}, LANGUAGES[code]) == form
+
+
+def test_a_lexicon_knows_a_word_in_either_form() -> None:
+    lexicon = {"mcñandú": "mcÑandú"}
+    assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"
+    decomposed = mixed_form(normalize("NFD", "mcñandú"), lexicon, LANGUAGES["es"])
+    assert decomposed == normalize("NFD", "mcÑandú")
+
+
+def test_a_speaker_in_either_form_is_no_word() -> None:
+    for form in ("NFC", "NFD"):
+        source = normalize(form, "1\n00:00:01,000 --> 00:00:02,000\nÍñigo: buenos días\n")
+        assert [normalize("NFC", w.text) for w in formats.read(source, "a.srt").words] == ["buenos", "días"]
+
+
+def test_every_file_of_data_is_a_language_and_every_language_has_one() -> None:
+    folder = Path(languages.__file__).parent
+    files = {path.stem for path in folder.glob("*.py") if "LANGUAGE = Language(" in path.read_text(encoding="utf-8")}
+    assert files == set(LANGUAGES)

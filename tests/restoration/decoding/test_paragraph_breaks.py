@@ -1,0 +1,45 @@
+"""Blank lines between a few words each, by how probably sentences end there."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+from cappunc_cli import formats
+from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
+from cappunc_cli.transcript.words import turn_ends
+
+
+@pytest.mark.parametrize(
+    ("at_breaks", "expected"),
+    [
+        ([0.95] * 10, True),
+        # A model that is caught out once or twice: `guess what`, `the place with the lake`.
+        ([0.95, 0.9, 0.6, 0.95, 0.3, 0.9, 0.97, 0.05, 0.9, 0.95], True),
+        # Captions; lines in double spacing; verse of which nobody can tell.
+        ([0.95, 0.02, 0.9, 0.04, 0.95, 0.9, 0.02, 0.95, 0.03, 0.9], False),
+        ([0.02, 0.1, 0.05, 0.9, 0.02, 0.03, 0.1, 0.02, 0.2, 0.02], False),
+        ([0.12] * 10, False),
+        # One break proves little.
+        ([0.95], False),
+        ([], False),
+    ],
+)
+def test_turns_end_in_sentences_nearly_always(at_breaks: list[float], expected: bool) -> None:
+    ends = np.full(8 * (len(at_breaks) + 1), 0.02, np.float32)
+    breaks = [8 * (i + 1) for i in range(len(at_breaks))]
+    ends[np.array(breaks, np.intp) - 1] = at_breaks
+    assert part_turns(ends, breaks) is expected
+
+
+def test_blank_lines_between_few_words_are_told_and_no_turns_yet() -> None:
+    words = formats.read("where to\n\n\nhome\n\n- she said\nyes\n\n", "talk.txt").words
+    assert list(words.blank_before) == [2, 3]
+    assert list(words[1:4].blank_before) == [1, 2]
+    assert list(words[2:].blank_before) == [1]
+    assert [len(list(group)) for _, group in groupby(words.turns)] == [3, 3]
+    assert turn_ends(words.with_turns([0, 0, 1, 2, 2, 2])) == [False, True, True, False, False, False]
+    long = "\n\n".join(["so " * 25] * 3)
+    assert not formats.read(long, "talk.txt").words.blank_before

@@ -1,0 +1,295 @@
+"""GruRecipe captions with a state: the engine, its streams, the decision of one word, many streams at once."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.chunks import Chunk
+from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
+from cappunc_cli.restoration.decoding.evidence import no_evidence
+from cappunc_cli.restoration.decoding.one_word import fits, next_label
+from cappunc_cli.restoration.decoding.posteriors import posteriors_of
+from cappunc_cli.restoration.decoding.word_properties import word_properties
+from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
+from cappunc_cli.restoration.live import LiveRestorer
+from cappunc_cli.restoration.live_gru import LiveGruRestorer, live_restorer
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, TERMINAL, Label, dress, strip
+from cappunc_cli.transcript.words import Word
+
+TINY = Path(__file__).parents[1] / "tiny_gru"
+MODEL = load_model(str(TINY), "cpu", engine="gru")
+ENGINE = MODEL.engine
+assert isinstance(ENGINE, GruEngine)
+BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
+ODD = ["000", "a", "b", "c", "Anna", "NATO", "here.", "ph.d", "u.s.", "42nd", "..."]
+
+
+@st.composite
+def talks(draw: st.DrawFn, words: Sequence[str] = BARE + ODD) -> list[Word]:
+    """Words, with times and turns or without."""
+    tokens = draw(st.lists(st.sampled_from(words), min_size=1, max_size=40))
+    chance, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
+    found, clock, turn = [], 0, 0
+    for token in tokens:
+        start, clock = clock, clock + chance.randint(50, 500)
+        found.append(Word(token, start if timed else None, clock if timed else None, turn=turn))
+        clock += chance.choice([0, 50, 350, 900])
+        turn += chance.random() < 0.1
+    return found
+
+
+def live(words: Sequence[Word], look_ahead: int, **options: Any) -> list[str]:
+    stream = LiveGruRestorer(MODEL, Options(**options), look_ahead)
+    return [*(text for word in words for text in stream.feed(word)), *stream.end()]
+
+
+def test_a_stream_of_each_engine() -> None:
+    assert isinstance(live_restorer(MODEL), LiveGruRestorer)
+    other = live_restorer(load_model(str(TINY.parent / "tiny_model"), "cpu"))
+    assert isinstance(other, LiveRestorer)
+    assert not isinstance(other, LiveGruRestorer)
+
+
+@given(talks(), st.integers(0, 12), st.integers(1, 4), st.randoms())
+def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, every: int, chance: Any) -> None:
+    stream = LiveGruRestorer(MODEL, None, look_ahead, every)
+    found: list[str] = []
+    for i, word in enumerate(words, 1):
+        found += stream.feed(word)
+        assert stream.pending == i - len(found) <= look_ahead + every - 1
+        if chance.random() < 0.1:
+            found += stream.settle(chance.choice([None, 1, 3]))
+    found += stream.end()
+    assert [strip(text)[0] for text in found] == [strip(word.text)[0] for word in words]
+    assert stream.pending == 0
+
+
+@given(talks(), st.integers(0, 5))
+def test_with_a_look_ahead_as_long_as_the_text_it_is_the_engine_on_the_whole(words: list[Word], more: int) -> None:
+    options = Options(existing="replace", window=64, overlap=0)
+    assert live(words, len(words) + more) == restore(words, MODEL, options)
+
+
+@given(talks(), talks(), talks(), st.integers(0, 8))
+def test_nothing_depends_on_words_beyond_the_look_ahead(
+    common: list[Word], one: list[Word], other: list[Word], look_ahead: int
+) -> None:
+    first, second = (live([*common, *rest], look_ahead) for rest in (one, other))
+    settled = max(len(common) - look_ahead, 0)
+    assert first[:settled] == second[:settled]
+
+
+@given(talks(), st.integers(0, 8))
+def test_what_was_given_out_binds_what_follows(words: list[Word], look_ahead: int) -> None:
+    plain = [Word(word.text, word.start, word.end, turn=word.turn) for word in words if word.text in BARE[:10]]
+    new = [strip(text) for text in live(plain, look_ahead)]
+    for (_, label), (following, start) in pairwise(new):
+        if label.mark and label.mark in TERMINAL:
+            assert start.case != "lower", following
+
+
+def windows_of(chance: Random, count: int) -> list[GruWindow]:
+    found = []
+    for _ in range(count):
+        size = chance.randint(1, 12)
+        state = np.array([chance.gauss(0, 0.5) for _ in range(8)], np.float32) if chance.random() < 0.8 else None
+        found.append(
+            GruWindow(
+                [chance.choice(BARE) for _ in range(size)],
+                [chance.choice([None, 0, 150, 800]) for _ in range(size)],
+                [chance.random() < 0.1 for _ in range(size)],
+                chance.randint(1, size),
+                state,
+            )
+        )
+    return found
+
+
+def test_streams_that_share_a_run_are_told_what_each_is_told_alone() -> None:
+    windows = windows_of(Random(5), 40)
+    for window, shared in zip(windows, ENGINE.read(windows), strict=True):
+        (alone,) = ENGINE.read([window])
+        assert len(shared.rows) == len(shared.states) == window.wanted
+        np.testing.assert_allclose(shared.rows, alone.rows, atol=1e-5)
+        np.testing.assert_allclose(shared.states, alone.states, atol=1e-5)
+        np.testing.assert_allclose(shared.rows[:, :4].sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(shared.rows[:, 4:].sum(1), 1, atol=1e-5)
+
+
+def test_going_on_from_a_state_is_reading_the_text_before() -> None:
+    words, chance = [Random(3).choice(BARE) for _ in range(30)], Random(8)
+    pauses = [chance.choice([None, 0, 300, 900]) for _ in words]
+    (both,) = ENGINE.read([GruWindow(words, pauses, [False] * 30, 30, None)])
+    state, rows = None, []
+    for i in range(0, 30, 5):
+        # What is behind it is there whenever a word is read.
+        window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, state)
+        (found,) = ENGINE.read([window])
+        state = found.states[-1]
+        rows.append(found.rows)
+    np.testing.assert_allclose(np.concatenate(rows), both.rows, atol=1e-5)
+
+
+def test_chunks_are_texts_of_their_own() -> None:
+    words = [Random(3).choice(BARE) for _ in range(50)]
+    chunks = [Chunk(0, 20), Chunk(10, 30), Chunk(30, 50)]
+    for chunk, rows in ENGINE.predict(words, [None] * 50, [False] * 50, chunks):
+        size = len(chunk)
+        (alone,) = ENGINE.read([GruWindow(words[chunk.start : chunk.stop], [None] * size, [False] * size, size, None)])
+        np.testing.assert_allclose(rows, alone.rows, atol=1e-5)
+
+
+def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
+    sizes = []
+
+    class Counting(LiveGruRestorer):
+        def read(self, requests: Any) -> Any:
+            sizes.extend(len(request.window.words) for request in requests)
+            return super().read(requests)
+
+    chance, stream = Random(1), Counting(MODEL, None, 4)
+    for i in range(400):
+        stream.feed(Word(chance.choice(BARE), 300 * i, 300 * i + 200))
+    assert len(sizes) == 396
+    assert max(sizes) == 5
+    assert len(stream._words) == len(stream._heard) <= 48 + 4
+    assert len(stream._rows) <= 8
+    for kept in (stream._state, stream._rows):
+        # A view would keep the arrays of a run that many streams shared.
+        assert kept is not None
+        assert (kept if kept.base is None else kept.base).nbytes <= 10 * 13 * 4
+
+
+def test_memory_is_flat_over_hours_of_speech() -> None:
+    chance, stream = Random(2), LiveGruRestorer(MODEL)
+    held = []
+    tracemalloc.start()
+    try:
+        for i in range(3001):
+            stream.feed(Word(chance.choice(BARE), 4000 * i, 4000 * i + chance.choice([300, 4000])))
+            if i % 1000 == 0:
+                gc.collect()
+                held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert held[3] - held[1] < 50_000, held
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> tuple[list[str], np.ndarray, bool, str | None]:
+    """One word to decide, maybe one after it and one before it (with the mark that it got), and their probabilities."""
+    words = draw(
+        st.lists(st.sampled_from([*BARE, *ODD[:4], "ph.d", "u.s.", "42nd", "vs", "1"]), min_size=1, max_size=3)
+    )
+    chance = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    sharp = chance.choice([0.05, 0.5, 5.0])
+    rows = [np.concatenate([chance.dirichlet([sharp] * size) for size in (4, 9)]) for _ in words]
+    mark = draw(st.sampled_from(MARK_CLASSES)) if len(words) > 1 else None
+    return words, np.array(rows, np.float32), draw(st.booleans()), mark
+
+
+# The first word of a stream in capitals before a colon, which a whole text would take for the label of a speaker.
+@example(
+    (
+        ["hello"],
+        np.array([[0, 0.01, 0.99, 0, 0, 0, 0, 0, 0.02, 0.96, 0, 0, 0.02]], np.float32),
+        False,
+        None,
+    ),
+    0.0,
+)
+@given(decisions(), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
+def test_the_decision_of_one_word_is_that_of_the_decoder(
+    found: tuple[list[str], np.ndarray, bool, str | None], sensitivity: float
+) -> None:
+    words, rows, turns, mark = found
+    options = Options(existing="replace", sensitivity=sensitivity)
+    english = language("en")
+    given_count = int(mark is not None)
+    bits = word_properties(words, english, MODEL.lexicon)
+    said = allowed_posteriors(
+        posteriors_of(rows, bits, MODEL.config), np.zeros(len(words), bool), MODEL.config, options
+    )
+    turned = np.zeros(len(words), bool)
+    turned[given_count] = turns and given_count + 1 < len(words)
+    written = [Label()] * len(words)
+    known = no_evidence(len(words))
+    if mark is not None:
+        written[0] = Label(after=mark)
+        known = known.with_given(written[:1])
+    expected = decide(
+        said, words, turned, MODEL.config, options, MODEL.lexicon, known, written, [False] * len(words),
+        given_count, goes_on=True,
+    )[given_count]  # fmt: skip
+    before = None
+    if mark is not None:
+        from cappunc_cli.restoration.decoding.posteriors import sentence_end_probability
+        from cappunc_cli.restoration.decoding.word_properties import WordProperty
+
+        before = mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), float(sentence_end_probability(said)[0])
+    assert fits(MODEL.config, options)
+    label = next_label(
+        words[given_count],
+        rows[given_count:].tolist(),
+        bits[given_count:].tolist(),
+        bool(turned[given_count]),
+        before,
+        MODEL.config,
+        options,
+        MODEL.lexicon,
+        english,
+    )
+    assert (label.case, label.after, label.form) == (expected.case, expected.after, expected.form)
+
+
+@pytest.mark.parametrize(
+    "options", [Options(marks=",.", existing="replace"), Options(existing="keep"), Options(apart=True)]
+)
+def test_what_one_word_cannot_decide(options: Options) -> None:
+    assert not fits(MODEL.config, options)
+
+
+def test_the_silence_after_the_last_word_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[GruWindow] = []
+    read = GruEngine.read
+
+    def listening(self: GruEngine, windows: Sequence[GruWindow]) -> Any:
+        asked.extend(windows)
+        return read(self, windows)
+
+    monkeypatch.setattr(GruEngine, "read", listening)
+    stream = LiveGruRestorer(MODEL, None, 5)
+    for word in (Word("hello", 0, 400), Word("anna", 500, 900)):
+        stream.feed(word)
+    stream.settle(1)
+    stream.settle(None, 700)
+    assert [list(window.pauses) for window in asked] == [[100, None], [700]]
+
+
+def test_words_that_came_marked_and_terms_are_decided_as_in_a_file() -> None:
+    words = [
+        Word(text) for text in ["the", "c", "i", "a", "went", "to", "NATO", "here", "10", "000", "cats", "and", "Anna"]
+    ]
+    new = live(words, 3)
+    assert [strip(text)[0] for text in new] == [strip(word.text)[0] for word in words]
+    assert new[6].startswith("NATO")
+    assert new[8] == "10"
+    assert dress("a", strip(new[3])[1])[:1] == "A"
+
+
+def test_columns_are_in_the_model_s_order() -> None:
+    assert tuple(MODEL.config.cases) == CASE_CLASSES
+    assert isinstance(MODEL, Model)

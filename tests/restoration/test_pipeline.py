@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.restoration import pipeline
+from cappunc_cli.restoration.model.registry import installed
+from cappunc_cli.restoration.pipeline import Options, load_model, restore
+from cappunc_cli.transcript.labels import MARKS, strip
+from cappunc_cli.transcript.words import Word
+
+MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
+BARE = [
+    "hello", "then", "so", "why", "and", "but", "the", "a", "cat", "sat", "went", "here", "i", "i'm", "it’s", "we",
+    "london", "anna", "nato", "iphone", "mcdonald", "dr", "vs", "u.s.", "p.m", "3", "14", "she-", "goin'", "日本",
+    "q" * 70,
+]  # fmt: skip
+ODD = [
+    "“hello", "'hello,'", "then)", "NATO", "iPod", "...and", "went--", "so…", "why?!", "Bonjour !", "—", "♪", "a.m.",
+    "London,", "The", "I",
+]  # fmt: skip
+
+
+@st.composite
+def texts(draw: st.DrawFn, odd: bool = True) -> list[Word]:
+    """Words as files have them: times or none, cues, turns; lower, UPPER, or written by someone."""
+    tokens = draw(st.lists(st.sampled_from(BARE + ODD if odd else BARE), min_size=1, max_size=60))
+    if draw(st.booleans()):
+        tokens = [token.upper() for token in tokens]
+    marks = draw(st.sampled_from(["", "", ",", ",.?"])) if odd else ""
+    chance = Random(draw(st.integers(0, 1 << 20)))
+    words, clock, cue, turn = [], 0, 0, 0
+    timed, captions = draw(st.booleans()), draw(st.booleans())
+    for token in tokens:
+        if marks and chance.random() < 0.2 and token[-1].isalnum():
+            token += chance.choice(marks)
+        start, clock = clock, clock + chance.randint(50, 500)
+        words.append(Word(token, start if timed else None, clock if timed else None, cue, turn))
+        clock += chance.choice([0, 50, 350, 900])
+        if chance.random() < 0.2:
+            cue += 1
+            turn += chance.random() < 0.3
+    return [*map(shown, words, [None, *words], [*words[1:], None])] if captions else words
+
+
+def shown(word: Word, before: Word | None, after: Word | None) -> Word:
+    """The word as captions have it: the first of a cue has a start, the last one an end."""
+    return replace(
+        word,
+        start=word.start if before is None or before.cue != word.cue else None,
+        end=word.end if after is None or after.cue != word.cue else None,
+    )
+
+
+def again(words: list[Word], new: list[str]) -> list[Word]:
+    return [replace(word, text=text) for word, text in zip(words, new, strict=True)]
+
+
+def run(text: str, **options: object) -> str:
+    return " ".join(restore([Word(t) for t in text.split()], MODEL, Options(**options)))
+
+
+@settings(max_examples=300)
+@given(
+    texts(),
+    st.sampled_from(["auto", "keep", "replace"]),
+    st.sampled_from([None, ",.?", ","]),
+    st.sampled_from([0.5, 0.5, 0.2, 0.8]),
+)
+def test_fixing_its_own_output_changes_nothing(
+    words: list[Word], existing: str, marks: str | None, sensitivity: float
+) -> None:
+    options = Options(existing=existing, marks=marks, sensitivity=sensitivity)
+    once = restore(words, MODEL, options)
+    assert restore(again(words, once), MODEL, options) == once
+
+
+@given(texts(), st.sampled_from(["auto", "keep", "replace"]), st.sampled_from([0.1, 0.5, 1.0]))
+def test_the_words_stay_the_same_words(words: list[Word], existing: str, sensitivity: float) -> None:
+    new = restore(words, MODEL, Options(existing=existing, sensitivity=sensitivity))
+    assert [strip(text)[0] for text in new] == [strip(word.text)[0] for word in words]
+
+
+@given(texts())
+def test_keep_removes_no_mark_and_no_capital(words: list[Word]) -> None:
+    for word, new in zip(words, restore(words, MODEL, Options(existing="keep")), strict=True):
+        before, after = strip(word.text)[1], strip(new)[1]
+        assert after.before == before.before
+        if before.mark:
+            assert after.after == before.after
+        if before.case != "lower":
+            assert (after.case, after.form) == (before.case, before.form)
+
+
+@given(texts(odd=False))
+def test_only_marks_and_case_are_added_to_a_bare_text(words: list[Word]) -> None:
+    for word, new in zip(words, restore(words, MODEL), strict=True):
+        assert new.casefold().startswith(word.text.casefold())
+        assert set(new[len(word.text) :]) <= set(MARKS)
+
+
+def test_the_whole_way() -> None:
+    assert (
+        run("hello anna the cat went to london and the iphone is here why is mcdonald nato vs the bbc i'm home")
+        == "Hello Anna the cat went to London, and the iPhone is here why is McDonald NATO vs. the BBC I'm home."
+    )
+
+
+def test_pauses_and_turns_are_heard_and_can_be_ignored() -> None:
+    times = [(0, 200), (250, 400), (1900, 2000), (2010, 2300)]
+    words = [Word(t, a, b) for t, (a, b) in zip(["the", "cat", "the", "dog"], times, strict=True)]
+    assert restore(words, MODEL) == ["The", "cat.", "The", "dog."]
+    assert restore(words, MODEL, Options(pauses=False)) == ["The", "cat", "the", "dog."]
+    turns = [Word(t, turn=i // 2) for i, t in enumerate(["the", "cat", "the", "dog"])]
+    assert restore(turns, MODEL) == ["The", "cat.", "The", "dog."]
+
+
+def test_marks_and_sensitivity_are_passed_on() -> None:
+    text = "the cat went home and then so we sat"
+    assert run(text, marks=".") == "The cat went home and then so we sat."
+    counts = [sum(c in MARKS for c in run(text, sensitivity=s)) for s in (0, 0.5, 1)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[2]
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 24, 1000])
+def test_any_window_will_do(window: int) -> None:
+    text = " ".join(Random(3).choice(BARE[:20]) for _ in range(100))
+    new = run(text, window=window)
+    assert new.casefold().replace(",", "").replace(".", "").replace("?", "") == text
+    if window >= 5:
+        assert new == run(text)
+
+
+def test_impossible_windows_are_refused_even_without_words() -> None:
+    with pytest.raises(CappuncError, match="less than the window"):
+        restore([], MODEL, Options(window=5, overlap=5))
+
+
+def test_no_word_and_one_word() -> None:
+    assert restore([], MODEL) == []
+    assert run("hello") == "Hello."
+    assert run("—") == "—"
+
+
+def test_progress_is_told_and_reaches_the_end() -> None:
+    heard: list[int] = []
+    restore([Word("cat")] * 200, MODEL, progress=heard.append)
+    assert heard == sorted(heard)
+    assert heard[-1] == 200
+
+
+def test_a_word_that_would_become_another_word_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "dress", lambda bare, _: bare + "x")
+    assert run("hello cat") == "hello cat"
+
+
+def many(count: int) -> list[Word]:
+    chance = Random(5)
+    return [Word(chance.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
+
+
+def test_two_hundred_thousand_words() -> None:
+    words = many(200_000)
+    new = restore(words, MODEL)
+    assert len(new) == len(words)
+    # The middle of a long text is restored like a text of its own, but for what lies at its rims.
+    middle = restore(words[100_000:100_200], MODEL)
+    assert new[100_010:100_190] == middle[10:190]
+
+
+def test_memory_goes_with_the_words_not_with_their_windows() -> None:
+    words = many(40_000)
+    tracemalloc.start()
+    try:
+        restore(words, MODEL)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # 13 probabilities and a label a word; the logits of all windows at once would be as much again, several times.
+    assert peak < 700 * len(words)
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, cappunc_cli; from cappunc_cli import CappuncError; "
+        "import cappunc_cli.restoration.model.registry; "
+        "print([m for m in ('numpy', 'onnxruntime', 'tokenizers') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_public_names() -> None:
+    import cappunc_cli
+
+    assert cappunc_cli.restore is restore
+    assert cappunc_cli.load_model is load_model
+    assert cappunc_cli.CappuncError is CappuncError
+    with pytest.raises(AttributeError):
+        _ = cappunc_cli.nonesuch
+
+
+def test_an_unknown_model_is_named() -> None:
+    with pytest.raises(BadModel, match="no model 'nonesuch'"):
+        load_model("nonesuch")
+
+
+# --- the real model
+
+
+@pytest.fixture(scope="module")
+def english() -> pipeline.Model:
+    directory = next((path for path in installed() if path.name == "en-fast" and (path / "model.onnx").is_file()), None)
+    if directory is None:
+        pytest.skip("models/en-fast is not trained yet")
+    return load_model(str(directory), "cpu")
+
+
+SPEECH = (
+    "good morning everybody my name is anna and i live in london "
+    "it is a wonderful city yesterday i met doctor peter smith who works for nasa "
+    "do you know what he said to me he said that nobody had ever asked him that question before so i asked him again"
+)
+
+
+def test_english_is_restored(english: pipeline.Model) -> None:
+    words = [Word(t) for t in SPEECH.split()]
+    new = restore(words, english)
+    text = " ".join(new)
+    assert [strip(t)[0] for t in new] == SPEECH.split()
+    assert text.startswith("Good morning")
+    assert text[-1] in ".?"
+    assert "Anna and I live in London" in text.replace(",", "")
+    assert "London." in text
+    assert "to me?" in text
+    assert restore(again(words, new), english) == new
+
+
+def test_english_does_not_depend_on_the_window(english: pipeline.Model) -> None:
+    words = [Word(t) for t in (SPEECH + " ").split() * 12]
+    whole = restore(words, english)
+    small = restore(words, english, Options(window=60, overlap=30, min_words_cut=10))
+    assert sum(a == b for a, b in zip(whole, small, strict=True)) > 0.93 * len(words)
+
+
+def test_english_upper_case_is_rewritten(english: pipeline.Model) -> None:
+    lower = restore([Word(t) for t in SPEECH.split()], english)
+    upper = restore([Word(t.upper()) for t in SPEECH.split()], english)
+    assert lower == upper

@@ -1,0 +1,307 @@
+"""README and docs/ cannot lie: commands run, options exist, links lead somewhere, tables are those of the results."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import cappunc_cli as cappunc
+from cappunc_cli.cli import app
+from cappunc_cli.errors import BadModel
+from cappunc_cli.formats import FORMATS
+from cappunc_cli.restoration.model.registry import installed
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Pages of other hands are checked for their links and commands like all others.
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md")))
+}
+README = PAGES["README.md"]
+GROUP = typer.main.get_group(app)
+#: They take hours, or measure: here they are only parsed.
+_LONG = ("train", "bench")
+
+
+def blocks(page: str, language: str) -> str:
+    return "".join(re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL))
+
+
+def shell_commands() -> list[tuple[str, ...]]:
+    """Every call of cappunc on any page, cut at pipes and redirections."""
+    calls: dict[tuple[str, ...], None] = {}
+    for page in PAGES.values():
+        for line in blocks(page, "sh").splitlines():
+            for part in re.split(r"\s*(?:&&|\|\||\|)\s*", line.split(" #")[0]):
+                words = shlex.split(re.split(r" [<>] ", part)[0])
+                if words and words[0].endswith("cappunc") and words[1:]:
+                    calls[tuple(words[1:])] = None
+    return list(calls)
+
+
+def headings(page: str) -> set[str]:
+    """Anchors as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page, flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken(name: str, page: str) -> list[str]:
+    """The links and the named paths of a page that lead nowhere."""
+    found = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page):
+        path, _, anchor = target.partition("#")
+        if path.startswith(("https://", "http://")):
+            continue
+        place = (ROOT / name).parent / path if path else ROOT / name
+        if not place.exists() or (anchor and anchor not in headings(place.read_text("utf-8") if path else page)):
+            found.append(target)
+    for path in re.findall(r"(?<![\w./-])(?:fixtures|models|tests|docs)/[\w/.-]*\w", page):
+        if not (ROOT / path).exists():
+            found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_link_is_broken(name: str) -> None:
+    assert broken(name, PAGES[name]) == []
+
+
+def test_a_broken_link_is_found() -> None:
+    page = "# A page\n[a](nowhere.md) [b](README.md#use) [c](README.md#no-such-part) [d](#a-page) fixtures/srt/lost.srt"
+    assert broken("README.md", page) == ["nowhere.md", "README.md#no-such-part", "fixtures/srt/lost.srt"]
+    assert broken("docs/x.md", "[a](../README.md) [b](README.md)") == ["README.md"]
+
+
+def test_the_links_are_seen() -> None:
+    targets = re.findall(r"\]\(([^)\s]+)\)", README)
+    assert len(targets) > 17
+    assert "docs/terminal.svg" in targets
+    assert all(f"docs/{path.name}" in README for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_there_are_commands_to_check() -> None:
+    assert len(shell_commands()) > 40
+
+
+@pytest.mark.parametrize("call", shell_commands(), ids=" ".join)
+def test_the_commands_parse(call: tuple[str, ...]) -> None:
+    if call[0] == "--install-completion":
+        return
+    GROUP.commands[call[0]].make_context(call[0], list(call[1:]))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the files that the pages name, and models of their names that are small."""
+    place = tmp_path_factory.mktemp("desk")
+    words = "hello anna then we went to london where is the cat\n"
+    cue = f"1\n00:00:01,000 --> 00:00:06,000\n{words}"
+    vtt = f"WEBVTT\n\n00:01.000 --> 00:06.000\n{words}"
+    gold = "Hello, Anna. Then we went to London. Where is the cat?\n"
+    timed = [{"word": w, "start": i / 2, "end": i / 2 + 0.4} for i, w in enumerate(words.split())]
+    heard = json.dumps({"text": words.strip(), "words": timed})
+    ctm = "".join(f"talk 1 {w['start']} 0.4 {w['word']}\n" for w in timed)
+    files = {
+        "talk.srt": cue,
+        "film.srt": cue,
+        "fixed.srt": cue,
+        "talk.en.vtt": vtt,
+        "talk.json": heard,
+        "talk.ctm": ctm,
+    }
+    files |= {"terms.txt": "London\n", "slides.txt": gold, "gold.txt": gold, "gold.srt": cue.replace(words, gold)}
+    files |= {f"{folder}/a.srt": cue for folder in ("season1", "archive", "ours", "theirs", "notes")}
+    files |= {"old.srt": cue, "gold/a.srt": files["gold.srt"], "call.json": heard, "fixtures/srt/talk.srt": cue}
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    return place
+
+
+def expanded(words: tuple[str, ...], place: Path) -> list[str]:
+    """The words of a call as a shell makes them: `*.vtt` becomes the names that match."""
+    names = [sorted(path.name for path in place.glob(word)) if "*" in word else [word] for word in words]
+    assert all(names), words
+    return [name for some in names for name in some]
+
+
+@pytest.mark.parametrize("call", [call for call in shell_commands() if call[0] in GROUP.commands], ids=" ".join)
+def test_the_commands_run(
+    call: tuple[str, ...], desk: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if call[0] in _LONG or "--listen" in call:
+        pytest.skip("takes long: its options are checked, and tests of its own run it")
+    place = tmp_path / "desk"
+    shutil.copytree(desk, place)
+    for name in ("en", "en-fast", "multi"):
+        shutil.copytree(tiny_model, tmp_path / "models" / name)
+    shutil.copytree(tiny_model, place / "my-fr")
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tmp_path / "models"))
+    data = "hello anna then we went to london\n" if call[0] == "stream" else (place / "talk.srt").read_text("utf-8")
+    if call[0] == "stream":  # it reads the descriptor of standard input
+        paths = {**os.environ, "PYTHONPATH": str(Path(cappunc.__file__).parents[1])}
+        command = [sys.executable, "-m", "cappunc_cli", *call]
+        assert subprocess.run(command, input=data, env=paths, capture_output=True, text=True, check=True).stdout
+        return
+    # `--fast` and `--lang auto` are about which model is taken; here all are one.
+    run = CliRunner().invoke(app, expanded(call, place), input=data)
+    allowed = {"check": (0, 1), "eval": (0, 1)}.get(call[0], (0,))
+    assert run.exit_code in allowed, run.output
+    if run.exception and not isinstance(run.exception, SystemExit):
+        raise run.exception
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_else_is_called_is_there(name: str) -> None:
+    """Scripts, modules, extras and the pages' python."""
+    for script in re.findall(r"python3? ((?:tests|docs)/[\w/]+\.py)", PAGES[name]):
+        assert (ROOT / script).is_file(), script
+    for module in re.findall(r"python3? -m (cappunc_cli[\w.]*)", PAGES[name]):
+        if module.startswith("cappunc_cli.training.experiments") and not (ROOT / "cappunc_cli").exists():
+            continue  # a wheel has none of them
+        assert importlib.util.find_spec(module), module
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for extra in re.findall(r"(?:\.|cappunc)\[(\w+)\]'", PAGES[name]):
+        assert extra in project["optional-dependencies"], extra
+
+
+def test_the_python_of_the_page_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "en" not in {path.name for path in installed()}:
+        pytest.skip("the English model is not installed")
+    code = blocks(PAGES["docs/python.md"], "pycon")
+    assert "cappunc.fix" in code
+    assert "cappunc.write" in code
+    shutil.copy(ROOT / "fixtures/srt/talk.srt", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said: list[str] = []
+    test = doctest.DocTestParser().get_doctest(code, {}, "python.md", "python.md", 0)
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("name", GROUP.commands)
+def test_every_command_has_help_and_stands_on_the_pages(name: str) -> None:
+    assert any(f"cappunc {name}" in page for page in PAGES.values())
+    assert GROUP.commands[name].help
+
+
+def test_every_option_of_fix_is_explained() -> None:
+    table = PAGES["docs/options.md"].partition("## fix")[2].partition("<!-- begin")[0]
+    options = {o for p in GROUP.commands["fix"].params for o in (*p.opts, *p.secondary_opts) if o.startswith("-")}
+    named = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", table))
+    assert named - {"-"} == options - {"-h", "--help"}
+
+
+def test_the_options_of_the_other_commands_are_listed() -> None:
+    page = PAGES["docs/options.md"].partition("<!-- begin:options -->\n")[2].partition("<!-- end:options -->")[0]
+    assert page == script("options").page(), "run: python docs/options.py"
+    assert "`--look-ahead N`" in page
+
+
+def test_the_formats_of_the_table_exist() -> None:
+    named = {name.lower() for name in re.findall(r"`(\.\w+)`", PAGES["docs/formats.md"])}
+    assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
+    assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.encode()) <= 8192
+
+
+def test_the_scores_are_those_of_the_models() -> None:
+    page = PAGES["docs/models.md"]
+    shipped = sorted(path.parent.name for path in (ROOT / "models").glob("*/eval.json"))
+    assert sorted(re.findall(r"<!-- begin:scores (\S+) -->", page)) == shipped
+    overview = README.partition("<!-- begin:models -->\n")[2].partition("<!-- end:models -->")[0]
+    for name in shipped:
+        sets = json.loads((ROOT / "models" / name / "eval.json").read_text("utf-8"))["sets"]
+        part = page.partition(f"<!-- begin:scores {name} -->\n")[2].partition("<!-- end:scores -->")[0]
+        rows = {cells[0]: cells[2] for cells in map(cells_of, part.splitlines()[2:]) if len(cells) == 5}
+        assert rows == {title: f"{100 * found['micro']:.1f}" for title, found in sets.items()}, (
+            f"run: python -m cappunc_cli.training.experiments.card models/{name}"
+        )
+        first = next(iter(sets.values()))
+        assert re.search(rf"^\| `{name}` \|.* {100 * first['micro']:.1f} \|", overview, re.MULTILINE), name
+
+
+def cells_of(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("| ").split(" | ")]
+
+
+@cache
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def english() -> cappunc.Model:  # type: ignore[name-defined]
+    try:
+        return cappunc.load_model("en")
+    except BadModel:
+        pytest.skip("the English model is not installed")
+
+
+def test_before_and_after_are_what_the_tool_does() -> None:
+    block = README[README.index("```\n1  ") + 4 : README.index("\n```\n\nSpeech")]
+    left, right = (
+        "\n".join(line.rstrip() for line in (row[columns] for row in block.splitlines()))
+        for columns in (slice(0, 45), slice(45, None))
+    )
+    source = (ROOT / "fixtures/srt/talk.srt").read_text(encoding="utf-8")
+    assert source.startswith(left + "\n")
+    document = cappunc.read(source, "talk.srt")
+    result = cappunc.write(document, cappunc.restore(document.words, english()))
+    assert result.startswith(right + "\n")
+    # The moving picture shows the same run.
+    terminal = script("terminal")
+    lines = [
+        "".join(row.itertext()) for row in ElementTree.parse(terminal.PICTURE).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert [line for line in lines if line.startswith("$ ")] == [f"$ {command}" for command in terminal.COMMANDS]
+    shown = int(terminal.COMMANDS[-1].split()[2])
+    assert lines[-shown:] == result.split("\n")[:shown]
+    assert lines[1 : shown + 1] == source.split("\n")[:shown]
+
+
+def test_the_picture_moves_by_itself_and_loads_nothing() -> None:
+    terminal = script("terminal")
+    picture = terminal.draw([("head -n 1 talk.srt", "a < b"), ("cappunc fix talk.srt", "x" * 100)])
+    tree = ElementTree.fromstring(picture)
+    assert ["".join(row.itertext()) for row in tree.iter("{http://www.w3.org/2000/svg}text")] == [
+        "$ head -n 1 talk.srt", "a < b", "$ cappunc fix talk.srt", "x" * 84, "x" * 16,
+    ]  # fmt: skip
+    for text in (picture, terminal.PICTURE.read_text("utf-8")):
+        assert "@keyframes" in text
+        assert "prefers-reduced-motion" in text
+        assert not re.search(r"href|url\((?!#)|<script|@import", text)
+
+
+def test_ci_runs_the_tests_as_the_readme_does() -> None:
+    ci = ROOT / ".ci" / "run"
+    if not ci.exists():
+        pytest.skip("only in a checkout")
+    found = re.search(r"command=\$\((sed .*)\)", ci.read_text("utf-8"))
+    assert found
+    run = subprocess.run(["bash", "-c", found[1]], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == ".venv/bin/pytest\n"

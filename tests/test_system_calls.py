@@ -1,0 +1,194 @@
+"""What a run asks of the system, seen from outside by strace: no socket, and nothing written but what was named."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from test_cli import environment
+from test_train import text_of
+
+from cappunc_cli.restoration.model.registry import find_model
+
+HERE = Path(__file__).resolve().parent
+#: Stops the processes at these calls alone: everything else is as fast as ever.
+STRACE = ("strace", "-f", "--seccomp-bpf", "-qq", "-s", "4096", "-e", "trace=network,openat")
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+
+#: Set where a minute does not matter, as in .ci/run.
+when_slow = pytest.mark.skipif(not os.environ.get("CAPPUNC_SLOW"), reason="takes long (CAPPUNC_SLOW=1 runs it)")
+
+#: `openat(AT_FDCWD, "talk.fixed.srt", O_WRONLY|O_CREAT, 0666) = 3`
+_OPENED = re.compile(r'\bopenat\((?:AT_FDCWD|\d+), "([^"]*)", (O_[A-Z_|]+)')
+#: Of the calls that strace shows as `network`, those between two processes of one run.
+_OWN = (
+    "socketpair(AF_UNIX",
+    "getsockname(",
+    "getpeername(",
+    "recvfrom(",
+    "sendto(",
+    "shutdown(",
+    "recvmsg(",
+    "sendmsg(",
+)
+_WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
+_OWN_TEMPORARY = re.compile(r"/\.cappunc-[0-9a-f]{16}\.tmp\Z")
+
+
+class Run:
+    """A command in a place of its own, where home, caches and temporary files would be seen."""
+
+    def __init__(self, folder: Path) -> None:
+        self.work, self.home, self.temporary = folder / "work", folder / "home", folder / "temporary"
+        for place in (self.work, self.home, self.temporary):
+            place.mkdir()
+        self._trace = folder / "trace"
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        strace = [*STRACE, "-o", str(self._trace)]
+        names = ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+        surroundings = {name: value for name, value in environment().items() if name not in names}
+        surroundings |= {"HOME": str(self.home), "TMPDIR": str(self.temporary), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.Popen(
+            [*strace, sys.executable, "-m", "cappunc_cli", *arguments],
+            cwd=self.work,
+            env=surroundings,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def finish(self, process: subprocess.Popen[bytes], data: bytes = b"") -> bytes:
+        output, said = process.communicate(data)
+        assert process.returncode == 0, said.decode()
+        return output
+
+    def written(self) -> set[str]:
+        """What was opened for writing, as it was named; asserts that no socket was, and that nothing else is left."""
+        paths = set()
+        lines = self._trace.read_text("utf-8", "surrogateescape").splitlines()
+        calls = [line.split(None, 1)[1] for line in lines]
+        assert any(call.startswith("openat(") for call in calls), "strace saw nothing"
+        for call in calls:
+            opened = _OPENED.search(call)
+            if opened and _WRITES.intersection(opened[2].split("|")) and not self._is_passing(opened[1]):
+                paths.add(_OWN_TEMPORARY.sub("/*", f"./{opened[1]}" if "/" not in opened[1] else opened[1]))
+            elif not call.startswith(("openat(", "<...", "+++", "---", *_OWN)):
+                raise AssertionError(call)
+        assert not [*self.home.iterdir(), *self.temporary.iterdir()]
+        return paths
+
+    def _is_passing(self, path: str) -> bool:
+        """Whether nothing of it stays: the null device, temporary files, semaphores (unlinked as they are made)."""
+        return path == os.devnull or path.startswith((f"{self.temporary}/", "/dev/shm/sem."))
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def long_srt(minutes: int) -> str:
+    cue = "{0}\n00:{1:02}:{2:02},000 --> 00:{1:02}:{2:02},900\nhello anna then we went to london\n"
+    return "\n".join(cue.format(i + 1, i // 60, i % 60) for i in range(60 * minutes))
+
+
+@needs_strace
+def test_the_trace_shows_a_socket_and_a_file(traced: Run, tmp_path: Path) -> None:
+    # Whoever is to find nothing must be able to find something.
+    code = f"import socket; open({str(tmp_path / 'x')!r}, 'w'); socket.socket()"
+    command = [*STRACE, "-o", str(tmp_path / "trace")]
+    subprocess.run([*command, sys.executable, "-B", "-c", code], check=True, env=environment())
+    with pytest.raises(AssertionError, match="socket"):
+        traced.written()
+    trace = (tmp_path / "trace").read_text()
+    (tmp_path / "trace").write_text("".join(line for line in trace.splitlines(True) if "AF_INET" not in line))
+    assert traced.written() == {str(tmp_path / "x")}
+
+
+@needs_strace
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")])
+def test_fix(traced: Run, options: tuple[str, ...]) -> None:
+    model = str(find_model("en-fast"))
+    names = ["a.srt", "b.srt"] if options else ["a.srt"]
+    for name in names:
+        (traced.work / name).write_text(long_srt(1), encoding="utf-8")
+    before = (traced.work / "a.srt").read_bytes()
+    traced.finish(traced.start("fix", "--model", model, *options, *names, "-o", "out/"))
+    after = (traced.work / "out" / "a.srt").read_bytes()
+    assert after != before
+    assert after.lower().translate(None, b".,?!") == before.translate(None, b".,?!")
+    assert traced.written() == {"out/*"}
+
+
+@needs_strace
+def test_stream(traced: Run) -> None:
+    process = traced.start("stream", "--model", str(find_model("en-fast")))
+    output = traced.finish(process, b"hello anna then we went to london\n")
+    assert b"Hello" in output
+    assert traced.written() == set()
+
+
+@needs_strace
+def test_eval(traced: Run) -> None:
+    (traced.work / "gold.srt").write_text(long_srt(1).replace("hello", "Hello,"), encoding="utf-8")
+    output = traced.finish(
+        traced.start("eval", "--ref", "gold.srt", "--html", "report.html", "--model", find_model("en-fast").name)
+    )
+    assert b"micro" in output
+    assert traced.written() == {"./*"}
+    assert (traced.work / "report.html").is_file()
+
+
+@needs_strace
+@when_slow
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "onnx", "safetensors", "sklearn")),
+    reason="needs the extra [train]",
+)
+def test_train(traced: Run) -> None:
+    (traced.work / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    traced.finish(traced.start("train", "--lang", "xx", "--pieces", "1", "a.txt", "-o", "own"))
+    assert (traced.work / "own" / "model.onnx").is_file()
+    assert {path.split("/")[0] for path in traced.written()} == {"own"}
+
+
+@needs_strace
+@when_slow
+def test_a_run_of_more_than_a_minute(traced: Run) -> None:
+    # What a library reports of its users it gathers first.
+    with traced.start("stream", "--model", str(find_model("en-fast"))) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"hello anna then we went to london and so it was\n")
+        process.stdin.flush()
+        time.sleep(70)
+        assert b"Hello" in traced.finish(process, b"and then we went home\n")
+    assert traced.written() == set()
+
+
+@pytest.mark.parametrize("path", sorted(HERE.rglob("*.py")), ids=lambda path: str(path.relative_to(HERE)))
+def test_nobody_imports_onnxruntime_before_the_package(path: Path) -> None:
+    # The package tells it to be silent, which is too late once it is loaded. Imports at the top are sorted by name.
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in tree.body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not any(name.split(".")[0] == "onnxruntime" for name in names), f"import it where it is used: {path}"
+    text = path.read_text("utf-8")
+    if re.search(r"^ +(import|from) onnxruntime\b", text, re.MULTILINE):
+        assert re.search(r"^(import|from) cappunc_cli\b", text, re.MULTILINE), f"{path} never imports cappunc_cli"
+
+
+def test_the_run_time_is_told_before_it_is_loaded() -> None:
+    code = "import os, cappunc_cli; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    surroundings = {**environment(), "ORT_DISABLE_TELEMETRY": "0"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, env=surroundings, check=True)
+    assert run.stdout == b"1" + os.linesep.encode()

@@ -1,0 +1,211 @@
+"""Rows of an ablation: what they change, that they train and are scored, and their tables on the card."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra [train]")
+pytest.importorskip("cappunc_cli.training.experiments", reason="the wheel leaves them out")
+pytest.importorskip("onnx")
+
+import torch
+
+from cappunc_cli.restoration.model.registry import find_model
+from cappunc_cli.training import results
+from cappunc_cli.training.data import prepare
+from cappunc_cli.training.data.corpora import CORPORA, Corpus, paragraphs
+from cappunc_cli.training.experiments import ablation, card
+from cappunc_cli.training.recipe import Recipe
+
+RECIPE = """
+name = "t"
+data = "data"
+runs = "runs/t"
+tokenizer = "runs/t/tokenizer.json"
+start = ""
+pieces = [32]
+batch = 128
+tokens = 12_800
+encoder_rate = 1e-3
+head_rate = 1e-3
+warmup = 0.1
+decay = 0.9
+case_weight = 0.5
+noise = 0.3
+noise_rate = 0.1
+pauses = 0.0
+turns = 0.0
+edge = 2
+edge_weight = 0.5
+heldout = 0.2
+pause_bins_ms = [100, 1000]
+seed = 1
+vocabulary = 60
+network = { embedding = 16, width = 32, heads = 2, layers = 1, inner = 32, positions = 128, pause_bins = 3 }
+[corpora]
+t = 1
+[decoding]
+languages = ["xx"]
+licence = ""
+window = 20
+overlap = 4
+min_words_cut = 1
+bias = { "." = 2.0 }
+[evaluation]
+"""
+ABLATION = """
+about = "It is a small one."
+[base]
+start = ""
+tokens = 384
+decoding = { bias = {} }
+[sets]
+"text" = ["t.txt"]
+[rows]
+"all parts" = {}
+"heads side by side" = { soft_case = false }
+[decodings]
+"with a chain" = { chain = ["t"] }
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An ablation.toml in a project whose one corpus is prepared."""
+    text = "Anna sees the door, and then a cup. Karl takes it! Does he?\n" * 60
+    for folder in ("data", "models/t"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "data" / "t.txt.xz").write_bytes(lzma.compress(text.encode()))
+    (tmp_path / "data" / "t.txt").write_text(text[:600], "utf-8")
+    (tmp_path / "models" / "t" / "train.toml").write_text(RECIPE, "utf-8")
+    path = tmp_path / "models" / "t" / "ablation.toml"
+    path.write_text(ABLATION, "utf-8")
+    monkeypatch.delenv("CAPPUNC_DATA", raising=False)
+    monkeypatch.setitem(CORPORA, "t", Corpus("t.txt.xz", "", paragraphs))
+    prepare.prepare(Recipe.load(path.parent / "train.toml"))
+    return path
+
+
+def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ablation.ablate(table, [])
+    written = table.with_suffix(".json")
+    report = json.loads(written.read_text("utf-8"))
+    assert list(report["rows"]) == ["all parts", "heads side by side", "with a chain"]
+    whole, apart, chained = report["rows"].values()
+    assert whole["pieces"] == apart["pieces"] == 384
+    assert 0 < whole["minutes"] + 0.1 < 1
+    assert len({row["model"] for row in (whole, apart)}) == 2
+    assert chained["model"] == whole["model"]
+    assert whole["sets"]["text"]["words"]["reference"] == chained["sets"]["text"]["words"]["reference"] > 100
+    assert whole["sets"]["text"]["command"] == "cappunc eval --model all-parts --ref $DATA/t.txt --json"
+
+    runs = table.parents[2] / "runs" / "ablation"
+    assert {path.name.rpartition("-")[0] for path in runs.iterdir()} == {"all-parts", "heads-side-by-side"}
+    weights = {
+        path.name.rpartition("-")[0]: torch.load(path / "checkpoint.pt")["network"]["soft_case.weight"]
+        for path in runs.iterdir()
+    }
+    assert weights["all-parts"].abs().sum() > 0
+    assert weights["heads-side-by-side"].abs().sum() == 0
+
+    page = ablation.page(table.parent)
+    assert "384 pieces from\nnothing, 0 to 0 minutes on " in page
+    assert "It is a small one.\nThe last 1 are the first one's network" in page
+    assert page.count("| heads side by side |") == 3, "marks, all marks, capitals"
+
+    monkeypatch.setattr(ablation, "train", lambda *_: pytest.fail("it stands there already"))
+    ablation.ablate(table, [])
+    with pytest.raises(SystemExit, match="no row 'no such'; there are: all parts, heads"):
+        ablation.ablate(table, ["no such"])
+
+    # Another seed for all: nothing that stood there is comparable any more.
+    table.write_text(ABLATION.replace("tokens = 384", "tokens = 384\nseed = 2"), "utf-8")
+    trained: list[str] = []
+    monkeypatch.setattr(ablation, "_measured", lambda row, _: trained.append(row.recipe.name) or whole)
+    ablation.ablate(table, ["heads side by side"])
+    assert trained == ["heads-side-by-side"]
+    assert list(json.loads(written.read_text("utf-8"))["rows"]) == ["heads side by side"]
+
+
+def test_a_row_changes_what_it_names_and_nothing_else(table: Path) -> None:
+    recipe = Recipe.load(table.parent / "train.toml")
+    rows = ablation.rows_of(table)
+    whole, apart = rows["all parts"].recipe, rows["heads side by side"].recipe
+    assert (whole.tokens, whole.seed, whole.soft_case, apart.soft_case) == (384, recipe.seed, True, False)
+    assert whole.decoding == {**recipe.decoding, "bias": {}}
+    assert whole.arrays() == apart.arrays() == recipe.arrays()
+    assert whole.runs != apart.runs
+    assert rows["with a chain"].recipe == whole
+    assert ablation.training_of(whole) == ablation.training_of(
+        Recipe.load(table.parent / "train.toml", {"tokens": 384})
+    )
+
+
+def test_fresh_parts_do_not_begin_as_in_the_start(table: Path, tmp_path: Path) -> None:
+    from cappunc_cli.training.export.onnx_graph import build
+    from cappunc_cli.training.trainer import network_of
+
+    recipe = Recipe.load(table.parent / "train.toml")
+    torch.manual_seed(1)
+    old = network_of(recipe)
+    torch.nn.init.ones_(old.pauses.weight)
+    state = {name: value.numpy() for name, value in old.state_dict().items()}
+    (tmp_path / "old.onnx").write_bytes(build(state, old.shape, "float32", {}).SerializeToString())
+    on = {"start": str(tmp_path / "old.onnx"), "network": {}, "vocabulary": 0}
+    same = network_of(Recipe.load(table.parent / "train.toml", on))
+    new = network_of(Recipe.load(table.parent / "train.toml", on, {"fresh": ["pauses", "case"]}))
+    assert torch.equal(same.pauses.weight, old.pauses.weight)
+    assert torch.equal(same.case.weight, old.case.weight)
+    assert not new.pauses.weight.any()
+    assert not torch.equal(new.case.weight, old.case.weight)
+    assert torch.equal(new.mark_in.weight, old.mark_in.weight)
+    assert torch.equal(new.blocks[0].up.weight, old.blocks[0].up.weight)
+
+
+def test_the_card_has_the_tables(tmp_path: Path) -> None:
+    def row(micro: float, case: float, minutes: float) -> dict[str, Any]:
+        sets = {"talks": {"micro": micro}, "calls": {"micro": micro + 0.1, "case": case}}
+        return {"pieces": 1_200_960, "minutes": minutes, "hardware": "a machine", "sets": sets}
+
+    (tmp_path / "ablation.toml").write_text('[base]\nstart = "x/warm.safetensors"\n', "utf-8")
+    rows = {"all parts": row(0.6, 0.8, 6.2), "no errors": row(0.59, 0.805, 7.4)}
+    results.write(tmp_path / "ablation.json", {"command": "python -m it", "rows": rows})
+    page = ablation.page(tmp_path)
+    assert "1,200,960 pieces from\nwarm.safetensors, 6 to 7 minutes on a machine." in page
+    assert "The last" not in page, "nothing is decoded otherwise"
+    assert page.splitlines()[-13:] == [
+        "Micro-F1 over `, . ?`:",
+        "",
+        "|  | talks | calls |",
+        "| --- | ---: | ---: |",
+        "| all parts | 60.0 | 70.0 |",
+        "| no errors | 59.0 (-1.0) | 69.0 (-1.0) |",
+        "",
+        "F1 of capitals:",
+        "",
+        "|  | calls |",
+        "| --- | ---: |",
+        "| all parts | 80.0 |",
+        "| no errors | 80.5 (+0.5) |",
+    ]
+    assert card.studies(tmp_path) == page
+
+
+def test_the_english_rows_are_fields_of_the_recipe() -> None:
+    toml = find_model("en-fast") / "ablation.toml"
+    table = tomllib.loads(toml.read_text("utf-8"))
+    known = {field.name for field in fields(Recipe)}
+    for name, changed in {"base": table["base"], **table["rows"]}.items():
+        assert changed.keys() <= known, name
+    rows = ablation.rows_of(toml)
+    assert len({row.recipe.runs for row in rows.values()}) == len(table["rows"]), "no two rows train alike"
+    for name in table.get("decodings", {}):
+        assert set(rows[name].chain) <= rows[name].recipe.corpora.keys()
+        assert bool(rows[name].chain) != bool(rows[name].options)
