@@ -61,6 +61,14 @@ def train(
     start: Annotated[
         str | None, typer.Option("--from", metavar="MODEL", help="Adapt this model (name or directory).")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            "--encoder",
+            metavar="NAME",
+            help="Start from a pretrained encoder: minilm, mpnet, e5, or a folder in Hugging Face's layout.",
+        ),
+    ] = None,
     pieces: Annotated[
         int | None, typer.Option("--pieces", min=1, help="Length of the run in sub-word pieces. Default: by the text.")
     ] = None,
@@ -77,10 +85,13 @@ def train(
     \b
     cappunc train --lang fr novels/*.txt -o my-fr           from nothing: millions of words
     cappunc train --lang en --from en minutes/*.vtt -o board  adapt the English model
+    cappunc train --lang fr --encoder e5 novels/*.txt -o my-fr  heads for a pretrained encoder
     cappunc fix --model my-fr film.srt                      use it
     """
     if not texts and not timed:
         raise typer.BadParameter("name some text to learn from")
+    if start is not None and encoder is not None:
+        raise typer.BadParameter("--from goes on from a model, --encoder begins one: give one of the two")
     missing = [name for name in ("torch", "onnx", "safetensors", "sklearn") if find_spec(name) is None]
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
@@ -111,6 +122,7 @@ def train(
         pieces,
         licence,
         _processor(device),
+        encoder,
     )
     console = Console(stderr=True)
     columns = (

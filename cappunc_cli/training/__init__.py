@@ -2,7 +2,8 @@
 
 python -m cappunc_cli.training.<module> <recipe>, in this order:
 
-data.prepare       models/en/train.toml     corpora -> arrays
+encoders.save_encoder  mpnet runs/en            a pretrained encoder -> the start of a recipe
+data.prepare           models/en/train.toml     corpora -> arrays
 trainer                models/en/train.toml     resumable
 export.export_model    models/en/train.toml     checkpoint -> models/en
 export.quantise        models/en/train.toml     8-bit products with constant scales, for the CPU

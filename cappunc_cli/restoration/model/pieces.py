@@ -26,6 +26,8 @@ Integers = npt.NDArray[np.int64]
 
 #: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first and its last.
 PIECES_PER_WORD = 16
+#: What opens and closes a window, as BERT and as RoBERTa call it.
+OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
 #: Distinct words remembered between calls; a dictionary's worth, not a library's.
 _MOST_CACHED = 200_000
 
@@ -77,10 +79,11 @@ class Encoder:
         """Raises BadModel if tokenizer.json is missing or lacks a special piece."""
         self._bins = np.asarray(config.pause_bins_ms, np.int64)
         self._tokenizer = _open(directory / "tokenizer.json")
-        self.opening = _special(self._tokenizer, directory, "[CLS]", "<s>")
-        self.closing = _special(self._tokenizer, directory, "[SEP]", "</s>")
-        self.unknown = _special(self._tokenizer, directory, "[UNK]", "<unk>")
-        self.padding = _special(self._tokenizer, directory, "[PAD]", "<pad>")
+        path = directory / "tokenizer.json"
+        self.opening = special_piece(self._tokenizer, OPENING, path)
+        self.closing = special_piece(self._tokenizer, CLOSING, path)
+        self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
+        self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
         self._forget()
 
     def _forget(self) -> None:
@@ -138,9 +141,13 @@ def _open(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def _special(tokenizer: Tokenizer, directory: Path, *names: str) -> int:
+def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
+    """The number of a piece that is no part of a word, by the first of its names that the tokenizer knows.
+
+    Raises BadModel, with the `path` of the tokenizer where it is known.
+    """
     for name in names:
         number = tokenizer.token_to_id(name)
         if number is not None:
             return number
-    raise BadModel(f"the tokenizer has no {names[0]}", str(directory / "tokenizer.json"))
+    raise BadModel(f"the tokenizer has no {names[0]}", str(path) if path else None)

@@ -17,12 +17,13 @@ import torch
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-from cappunc_cli.training import results, score
+from cappunc_cli.training import encoders, results, score
 from cappunc_cli.training.custom import custom_text
 from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
 from cappunc_cli.training.custom.custom_text import HELDOUT, Documents
 from cappunc_cli.training.data.corpora import Corpus, Turn, composed
 from cappunc_cli.training.data.prepare import prepare
+from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
 from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.trainer import LOG_EVERY, Progress, train
@@ -44,8 +45,14 @@ def build_custom_model(
     _vacant(order.output)
     documents = custom_text.read(order.texts, order.timed, order.decode)
     words, notice = custom_text.judged(documents)
-    recipe = recipe_of(order, work, words, list(documents))
+    encoder = None
+    if order.encoder is not None and not (work / ENCODER).exists():
+        said(f"reading the encoder {order.encoder}")
+        encoder = encoders.read(order.encoder).fitted(custom_text.bare_words(documents))
     _begin(order, work, documents)
+    if encoder is not None:
+        encoder.save(work)
+    recipe = recipe_of(order, work, words, list(documents))
     corpora = _corpora(order, documents)
     heldout = order.output / HELDOUT
     if notice:
@@ -88,6 +95,7 @@ def _begin(order: TrainingOrder, work: Path, documents: Documents) -> None:
     asked = {
         "language": order.language,
         "from": str(find_model(order.start)) if order.start is not None else None,
+        "encoder": order.encoder,
         "text": text.hexdigest(),
     }
     path = work / _ORDER

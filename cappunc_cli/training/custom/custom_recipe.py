@@ -10,6 +10,8 @@ from typing import Any
 
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 from cappunc_cli.training.custom.custom_text import FEWEST_WORDS, HELDOUT
+from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
+from cappunc_cli.training.network import stored_shape
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import PairedMark
 
@@ -17,6 +19,7 @@ from cappunc_cli.transcript.labels import PairedMark
 NETWORK = {"embedding": 128, "width": 256, "heads": 8, "layers": 4, "inner": 1024, "positions": 256}
 #: How often a run reads its text: small ones need it, large ones have seen it all after once or twice.
 _MOST_PASSES, _MOST_PIECES = 12, 30_000_000
+_ENCODER_PASSES, _WIDE = 6, 512
 _BATCH = 4096
 _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 1700, 2200, 3000, 4000, 6000, 10000)
 
@@ -25,7 +28,8 @@ _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 17
 class TrainingOrder:
     """An order to train: the language, files to read without and with their times, a model to start from.
 
-    `pieces` is the length of the run in sub-word pieces, None for a length that suits the text.
+    `encoder` is a pretrained encoder to start from instead (`encoders.read`). `pieces` is the length of the run in
+    sub-word pieces, None for a length that suits the text.
     `decode` is how the bytes of a file become text; it raises BadInput for what is none.
     """
 
@@ -38,6 +42,7 @@ class TrainingOrder:
     pieces: int | None = None
     licence: str = ""
     device: str = "cpu"
+    encoder: str | None = None
 
 
 def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[str]) -> Recipe:
@@ -82,6 +87,8 @@ def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[st
     }
     if order.start is not None:
         values |= _adapted(order, words)
+    elif order.encoder is not None:
+        values |= _on_encoder(order, work, words)
     return Recipe(**values)
 
 
@@ -112,4 +119,22 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
             "languages": [order.language],
             "licence": "; ".join(dict.fromkeys(name for name in (config.licence, order.licence) if name)),
         },
+    }
+
+
+def _on_encoder(order: TrainingOrder, work: Path, words: int) -> dict[str, Any]:
+    """The settings that differ when a run gives heads to a pretrained encoder, which `work` holds: it knows the words.
+
+    Wide encoders forget at rates that narrow ones need.
+    """
+    shape = stored_shape(work / ENCODER)
+    assert shape is not None  # `PretrainedEncoder.save` has written it
+    return {
+        "start": work / ENCODER,
+        "network": {},
+        "vocabulary": 0,
+        "batch": _BATCH // 2,
+        "encoder_rate": 2e-4 if shape.width < _WIDE else 5e-5,
+        "head_rate": 5e-4,
+        "tokens": order.pieces or min(int(words * 1.4) * _ENCODER_PASSES, _MOST_PIECES),
     }

@@ -92,6 +92,14 @@ def judged(documents: Documents) -> tuple[int, str]:
     return words, "the text has hardly any capitals: the model will restore few" if lacks else ""
 
 
+def bare_words(documents: Documents) -> set[str]:
+    """All that a network reads of the documents."""
+    tokens = {
+        token for own in documents.values() for document in own for turn in document for token in turn.text.split()
+    }
+    return {strip(token)[0] for token in tokens}
+
+
 def heldout_ends(documents: Documents, share: float) -> str:
     """The last words of each corpus, which no window of the training had, as text with its paragraphs."""
     parts = []

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from cappunc_cli.restoration.model.pieces import capped
+from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, capped, special_piece
 from cappunc_cli.training.data.corpora import Corpus, Turn
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, strip
 
@@ -127,8 +127,11 @@ def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
     return result
 
 
-def build_vocabulary(types: Types, tokenizer: Any) -> tuple[Vocabulary, list[str]]:
-    """Labels and pieces of every type; also the bare words, '' for what is no word."""
+def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, list[str]]:
+    """Labels and pieces of every type; also the bare words, '' for what is no word.
+
+    Raises BadModel for a tokenizer without pieces that open and close a window.
+    """
     bares, cases, marks = [], np.zeros(len(types), np.int8), np.zeros(len(types), np.int8)
     around = np.zeros(len(types), np.uint8)
     case_number = {case: i for i, case in enumerate(CASE_CLASSES)}
@@ -138,7 +141,7 @@ def build_vocabulary(types: Types, tokenizer: Any) -> tuple[Vocabulary, list[str
         cases[number] = case_number[label.case]
         marks[number] = MARK_CLASSES.index(label.mark)
         around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.around)
-    frame = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]")]
+    frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
     starts, pieces = [0], []
     for start in range(0, len(bares), 50_000):
         for encoding in tokenizer.encode_batch(bares[start : start + 50_000], add_special_tokens=False):

@@ -1,0 +1,18 @@
+"""Write an encoder where a recipe starts from it, and print the lines of the recipe."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cappunc_cli.training.encoders import read
+
+
+def main(name: str, folder: Path) -> None:
+    """Read an encoder by name or folder, and write what a recipe begins with below `folder`."""
+    path = read(name).save(folder)
+    print(f'tokenizer = "{folder / "tokenizer.json"}"\nstart = "{path}"')
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
