@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -127,6 +128,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     files |= {"terms.txt": "London\n", "slides.txt": gold, "gold.txt": gold, "gold.srt": cue.replace(words, gold)}
     files |= {f"{folder}/a.srt": cue for folder in ("season1", "archive", "ours", "theirs", "notes")}
+    files["talk.srt.decisions.json"] = json.dumps(
+        {"kind": "cappunc review", "sha256": sha256(cue.encode()).hexdigest(), "decisions": []}
+    )
     files |= {"old.srt": cue, "gold/a.srt": files["gold.srt"], "call.json": heard, "fixtures/srt/talk.srt": cue}
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +149,7 @@ def expanded(words: tuple[str, ...], place: Path) -> list[str]:
 def test_the_commands_run(
     call: tuple[str, ...], desk: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if call[0] in _LONG or "--listen" in call:
+    if call[0] in _LONG or "--listen" in call or "--open" in call:
         pytest.skip("takes long: its options are checked, and tests of its own run it")
     place = tmp_path / "desk"
     shutil.copytree(desk, place)

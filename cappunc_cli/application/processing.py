@@ -145,7 +145,7 @@ def _open(job: Job, fixer: Fixer, mode: Mode, manifest: Manifest | None) -> _Ope
         data = read_bytes(job.source)
         text, encoding = decode(data, job.encoding)
         document = fixer.read(text, job.file_name)
-        return _Opened(job, text, encoding, document, time.perf_counter() - begun, state, _digest(data))
+        return _Opened(job, text, encoding, document, time.perf_counter() - begun, state, digest_of(data))
     except Exception as error:
         return _failed(job, error)
 
@@ -179,7 +179,7 @@ def _write(outcome: JobOutcome, opened: _Opened, mode: Mode, manifest: Manifest 
 
     def before(made: os.stat_result) -> None:
         if mode == "in-place":
-            _refuse_replacing(target, opened.digest)
+            refuse_replacing(target, opened.digest)
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
         if manifest is not None:
@@ -198,10 +198,10 @@ def _write(outcome: JobOutcome, opened: _Opened, mode: Mode, manifest: Manifest 
     return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
 
 
-def _refuse_replacing(path: Path, digest: bytes) -> None:
+def refuse_replacing(path: Path, digest: bytes) -> None:
     """Raises CappuncError where a file is no longer as it was read, or has names that a new file would not have."""
     try:
-        same = _digest(path.read_bytes()) == digest
+        same = digest_of(path.read_bytes()) == digest
     except FileNotFoundError:
         raise CappuncError("has been removed meanwhile; nothing written", str(path)) from None
     if not same:
@@ -210,7 +210,8 @@ def _refuse_replacing(path: Path, digest: bytes) -> None:
         raise CappuncError(f"is one file with {names} names (hard links), of which only one would change", str(path))
 
 
-def _digest(data: bytes) -> bytes:
+def digest_of(data: bytes) -> bytes:
+    """What tells whether a file is still the one that was read."""
     return hashlib.blake2b(data).digest()
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
+import webbrowser
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,13 +24,22 @@ from cappunc_cli.application.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.application.plan import jobs_to_read
+from cappunc_cli.application.plan import Job, jobs_to_read, mark_found
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import write_lines, write_text
+from cappunc_cli.application.storage.files import (
+    PIPE,
+    about,
+    read_text,
+    write_atomic,
+    write_lines,
+    write_stdout,
+    write_text,
+)
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
     Files,
+    Force,
     FormatName,
     Lang,
     Marks,
@@ -35,13 +48,18 @@ from cappunc_cli.cli.parameters import (
     Quiet,
     Verbose,
     finite,
+    options_checked,
     or_standard_input,
 )
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.low_confidence import LowConfidence
+    from cappunc_cli.restoration.options import Options
     from cappunc_cli.transcript.words import Document, Word
 
 #: Words before and after the one that is doubted.
@@ -61,6 +79,25 @@ def review(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their places.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of places with a line of names.")] = False,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="PAGE.html", help="Write the review of one file as a page; - is stdout."),
+    ] = None,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Show that page in the browser, and write what is decided there.")
+    ] = False,
+    compare: Annotated[
+        str | None, typer.Option(metavar="OTHER", help="Show another file beside it: --html, --open.")
+    ] = None,
+    apply: Annotated[
+        str | None, typer.Option(metavar="DECISIONS.json", help="Put the decisions of a page into the file.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="--apply: where to write; - is stdout."),
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="--apply: overwrite the file itself.")] = False,
+    force: Force = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
     lang: Lang = "auto",
@@ -86,16 +123,29 @@ def review(
     cappunc review talk.srt             talk.srt:00:04:10.2: 41 % ".", rather ",": so then we |went.| And it was
     cappunc review --most 20 *.vtt      what takes the least time to read
     cappunc review talk.srt | sort -t: -k5n
+    cappunc review talk.srt --open      a page to read, listen and decide on; until it is closed
+    cappunc review talk.srt --html review.html
+    cappunc review --apply talk.srt.decisions.json talk.srt
     """
-    if as_json and as_csv:
-        raise typer.BadParameter("contradicts --json", param_hint="--csv")
+    _check(
+        {"--json": as_json, "--csv": as_csv, "--html": html is not None, "--open": open_, "--apply": apply is not None},
+        {"--compare": compare is not None and not (open_ or html is not None)}
+        | {name: given and apply is None for name, given in (("-o", output is not None), ("--in-place", in_place))},
+    )
     reporter = Reporter(quiet, verbose)
+    if apply is not None:
+        _apply(apply, or_standard_input(files, context), output, in_place, force, format_name, encoding, reporter)
+        return
     jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
     from cappunc_cli.application.glossary_file import load_glossary
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.terms import Glossary
 
     options = Options(marks=marks, pauses=pauses, glossary=Glossary() if glossary is None else load_glossary(glossary))
+    if open_ or html is not None:
+        fixer = _fixer_for(jobs, lang, model, device, format_name, options, reporter)
+        _page(jobs[0], fixer, below, compare, html, reporter)
+        return
 
     def places(document: Document, fixer: Fixer) -> Report:
         return _places(document, fixer, below, most)
@@ -115,6 +165,109 @@ def review(
         print_json(found, jobs)
     if reporter.errors:
         raise typer.Exit(1)
+
+
+def _check(kinds: dict[str, bool], alone: dict[str, bool]) -> None:
+    """Raises BadParameter for two kinds of output, and for options that say nothing about the one that there is."""
+    asked = [name for name, given in kinds.items() if given]
+    if len(asked) > 1:
+        raise typer.BadParameter(f"contradicts {asked[0]}", param_hint=asked[1])
+    for name, given in alone.items():
+        if given:
+            raise typer.BadParameter(
+                "goes with --html or --open" if name == "--compare" else "goes with --apply", param_hint=name
+            )
+
+
+def _apply(
+    decisions: str,
+    names: Sequence[str],
+    output: str | None,
+    in_place: bool,
+    force: bool,
+    format_name: str | None,
+    encoding: str | None,
+    reporter: Reporter,
+) -> None:
+    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.plan import find_inputs, plan_jobs
+    from cappunc_cli.application.review.decisions import apply_decisions
+    from cappunc_cli.restoration.options import Options
+
+    if len(names) != 1:
+        raise typer.BadParameter("decisions are about one file", param_hint="--apply")
+    found = find_inputs(names, format_name, reporter.error, output)
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    with options_checked():
+        [job] = mark_found(plan_jobs(found, output, in_place, terminal), names, encoding)
+    mode: Mode = "in-place" if in_place else "force" if force else "new"
+    try:
+        signed = apply_decisions(
+            decisions, job, mode, Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
+        )
+    except (CappuncError, OSError) as error:
+        raise about(error, job.name) from error
+    for decision, now in signed.refused:
+        reporter.info(
+            f"{job.name}: word {decision.word + 1}: is “{now}” now, “{decision.text}” would be read otherwise"
+        )
+    where = "" if job.target is None else f" -> {job.target}"
+    reporter.info(f"{job.name}{where}: {signed.changed:,} word{'' if signed.changed == 1 else 's'} changed")
+
+
+def _fixer_for(
+    jobs: Sequence[Job],
+    lang: str,
+    model: str | None,
+    device: str,
+    format_name: str | None,
+    options: Options,
+    reporter: Reporter,
+) -> Fixer:
+    """What reads the one file and knows its model; raises BadParameter for several files."""
+    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.language_detection import by_model
+
+    if len(jobs) != 1:
+        raise typer.BadParameter("a page shows one file", param_hint="FILES")
+
+    def fail(error: object) -> None:
+        raise error if isinstance(error, CappuncError) else CappuncError(str(error))
+
+    [(name, code)] = by_model(jobs, lang, model, NETWORK, fail)
+    settings = Settings(name, device, format_name, replace(options, language=code))
+    settings.check()
+    return Fixer(settings, reporter.info, reporter.detail)
+
+
+def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:
+    """Write the page, or serve it until it is closed. Raises CappuncError and OSError."""
+    from cappunc_cli.application.review.page import page_bytes
+    from cappunc_cli.application.review.review_server import ReviewServer, ReviewSession
+
+    other = None
+    if compare is not None:
+        try:
+            other = fixer.read(read_text(compare)[0], Path(compare).name), compare
+        except (CappuncError, OSError) as error:
+            raise about(error, compare) from error
+    session = ReviewSession(job, fixer, below, other)
+    try:
+        found = session.report()
+    except (CappuncError, OSError) as error:
+        raise about(error, job.name) from error
+    if html is not None:
+        data = page_bytes(found)
+        if html == PIPE:
+            write_stdout(data)
+            return
+        write_atomic(Path(html), data)
+        reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
+        return
+    with ReviewServer(session) as server:
+        reporter.info(f"{job.name}: {server.address} until the page is closed, or Ctrl-C")
+        webbrowser.open(server.address)
+        server.serve_forever()
 
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:

@@ -158,7 +158,7 @@ def read(text: str) -> Document:
     if reader.words and all(map(_SPEAKER.fullmatch, reader.words.texts)):
         reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
     reader.notices.sort(key=lambda notice: notice.line)
-    return Document("ctm", reader.words, text, tuple(reader.notices))
+    return Document("ctm", reader.words, text, tuple(reader.notices), reader.turns.names)
 
 
 def channels(document: Document) -> list[tuple[str, str]]:

@@ -79,7 +79,8 @@ def read(text: str) -> Document:
                 words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
     if not rows and notices:
         raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
-    return Document("stm", words, text, tuple(notices))
+    names = {turn: key.split()[-1] for turn, key in turns.names.items()}
+    return Document("stm", words, text, tuple(notices), names)
 
 
 def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:

@@ -75,7 +75,7 @@ def read(text: str) -> Document:
         turns.announce(speech.trailing)
         sound |= speech.sound
     words.blank_before = array("I", (i for i in blank_before if i < len(words)))
-    return Document("txt", words, CueOrigin(text, regions))
+    return Document("txt", words, CueOrigin(text, regions), speakers=turns.names)
 
 
 def _has_paragraphs(text: str, lines: Spans) -> bool:

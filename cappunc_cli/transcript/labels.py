@@ -25,7 +25,8 @@ _SPELLINGS = {
     **dict(zip("。，、？！：；", ".,,?!:;", strict=True)),
     **{"\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."},
 }
-_MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
+#: Every spelling of a mark; behind a word a hyphen is one, too.
+MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
 _OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
@@ -72,7 +73,7 @@ QUOTES = frozenset('"“”„‟«»‹›')
 QUOTES_AFTER = QUOTES - {"„"}
 _DASHES = frozenset("–—―")
 #: Characters that may come and go around a word.
-_FREE = _MARK_CHARACTERS | QUOTES | QUOTES_AFTER | frozenset(_ASKING)
+_FREE = MARK_CHARACTERS | QUOTES | QUOTES_AFTER | frozenset(_ASKING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def mark_of(after: str) -> str:
         return ""
     if "…" in after or ".." in after:
         return "…"
-    found = [_SPELLINGS.get(c, c) for c in after if c in _MARK_CHARACTERS or c == "-"]
+    found = [_SPELLINGS.get(c, c) for c in after if c in MARK_CHARACTERS or c == "-"]
     for strong in "?!":
         if strong in found:
             return strong
@@ -174,7 +175,7 @@ def mark_of(after: str) -> str:
 
 
 def _marks_in(after: str) -> frozenset[str]:
-    found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", after) if c in _MARK_CHARACTERS or c == "-"}
+    found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", after) if c in MARK_CHARACTERS or c == "-"}
     return frozenset(found)
 
 
@@ -184,7 +185,7 @@ def _set_mark(after: str, mark: str, outside_of: str) -> str:
     i = 0
     while i < len(after):
         c = after[i]
-        if c in _MARK_CHARACTERS or c == "-":
+        if c in MARK_CHARACTERS or c == "-":
             # The space before a detached mark (`Bonjour !`, `word, —`) goes with it.
             while len(kept) > (place or 0) and kept[-1].isspace():
                 kept.pop()
@@ -211,7 +212,7 @@ def kept(label: Label) -> tuple[str, str]:
     before = [c for c in label.before if c not in _FREE]
     after: list[str] = []
     for c in label.after:
-        if c in _MARK_CHARACTERS or c == "-":
+        if c in MARK_CHARACTERS or c == "-":
             while after and after[-1].isspace():
                 after.pop()
         else:
@@ -243,9 +244,9 @@ def _core(text: str) -> tuple[int, int]:
         previous = text[stop - 2] if stop - 2 >= start else ""
         if (
             c in _CLOSING
-            or c in _MARK_CHARACTERS
+            or c in MARK_CHARACTERS
             or c.isspace()
-            or (c in _APOSTROPHES and previous in _MARK_CHARACTERS and previous != "")
+            or (c in _APOSTROPHES and previous in MARK_CHARACTERS and previous != "")
             or (c == "-" and (previous == "-" or previous.isspace() or (stop < len(text) and text[stop] == "-")))
         ):
             stop -= 1

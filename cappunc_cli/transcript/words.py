@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from sys import intern
 from typing import overload
@@ -296,7 +296,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source and its words in spoken order; `origin` is private to `format`.
+    """A source and its words in spoken order; `origin` is private to `format`, `speakers` are the names of turns.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, len(document.words), [word.text for word in document.words[:3]]
@@ -307,6 +307,7 @@ class Document:
     words: Words
     origin: object
     notices: tuple[Notice, ...] = ()
+    speakers: Mapping[int, str] = field(default_factory=dict)
 
 
 def timestamp(milliseconds: int) -> str:

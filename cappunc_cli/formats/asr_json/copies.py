@@ -42,6 +42,11 @@ class Synced:
         """The words of all tracks."""
         return self._spoken.words
 
+    @property
+    def names(self) -> dict[int, str]:
+        """Who speaks in the turns, where that is said."""
+        return self._spoken.names
+
     def add(self, track: Track) -> None:
         """Find the copies of each word of one more track, and settle what its words are."""
         begun, first = len(self.places), len(self.track_of)

@@ -82,7 +82,7 @@ def build(name: str, source: str, tracks: list[Track]) -> Document:
     tracks.reverse()
     while tracks:
         synced.add(_apart(tracks.pop(), seen))
-    return Document(name, synced.words, synced)
+    return Document(name, synced.words, synced, speakers=synced.names)
 
 
 def _apart(track: Track, seen: set[int]) -> Track:

@@ -18,13 +18,15 @@ from cappunc_cli.transcript.words import Words
 class WordTable:
     """The words, track by track; `styles` says which streams spell them."""
 
-    __slots__ = ("_cue", "_fields", "_places", "_speaker", "_styles", "_tokens", "_turn", "words")
+    __slots__ = ("_cue", "_fields", "_places", "_speaker", "_styles", "_tokens", "_turn", "names", "words")
 
     def __init__(self, fields: Fields, tokens: Tokens, places: Occurrences, styles: Sequence[Style]) -> None:
         self._fields, self._tokens, self._places, self._styles = fields, tokens, places, styles
         self.words = Words()
         self._cue = self._turn = 0
         self._speaker: object = None
+        #: Who speaks in a turn, where that is said.
+        self.names: dict[int, str] = {}
 
     def add(self, clock: Sequence[Field], drafts: Sequence[int], own: range, begun: int) -> None:
         """Append the words of a track, whose places begin at `begun`.
@@ -95,6 +97,8 @@ class WordTable:
             changed = speaker is not None and speaker != self._speaker and self._speaker is not None
             self._turn += bool(said[t - own.start]) or changed
             self._speaker = speaker if speaker is not None else self._speaker
+            if isinstance(speaker, str | int):
+                self.names.setdefault(self._turn, str(speaker))
             turns.append(self._turn)
         return turns
 

@@ -84,12 +84,13 @@ class Cues(Sequence[Cue]):
 class CueOrigin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
 
-    `hidden` finds the markup in the regions.
+    `hidden` finds the markup in the regions. `cues` are what they belong to, where that is all of a file's cues.
     """
 
     source: str
     regions: Spans
     hidden: re.Pattern[str] = HIDDEN
+    cues: Sequence[Cue] = ()
 
 
 @dataclass(slots=True)
@@ -102,6 +103,8 @@ class TurnCounter:
 
     number: int = 0
     speaker: str = ""
+    #: Who speaks in a turn, where that is said.
+    names: dict[int, str] = field(default_factory=dict)
     _pending: str | None = field(default=None)
     _named: int = 0  # the last cue that names somebody
 
@@ -118,6 +121,8 @@ class TurnCounter:
             if not self._pending or not again:
                 self.number += 1
                 self.speaker = self._pending
+                if self._pending:
+                    self.names[self.number] = self._pending
             self._named = cue
         self._pending = None
         return self.number
@@ -162,12 +167,15 @@ def read_cues(
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
     known = cues if isinstance(cues, Cues) else Cues(cues)
     # Whether a file rolls is known at its end; most do not, and those that do show it early.
-    words, rolls = _words(_CueReader(source, hidden, clock), known)
+    reader = _CueReader(source, hidden, clock)
+    words, rolls = _words(reader, known)
     if rolls:
-        words, rolls = _words(_CueReader(source, hidden, clock, rolling=True), known)
+        reader = _CueReader(source, hidden, clock, rolling=True)
+        words, rolls = _words(reader, known)
         if not rolls:  # its beginning was no guide
-            words, _ = _words(_CueReader(source, hidden, clock), known, early=len(known))
-    return Document(name, words, CueOrigin(source, known.texts, hidden), tuple(notices))
+            reader = _CueReader(source, hidden, clock)
+            words, _ = _words(reader, known, early=len(known))
+    return Document(name, words, CueOrigin(source, known.texts, hidden, known), tuple(notices), reader.turns.names)
 
 
 def _words(reader: _CueReader, cues: Cues, early: int = _FIRST) -> tuple[Words, bool]:

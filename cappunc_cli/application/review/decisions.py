@@ -1,0 +1,151 @@
+"""What an editor has decided about words, and the file with it: nothing but marks and case can change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cappunc_cli.application.fixer import Fixer
+from cappunc_cli.application.plan import Job
+from cappunc_cli.application.processing import Mode, digest_of, refuse_overwriting, refuse_replacing
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.application.storage.files import PIPE, read_bytes, write_atomic, write_stdout
+from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.transcript.labels import cached_strip, kept
+
+#: What a file of decisions says it is.
+KIND = "cappunc review"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The word number `word`, from 0, which is written `was`, shall be written `text`."""
+
+    word: int
+    was: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFile:
+    """What was decided about the words of the file whose bytes have this SHA-256, read in a format and an encoding."""
+
+    sha256: str
+    words: tuple[Decision, ...]
+    format: str | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A file with decisions in it: its bytes, how many words are others, and what became of those left."""
+
+    data: bytes
+    changed: int
+    refused: tuple[tuple[Decision, str], ...]
+
+
+def sha256(data: bytes) -> str:
+    """The hash by which decisions know their file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def parse_decisions(text: str | bytes) -> DecisionFile:
+    """Decisions as the page writes them, in JSON; raises BadInput for anything else."""
+    try:
+        found = json.loads(text)
+        if found["kind"] != KIND:
+            raise KeyError
+        own = tuple(Decision(_number(d["word"]) - 1, _text(d["was"]), _text(d["text"])) for d in found["decisions"])
+        names = [None if found.get(key) is None else _text(found[key]) for key in ("format", "encoding")]
+        return DecisionFile(_text(found["sha256"]), own, *names)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise BadInput("these are no decisions of cappunc review") from None
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError
+    return value
+
+
+def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[str]:
+    """The texts of a file's words with decisions in them.
+
+    Raises BadInput for a word that is not there, or is written otherwise, and for a text that is not the same word
+    with other marks or another case.
+    """
+    new = list(texts)
+    for decision in decisions:
+        number = f"word {decision.word + 1}"
+        if not 0 <= decision.word < len(texts) or texts[decision.word] != decision.was:
+            raise BadInput(f"{number} is not “{decision.was}”: decisions of another file")
+        (bare, label), (again, wanted) = cached_strip(decision.was), cached_strip(decision.text)
+        if bare != again or kept(label) != kept(wanted) or _spaces(decision.text) > _spaces(decision.was):
+            raise BadInput(f"{number}: “{decision.was}” cannot become “{decision.text}”: more than marks and case")
+        new[decision.word] = decision.text
+    return new
+
+
+def _spaces(text: str) -> int:
+    return sum(map(str.isspace, text))
+
+
+def sign(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> Signed:
+    """The bytes of a file with decisions in them, as `fix` would write them; no model is needed.
+
+    Raises CappuncError where the file is another, or something but marks and case would change.
+    """
+    if sha256(data) != decisions.sha256:
+        raise CappuncError("has been changed since it was reviewed; nothing written", job.name)
+    text, encoding = decode(data, job.encoding)
+    document = fixer.read(text, job.file_name)
+    old = document.words.texts
+    fixed = fixer.finish(document, text, decided_texts(old, decisions.words), encoding)
+    found = fixer.read(fixed.text, job.file_name).words.texts if fixed.text != text else old
+    refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
+    return Signed(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
+
+
+def write_signed(job: Job, signed: Signed, mode: Mode, data: bytes) -> None:
+    """Write a signed file, which was made of `data`, to the job's target, or to standard output.
+
+    Raises CappuncError and OSError; then nothing is written.
+    """
+    target = job.target
+    if target is None:
+        write_stdout(signed.data)
+        return
+    if mode != "in-place":
+        refuse_overwriting(job, target, mode)
+
+    def before(_made: os.stat_result) -> None:
+        if mode != "in-place":
+            refuse_overwriting(job, target, mode)
+        else:
+            refuse_replacing(target, digest_of(data))
+
+    write_atomic(target, signed.data, before=before)
+
+
+def apply_decisions(file: str, job: Job, mode: Mode, fixer: Fixer) -> Signed:
+    """Put the decisions of a file into the job's input, and write that. Raises CappuncError and OSError."""
+    try:
+        decisions = parse_decisions(Path(file).read_bytes() if file != PIPE else read_bytes(file))
+    except BadInput as error:
+        raise BadInput(error.message, file) from None
+    data = read_bytes(job.source)
+    signed = sign(data, decisions, fixer, job)
+    write_signed(job, signed, mode, data)
+    return signed

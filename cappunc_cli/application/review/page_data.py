@@ -1,0 +1,109 @@
+"""What the page shows of a file: words, times, speakers, how sure the model is of each, and where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.application.inspection import Report, missing_spans
+from cappunc_cli.application.review.decisions import KIND, sha256
+from cappunc_cli.transcript.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.spread_times import spread_times
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.transcript.words import Document, Word
+
+
+def page_data(
+    document: Document, data: bytes, name: str, fixer: Fixer, below: float, rows: Rows | None = None
+) -> tuple[Report, Rows | None]:
+    """What review.js reads, and the model's rows, which may be given for the same words written otherwise.
+
+    Columns have an entry for each word: times in milliseconds, `sure` in per cent; `around` is how many UTF-16 units
+    before and after the word proper are marks, where there are any.
+    """
+    words: Sequence[Word] = document.words
+    timed = spread_times(words)
+    silences = pauses(words)
+    found: Report = {
+        "kind": KIND,
+        "name": PurePath(name).name,
+        "sha256": sha256(data),
+        "format": document.format,
+        "language": "",
+        "below": round(100 * below),
+        "marks": MARKS,
+        "ends": TERMINAL,
+        "spellings": "".join(sorted(MARK_CHARACTERS | {"-"})),
+        "texts": document.words.texts,
+        "starts": list(timed.starts),
+        "ends_ms": list(timed.ends),
+        "pauses": silences,
+        "cues": list(document.words.cues),
+        "turns": list(document.words.turns),
+        "speakers": {str(turn): speaker for turn, speaker in document.speakers.items()},
+        "around": _around(document.words.texts),
+        "sure": [100] * len(words),
+        "doubts": [],
+        "stretches": [],
+    }
+    if not words:
+        return found, None
+    from cappunc_cli.restoration.low_confidence import find_low_confidence
+    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
+
+    model, options = fixer.model, fixer.settings.options
+    parted = with_paragraphs(words, model, options)
+    if rows is None:
+        rows = probabilities(parted, model, options)
+    lack = lack_of(parted, rows, model, options)
+    doubts = find_low_confidence(parted, rows, model, options, lack, below)
+    sure = found["sure"]
+    for doubt in (*find_low_confidence(parted, rows, model, options, lack, 1.0), *doubts):
+        sure[doubt.index] = min(sure[doubt.index], round(100 * doubt.probability))
+    found["doubts"] = [
+        [d.index, d.kind, d.written, round(100 * d.probability), d.instead, round(100 * d.instead_probability)]
+        for d in doubts
+    ]
+    stretches = missing_spans(parted, rows, lack, fixer)
+    found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in stretches]
+    found["language"] = options.conventions(model.config).code
+    return found, rows
+
+
+def _around(texts: Sequence[str]) -> dict[str, Any]:
+    """The marks around each word, [before, after], where there are any."""
+    found = {}
+    for i, text in enumerate(texts):
+        label = cached_strip(text)[1]
+        if label.before or label.after:
+            found[str(i)] = [_units(label.before), _units(label.after)]
+    return found
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def compared(found: Report, other: Document, name: str) -> Report:
+    """The page with another file beside it: the text of its word for each of ours, and what it has in between.
+
+    `other` has `texts` (null where it lacks the word) and `between`, words that stand before one of ours.
+    """
+    from cappunc_cli.evaluation.align import align, tokens
+
+    theirs = other.words.texts
+    beside: list[str | None] = [None] * len(found["texts"])
+    between: dict[str, str] = {}
+    at = 0
+    for i, j in align(tokens(found["texts"]), tokens(theirs)).pairs():
+        if i is None and j is not None:
+            between[str(at)] = f"{between.get(str(at), '')} {theirs[j]}".strip()
+        elif i is not None:
+            beside[i] = None if j is None else theirs[j]
+            at = i + 1
+    return {**found, "other": {"name": PurePath(name).name, "texts": beside, "between": between}}

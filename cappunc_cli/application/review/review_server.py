@@ -1,0 +1,199 @@
+"""The page served to this machine alone, and its decisions written: for one editor, until the page is closed."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from dataclasses import replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.application.plan import Job, beside
+from cappunc_cli.application.review.decisions import parse_decisions, sha256, sign, write_signed
+from cappunc_cli.application.review.page import page_bytes
+from cappunc_cli.application.review.page_data import compared, page_data
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.application.storage.files import about, is_pipe, read_bytes
+from cappunc_cli.errors import CappuncError
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.inspection import Report
+    from cappunc_cli.application.processing import Mode
+    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.transcript.words import Document
+
+#: A page that is gone for so many seconds is closed, not loaded again.
+_PATIENCE = 2.0
+#: Decisions of a long film have some hundred kilobytes.
+_LONGEST = 64_000_000
+
+
+class ReviewSession:
+    """A file under review: its page, and its decisions written."""
+
+    def __init__(self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None) -> None:
+        self.job, self.fixer, self.below, self.other = job, fixer, below, other
+        self._rows: Rows | None = None
+        self._ours: dict[Path, str] = {}
+        self._lock = threading.Lock()
+
+    def report(self) -> Report:
+        """What the page shows of the file as it is now. Raises CappuncError and OSError."""
+        data = read_bytes(self.job.source)
+        document = self.fixer.read(decode(data, self.job.encoding)[0], self.job.file_name)
+        if self._rows is not None and len(self._rows) != len(document.words):
+            self._rows = None  # another text: the file has been changed
+        found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
+        found["encoding"] = self.job.encoding
+        found["writable"] = not is_pipe(self.job.source)
+        return compared(found, *self.other) if self.other else found
+
+    def write(self, body: bytes) -> Report:
+        """Write decisions in place or beside the file; what was done. Raises CappuncError and OSError."""
+        with self._lock:
+            decisions = parse_decisions(body)
+            if is_pipe(self.job.source):
+                raise CappuncError("a pipe has no place to write to", self.job.name)
+            source = Path(self.job.source)
+            in_place = json.loads(body).get("where") == "in-place"
+            target = source if in_place else beside(source)
+            mode: Mode = "in-place" if in_place else "new"
+            if not in_place and target.is_file() and self._ours.get(target) == sha256(target.read_bytes()):
+                mode = "force"  # what this session has written itself
+            job = replace(self.job, target=target)
+            data = read_bytes(job.source)
+            signed = sign(data, decisions, self.fixer, job)
+            write_signed(job, signed, mode, data)
+            self._ours[target] = sha256(signed.data)
+            return {
+                "written": str(target),
+                "changed": signed.changed,
+                "refused": [[d.word + 1, now, d.text] for d, now in signed.refused],
+                "in_place": in_place,
+                "sha256": self._ours[target],
+            }
+
+
+class ReviewServer(ThreadingHTTPServer):
+    """Serves a session on 127.0.0.1, on a free port, below a token that nobody can guess."""
+
+    daemon_threads = True
+
+    def __init__(self, session: ReviewSession) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
+        self._closing: threading.Timer | None = None
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+    def opened(self) -> None:
+        """The page is there (again)."""
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+
+    def closed(self) -> None:
+        """The page is gone, perhaps to be loaded again."""
+        self.opened()
+        self._closing = threading.Timer(_PATIENCE, self.shutdown)
+        self._closing.daemon = True
+        self._closing.start()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ReviewServer
+    server_version, sys_version = "cappunc", ""
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def do_GET(self) -> None:
+        path = self._path()
+        if path is None:
+            return
+        if path != "":
+            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+            return
+        self.server.opened()
+        try:
+            page = page_bytes(self.server.session.report(), self.server.address)
+        except (CappuncError, OSError) as error:
+            self._refused(error)
+            return
+        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8")
+
+    def do_POST(self) -> None:
+        path = self._path()
+        if path is None:
+            return
+        origin = self.headers.get("Origin")
+        length = self.headers.get("Content-Length", "")
+        if origin is not None and origin not in self._origins():
+            self._answer(HTTPStatus.FORBIDDEN, b"another page\n")
+        elif not (length.isascii() and length.isdigit() and int(length) <= _LONGEST):
+            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
+        elif path == "closed":
+            self.rfile.read(int(length))
+            self._answer(HTTPStatus.OK, b"")
+            self.server.closed()
+        elif path != "write":
+            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+        elif self.headers.get_content_type() != "application/json":
+            self._answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, b"JSON alone\n")
+        else:
+            try:
+                done = self.server.session.write(self.rfile.read(int(length)))
+            except (CappuncError, OSError) as error:
+                self._refused(error)
+            else:
+                self._json(HTTPStatus.OK, done)
+
+    def _path(self) -> str | None:
+        """What is asked for below the token; None, and it is answered, for whoever does not know it."""
+        hosts = [origin.removeprefix("http://") for origin in self._origins()]
+        _, token, *rest = [*self.path.split("/", 2), ""]
+        if self.headers.get("Host") not in hosts:  # a name that somebody else has bent to this machine
+            self._answer(HTTPStatus.FORBIDDEN, b"another host\n")
+            return None
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
+            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+            return None
+        return "/".join(rest[:-1])
+
+    def _origins(self) -> list[str]:
+        return [f"http://{host}:{self.server.server_port}" for host in ("127.0.0.1", "localhost")]
+
+    def _refused(self, error: CappuncError | OSError) -> None:
+        self._json(HTTPStatus.CONFLICT, {"error": str(about(error, self.server.session.job.name))})
+
+    def _json(self, status: HTTPStatus, told: dict[str, Any]) -> None:
+        self._answer(status, json.dumps(told).encode(), "application/json")
+
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+        if status >= HTTPStatus.BAD_REQUEST:
+            self.close_connection = True  # what was sent may not have been read
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Frame-Options", "DENY"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Connection", "close" if self.close_connection else "keep-alive"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: standard error is for what went wrong."""
