@@ -143,8 +143,8 @@ def test_what_would_be_read_otherwise_stays_and_is_told(tmp_path: Path) -> None:
     path.write_bytes(data)
     (tmp_path / "d.json").write_bytes(decisions(data, {2: ("wort2", "Wort2:"), 3: ("wort3", "wort3!")}))
     run = command("review", "--apply", tmp_path / "d.json", path, "-o", tmp_path / "new.srt")
-    assert f"{path}: word 3: is “Wort2” now, “Wort2:” would be read otherwise" in run.stderr
-    assert (tmp_path / "new.srt").read_bytes() == data.replace(b"wort3 ", b"wort3! ").replace(b"wort2 ", b"Wort2 ")
+    assert f"{path}: word 3: is “Wort2,” now, “Wort2:” would be read otherwise" in run.stderr
+    assert (tmp_path / "new.srt").read_bytes() == data.replace(b"wort3 ", b"wort3! ").replace(b"wort2 ", b"Wort2, ")
 
 
 def command(*arguments: str | Path) -> Result:
