@@ -18,6 +18,7 @@ from cappunc_cli.application.language_detection import (
     AUTO,
     known_languages,
     language_of_text,
+    languages_of,
     model_seen,
     named_model,
 )
@@ -198,8 +199,13 @@ def _fixer(
         code = language_of_text(text, known_languages())
         chosen = model_seen(code, settings.engine, fast), code
     name, own = chosen
+    if own is None:
+        codes = list(given.config.languages) if given else languages_of(name, settings.engine)
+        own = language_of_text(text, codes) if len(codes) > 1 else None
     settings = replace(settings, model=name, options=replace(settings.options, language=own))
     settings.check(given.config if given else None)
+    if notice := settings.notice(given.config if given else None):
+        _warn(notice)
     fixer = _LastingFixer(settings, _warn)
     fixer.given = given
     return fixer

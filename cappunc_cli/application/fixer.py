@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, limited, refuse_unsure, writable
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.transcript.labels import cached_strip
 
@@ -76,16 +77,25 @@ class Settings:
 
         `config` is that of the model, where it is open already.
         """
-        if config is None:
-            from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-
-            kind = ENGINES[self.engine]
-            config = ModelConfig.load(find_model(self.model, kind), kind.config)
+        config = config or self._config()
         self.options.windows(config)
         self.options.around(config)
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
+
+    def _config(self) -> ModelConfig:
+        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+
+        kind = ENGINES[self.engine]
+        return ModelConfig.load(find_model(self.model, kind), kind.config)
+
+    def notice(self, config: ModelConfig | None = None) -> str:
+        """What a user should know who asks a model for a language that it has not learnt; empty for one that it has."""
+        config, code = config or self._config(), self.options.language
+        if code is None or code in config.languages:
+            return ""
+        return f"{config.name} has learnt no {language(code).name}: nothing is promised of its marks and capitals"
 
 
 class Fixer:
@@ -107,8 +117,9 @@ class Fixer:
             model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
         except CappuncError as error:
             raise BadModel(error.message, error.path, error.line) from error
-        if model.engine.warning:
-            self._warn(model.engine.warning)
+        for warning in (model.engine.warning, self.settings.notice(model.config)):
+            if warning:
+                self._warn(warning)
         self._detail(f"the model {model.config.name} runs on {model.engine.device}")
         return model
 

@@ -103,7 +103,8 @@ def model_for(code: str, engine: str, fast: bool = False) -> str:
             except BadModel:
                 continue
             raise UnknownModel(f"{error.message}, or --engine {other}, which has one") from error
-        way = "" if code in UNSPACED else f"; cappunc train --lang {code} TEXT -o DIR makes one"
+        way = f"; cappunc train --lang {code} TEXT -o DIR makes one; --model NAME asks another's"
+        way = "" if code in UNSPACED else way
         raise UnknownModel(error.message + way) from error
 
 
@@ -117,13 +118,14 @@ def by_model(
 ) -> dict[tuple[str, str | None], list[Job]]:
     """The jobs by model and language, in the order of their files.
 
-    With `lang` auto and no `model` each file is looked at, and `refuse` hears of those that cannot be read or have
-    no model; otherwise one model does all, and raises BadModel if there is none. The language None is the model's.
+    With `lang` auto each file is looked at, unless a named `model` has one language alone; `refuse` hears of those
+    that cannot be read or have no model. Otherwise one model does all, and raises BadModel if there is none. The
+    language None is the model's.
     """
-    if (named := named_model(lang, model, engine, fast)) is not None:
+    codes = known_languages() if model is None else languages_of(model, engine)
+    if (named := named_model(lang, model, engine, fast)) is not None and (lang != AUTO or len(codes) == 1):
         return {named: list(jobs)}
-    codes = known_languages()
-    chosen = cache(partial(model_seen, engine=engine, fast=fast))
+    chosen = cache(partial(model_seen, engine=engine, fast=fast)) if model is None else lambda _: model
     result: dict[tuple[str, str | None], list[Job]] = {}
     for job in jobs:
         try:
@@ -155,6 +157,15 @@ def model_seen(code: str, engine: str, fast: bool = False) -> str:
         raise BadModel(
             f"looks like {language(code).name}: {error.message}; --lang says what it is if it is not"
         ) from error
+
+
+def languages_of(model: str, engine: str) -> list[str]:
+    """The languages of a model by its name or directory; raises BadModel."""
+    from cappunc_cli.restoration.model.engines import ENGINES
+    from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+
+    kind = ENGINES[engine]
+    return list(ModelConfig.load(find_model(model, kind), kind.config).languages)
 
 
 def known_languages() -> list[str]:

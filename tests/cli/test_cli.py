@@ -445,7 +445,18 @@ def test_a_language_without_a_model_has_a_way_to_one(tmp_path: Path) -> None:
     run = cappunc("fix", path, "-o", "-")
     assert (run.returncode, run.stdout, run.stderr.count(b"\n")) == (1, b"", 1)
     assert b"sv.txt: looks like sv: no model for sv (languages: " in run.stderr
-    assert b"; cappunc train --lang sv TEXT -o DIR makes one; --lang says what it is" in run.stderr
+    assert b"; cappunc train --lang sv TEXT -o DIR makes one; --model NAME asks another's; --lang" in run.stderr
+
+
+def test_a_model_asked_for_a_language_that_it_has_not_learnt_says_so(tiny: tuple[str, str]) -> None:
+    text = "hur mår du idag\n".encode()
+    run = cappunc("fix", *tiny, "--lang", "fr", data=text)
+    assert (run.returncode, run.stderr) == (
+        0,
+        b"cappunc: tiny has learnt no French: nothing is promised of its marks and capitals\n",
+    )
+    assert cappunc("fix", *tiny, "--lang", "fr", "--quiet", data=text).stderr == b""
+    assert cappunc("fix", *tiny, data=text).stderr == b""
 
 
 def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
