@@ -128,7 +128,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     files |= {"terms.txt": "London\n", "slides.txt": gold, "gold.txt": gold, "gold.srt": cue.replace(words, gold)}
     files |= {f"{folder}/a.srt": cue for folder in ("season1", "archive", "ours", "theirs", "notes")}
-    files["talk.srt.decisions.json"] = json.dumps(
+    files["Downloads/talk.srt.decisions.json"] = json.dumps(
         {"kind": "cappunc review", "sha256": sha256(cue.encode()).hexdigest(), "decisions": []}
     )
     files |= {"old.srt": cue, "gold/a.srt": files["gold.srt"], "call.json": heard, "fixtures/srt/talk.srt": cue}
