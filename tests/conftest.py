@@ -13,6 +13,8 @@ _SLOW_MACHINES = [HealthCheck.too_slow]
 settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
+# The settings of whoever runs the tests are none of theirs.
+os.environ["XDG_CONFIG_HOME"] = str(HERE / "no-such-folder")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -61,7 +61,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "cli": (
         NOUNS | {"application", "formats", "layout", "evaluation", "restoration", "benchmark", "training"},
-        {"typer", "rich", "torch"},
+        {"typer", "rich", "torch", "platformdirs"},
     ),
     "__main__": ({"cli"}, set()),
     "__init__": (NOUNS | {"application", "formats", "restoration"}, set()),
@@ -72,6 +72,7 @@ SOLE = {
     "tokenizers": "restoration/model/pieces.py",
     "torch": "cli/train.py",
     "py3langid": "application/language_detection.py",
+    "platformdirs": "cli/settings.py",
     "charset_normalizer": "application/storage/encodings.py",
 }
 HEAVY = (

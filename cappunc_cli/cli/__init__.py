@@ -10,6 +10,7 @@ import sys
 from typing import Annotated, cast
 
 import typer
+from typer.main import get_command
 
 from cappunc_cli import __version__
 from cappunc_cli.application.progress import Reporter, make_streams_safe
@@ -17,11 +18,13 @@ from cappunc_cli.application.storage.files import about
 from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
+from cappunc_cli.cli.config import config
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.review import review
+from cappunc_cli.cli.settings import default_map, place_of
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -46,6 +49,7 @@ app.command()(glossary)
 app.command()(captions)
 app.command()(bench)
 app.command()(train)
+app.command()(config)
 app.add_typer(models, name="models")
 
 
@@ -77,14 +81,18 @@ def cappunc(
 def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
     make_streams_safe()
+    group = get_command(app)
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[2:])))
     except typer.Abort:
         sys.exit(130)
     except _USAGE as error:
         asked = cast("typer.BadParameter", error)
-        command = f"; see {asked.ctx.command_path} --help" if asked.ctx else ""
-        Reporter().error(" ".join(asked.format_message().split()).rstrip(".") + command)
+        command, place = f"; see {asked.ctx.command_path} --help" if asked.ctx else "", ""
+        if asked.ctx and (parameter := getattr(asked, "param", None)) is not None:
+            place = place_of(group, sys.argv[2:], asked.ctx.info_name or "", parameter.name)
+        said = " ".join(asked.format_message().split()).rstrip(".")
+        Reporter().error(f"{place}: {said}" if place else said + command)
         sys.exit(2)
     except (CappuncError, OSError) as error:
         unread = isinstance(error, OSError) and error.filename is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -34,6 +34,23 @@ Files = Annotated[
 ]
 
 
+def _begins(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers to complete a value with."""
+    return lambda incomplete: [name for name in sorted(names) if name.startswith(incomplete)]
+
+
+def _formats(incomplete: str) -> list[str]:
+    from cappunc_cli.formats import FORMATS
+
+    return _begins(FORMATS)(incomplete)
+
+
+def _models(incomplete: str) -> list[str]:
+    from cappunc_cli.restoration.model.registry import installed
+
+    return _begins({directory.name for engine in ENGINES.values() for directory in installed(engine)})(incomplete)
+
+
 def _format(name: str | None) -> str | None:
     if name is not None:
         from cappunc_cli.formats import FORMATS
@@ -55,12 +72,19 @@ EngineName = Annotated[
         "--engine",
         metavar="|".join(ENGINES),
         callback=_engine,
+        autocompletion=_begins(ENGINES),
         help="; ".join(f"{name}: {kind.about}" for name, kind in ENGINES.items()) + ".",
     ),
 ]
 FormatName = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", callback=_format, help="Format of the files, if it is not found."),
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        callback=_format,
+        autocompletion=_formats,
+        help="Format of the files, if it is not found.",
+    ),
 ]
 
 
@@ -99,9 +123,18 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")]
-Lang = Annotated[str, typer.Option(metavar="CODE", parser=code_of, help="Language of the files; auto looks at each.")]
+Lang = Annotated[
+    str,
+    typer.Option(
+        metavar="CODE",
+        parser=code_of,
+        autocompletion=_begins(["auto", *LANGUAGES]),
+        help="Language of the files; auto looks at each.",
+    ),
+]
 ModelByLanguage = Annotated[
-    str | None, typer.Option(metavar="NAME|DIR", help="Default: by the language. See: cappunc models.")
+    str | None,
+    typer.Option(metavar="NAME|DIR", autocompletion=_models, help="Default: by the language. See: cappunc models."),
 ]
 
 

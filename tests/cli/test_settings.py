@@ -1,0 +1,140 @@
+"""Settings of files and the environment: which of them holds, what may not be set, and who said what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cappunc_cli
+from cappunc_cli.cli import app
+from cappunc_cli.cli.settings import COMMANDS, OPTIONS, Options
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user whose configuration folder is `tmp_path`/config; the files lie in `tmp_path`/work."""
+    (tmp_path / "config/cappunc").mkdir(parents=True)
+    (tmp_path / "work/season1").mkdir(parents=True)
+    (tmp_path / "work/season1/a.txt").write_text("hello anna then we went to london\n", "utf-8")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CAPPUNC_")}
+    return {
+        **kept,
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1]),
+    }
+
+
+def cappunc(*words: str | Path, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cappunc_cli", *map(str, words)]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=env, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+only_xdg = pytest.mark.skipif(sys.platform != "linux", reason="XDG_CONFIG_HOME is Linux's")
+
+
+@only_xdg
+def test_the_stronger_setting_holds(tmp_path: Path, home: dict[str, str]) -> None:
+    work = tmp_path / "work"
+    (tmp_path / "config/cappunc/config.toml").write_text('lang = "de"\nwindow = 60\nquiet = true\n', "utf-8")
+    (work / "cappunc.toml").write_text('lang = "es"\n[fix]\nlang = "ro"\nglossary = "terms.txt"\n', "utf-8")
+    (work / "terms.txt").write_text("London\n", "utf-8")
+    env = {**home, "CAPPUNC_WINDOW": "70", "CAPPUNC_CHECK_LANG": "eu"}
+    run = cappunc("config", "--json", "season1/a.txt", cwd=work, env=env)
+    found = {(one["command"], one["option"]): (one["value"], one["source"]) for one in json.loads(run.stdout)}
+    ours, theirs = str(work / "cappunc.toml"), str(tmp_path / "config/cappunc/config.toml")
+    assert found["fix", "lang"] == ("ro", ours)
+    assert found["captions", "lang"] == ("es", ours)
+    assert found["check", "lang"] == ("eu", "$CAPPUNC_CHECK_LANG")
+    assert found["fix", "window"] == ("70", "$CAPPUNC_WINDOW")
+    assert found["fix", "quiet"] == (True, theirs)
+    assert found["fix", "glossary"] == (str(work / "terms.txt"), ours)
+    assert not {command for command, _ in found} & {"eval", "train", "bench"}
+    shown = cappunc("config", cwd=work, env=env).stdout
+    assert f'fix lang = "ro"  {ours}\n' in shown
+
+
+@only_xdg
+def test_the_command_line_is_stronger_still(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
+    work = tmp_path / "work"
+    # The nearest file alone counts, from the directory of the first file upwards.
+    (work / "cappunc.toml").write_text("no TOML at all", "utf-8")
+    (work / "season1/cappunc.toml").write_text(f'model = "{tiny_model}"\nmarks = ""\n', "utf-8")
+
+    def fixed(*options: str) -> str:
+        run = cappunc("fix", work / "season1/a.txt", "-o", "-", *options, cwd=tmp_path, env=home)
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    assert not set(fixed()) & set(",.?!")
+    assert set(fixed("--marks", ",.")) & set(",.")
+
+
+@only_xdg
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('lang = "en"\nx = = 3\n', ":2: no TOML: "),
+        ("lnag = 3\n", ": no option is called lnag"),
+        ("[fix]\nwidth = 37\n", ": no option is called width"),
+        ("[eval]\nbootstrap = 3\n", ": [eval] is no command with settings; there are: fix, "),
+        ("force = true\n", ": --force is asked for on the command line each time"),
+        ("[fix]\nin-place = true\n", ": --in-place is asked for on the command line each time"),
+        ('output = "/"\n', ": --output is asked for on the command line each time"),
+        ("lang = [1]\n", ": lang = [1]: a string or a number is what it takes"),
+        ('pauses = "no"\n', ": pauses = 'no': true or false is what it takes"),
+        ('window = "x"\n', ": Invalid value for '--window': "),
+        ('lang = "klingon"\n', None),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_file(text: str, said: str | None, tmp_path: Path, home: dict[str, str]) -> None:
+    path = tmp_path / "work/cappunc.toml"
+    path.write_text(text, "utf-8")
+    run = cappunc("fix", "season1/a.txt", cwd=tmp_path / "work", env=home)
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+    assert run.stderr.startswith("cappunc: " if said is None else f"cappunc: {path}{said}")
+    assert [file.name for file in (tmp_path / "work/season1").iterdir()] == ["a.txt"]
+
+
+def test_every_option_that_may_be_set_is_one() -> None:
+    from typer.main import get_command
+
+    options = Options.of(get_command(app))
+    assert set(options) <= set(COMMANDS)
+    named = set().union(*options.values())
+    assert {"lang", "marks", "width"} <= named & OPTIONS
+    # What a file could be lost by is never among them.
+    assert not OPTIONS & {"output", "in-place", "force", "apply", "listen", "open", "html", "csv", "json", "diff"}
+
+
+@pytest.mark.parametrize(
+    ("begun", "offered"),
+    [
+        (["fix", "--lang", "e"], {"en", "es", "eu"}),
+        (["fix", "--format", "srt"], {"srt"}),
+        (["check", "--model", "en"], {"en", "en-fast", "en-live"}),
+        (["fix", "--engine", "on"], {"onnx"}),
+    ],
+)
+def test_a_shell_completes_values(begun: list[str], offered: set[str], home: dict[str, str], tmp_path: Path) -> None:
+    words = ["cappunc", *begun]
+    env = {
+        **home,
+        "_CAPPUNC_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'cappunc'; from cappunc_cli.cli import main; main()"],
+        capture_output=True, text=True, env=env, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    found = set(run.stdout.split())
+    assert found <= offered or begun[1] == "--model", run.stderr
+    assert found & offered
