@@ -18,7 +18,7 @@ from cappunc_cli.application.storage.files import about
 from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
-from cappunc_cli.cli.config import config
+from cappunc_cli.cli.configuration import config
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
