@@ -10,7 +10,7 @@ import typer
 
 from cappunc_cli.application.progress import escaped
 from cappunc_cli.application.storage.files import write_json
-from cappunc_cli.cli.settings import Options, settings
+from cappunc_cli.cli.settings import SettableOptions, settings
 
 
 def config(
@@ -32,7 +32,7 @@ def config(
     width = 37
     """
     assert context.parent is not None  # it is a command of the program
-    found = settings(Options.of(context.parent.command), paths or [])
+    found = settings(SettableOptions.of(context.parent.command), paths or [])
     if as_json:
         write_json([asdict(one) for one in found])
         return

@@ -41,11 +41,11 @@ class Setting:
     source: str
 
 
-class Options(dict[str, dict[str, Any]]):
+class SettableOptions(dict[str, dict[str, Any]]):
     """By command that may be set, its options by their names without dashes: Click's parameters."""
 
     @classmethod
-    def of(cls, group: Any) -> Options:
+    def of(cls, group: Any) -> SettableOptions:
         """The options of the commands of a Click group."""
         return cls(
             {
@@ -65,7 +65,7 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """What Click takes for the defaults of a group's commands, by command and parameter. Raises WrongUsage."""
     if not files(words) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
-    options = Options.of(group)
+    options = SettableOptions.of(group)
     result: dict[str, dict[str, Any]] = {}
     for one in settings(options, words):
         result.setdefault(one.command, {})[options[one.command][one.option].name] = one.value
@@ -74,7 +74,7 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def place_of(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
     """Where a parameter is set that the command line `words` do not name; empty where it is not."""
-    options = Options.of(group)
+    options = SettableOptions.of(group)
     for one in settings(options, words):
         same = one.command == command and options[command][one.option].name == parameter
         if same and not any(word.split("=")[0] in options[command][one.option].opts for word in words):
@@ -82,7 +82,7 @@ def place_of(group: Any, words: Sequence[str], command: str, parameter: str) -> 
     return ""
 
 
-def settings(options: Options, words: Sequence[str]) -> list[Setting]:
+def settings(options: SettableOptions, words: Sequence[str]) -> list[Setting]:
     """All that is set, the strongest of each option alone; `words` are those of a command line. Raises WrongUsage."""
     found: dict[tuple[str, str], Setting] = {}
     for path in files(words):
@@ -105,7 +105,7 @@ def files(words: Sequence[str]) -> list[Path]:
     return [path for path in (own, near) if path is not None and path.is_file()]
 
 
-def _from_file(path: Path, known: Options) -> Iterator[Setting]:
+def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
     import tomllib
 
     try:
@@ -151,7 +151,7 @@ def _placed(name: str, value: str | float | bool, folder: Path) -> str | bool:
     return str(beside) if name in _FILES and beside.exists() else str(value)
 
 
-def _from_environment(known: Options) -> Iterator[Setting]:
+def _from_environment(known: SettableOptions) -> Iterator[Setting]:
     for command, options in known.items():
         for name in options.keys() & OPTIONS:
             shouted = name.replace("-", "_").upper()

@@ -12,7 +12,7 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.cli import app
-from cappunc_cli.cli.settings import COMMANDS, OPTIONS, Options
+from cappunc_cli.cli.settings import COMMANDS, OPTIONS, SettableOptions
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_said_with_its_file(text: str, said: str | None, tmp_pa
 def test_every_option_that_may_be_set_is_one() -> None:
     from typer.main import get_command
 
-    options = Options.of(get_command(app))
+    options = SettableOptions.of(get_command(app))
     assert set(options) <= set(COMMANDS)
     named = set().union(*options.values())
     assert {"lang", "marks", "width"} <= named & OPTIONS
