@@ -19,6 +19,7 @@ from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
 from cappunc_cli.cli.configuration import config
+from cappunc_cli.cli.convert import convert
 from cappunc_cli.cli.eval import eval_
 from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
@@ -47,6 +48,7 @@ app.command()(check)
 app.command()(review)
 app.command()(glossary)
 app.command()(captions)
+app.command()(convert)
 app.command()(bench)
 app.command()(train)
 app.command()(config)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,19 +29,17 @@ from cappunc_cli.cli.parameters import (
     options_checked,
     or_standard_input,
 )
-from cappunc_cli.errors import BadInput, BadModel, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.application.processing import Mode
     from cappunc_cli.layout import Limits
-    from cappunc_cli.transcript.words import Document, Word
+    from cappunc_cli.transcript.words import Document
 
 #: What recognisers leave beside their words with times, captions apart.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
-#: With fewer words that have times a file is timed by captions or segments.
-_TIMED = 0.75
 
 
 class CaptionKind(StrEnum):
@@ -50,6 +47,17 @@ class CaptionKind(StrEnum):
 
     SRT = "srt"
     VTT = "vtt"
+    ASS = "ass"
+    TTML = "ttml"
+
+
+class Speakers(StrEnum):
+    """How captions show who speaks (`conversion.made_captions.SPEAKERS`)."""
+
+    NONE = "none"
+    DASH = "dash"
+    NAME = "name"
+    VOICE = "voice"
 
 
 def captions(
@@ -71,6 +79,10 @@ def captions(
         float, typer.Option(min=1, metavar="N", callback=finite, help="Characters that can be read in a second.")
     ] = 20.0,
     gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between two captions.")] = 83,
+    speakers: Annotated[
+        Speakers,
+        typer.Option(help="Who speaks: a dash or the name where another begins, or the format's own field (voice)."),
+    ] = Speakers.NONE,
     rewrap: Annotated[
         bool, typer.Option("--rewrap", help="Keep captions and their times; only break their lines anew.")
     ] = False,
@@ -86,12 +98,12 @@ def captions(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Make captions of words that have times of their own: SRT or WebVTT from a recogniser's JSON, CTM, TextGrid.
+    """Make captions of words with times: SRT, WebVTT, ASS or TTML from a recogniser's JSON, CTM, TextGrid, captions.
 
-    Every word comes once and in order, those of several channels as they are heard; sounds and names of speakers do not
-    come along. Without -o they go to standard output if that is piped or redirected, and else beside the input as
-    talk.captions.srt. Below a directory, files of captions and plain text are passed over; with --rewrap, all but SRT,
-    WebVTT and SBV.
+    Every word comes once and in order, those of several channels as they are heard; sounds do not come along, names of
+    speakers with --speakers. Words without times of their own share those of their segment. Without -o they go to
+    standard output if that is piped or redirected, and else beside the input as talk.captions.srt. Below a directory,
+    files of captions and plain text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
 
     \b
     cappunc captions talk.json                      writes talk.captions.srt
@@ -106,6 +118,10 @@ def captions(
     claimed = _claimed(output)
     if to is not None and claimed not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
+    if speakers is Speakers.VOICE and (to or claimed) in (None, CaptionKind.SRT):
+        raise typer.BadParameter(
+            "SRT has no field for who speaks: --speakers name, or --to vtt", param_hint="--speakers"
+        )
     limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
     names = or_standard_input(files, context)
     reporter = Reporter(quiet, verbose)
@@ -122,21 +138,20 @@ def captions(
         jobs = mark_found(_jobs(found, output, None if rewrap else kind, tree), names, encoding)
     file = Path(output or "")
     if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
-        raise typer.BadParameter(
-            f"{output} is no name for SRT (.srt) nor WebVTT (.vtt, .webvtt); --to names one", param_hint="-o"
-        )
+        raise typer.BadParameter(f"{output} is no name for SRT, WebVTT, ASS nor TTML; --to names one", param_hint="-o")
     if rewrap:
         with options_checked():
             check_name(jobs, format_name)
+    from cappunc_cli.application.conversion.language_parts import by_language
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.restoration.options import Options
 
-    for name, code, some in _parts(jobs, lang, model, restore and not rewrap, reporter):
+    for name, code, some in by_language(jobs, lang, model, restore and not rewrap, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None))
         if name:
             settings.check()
         fixer = Fixer(settings, reporter.info, reporter.detail)
-        maker = _Maker(fixer, code, limits, kind, restore, rewrap)
+        maker = _Maker(fixer, code, limits, kind, restore, rewrap, speakers.value)
         for job in some:
             try:
                 reporter.info(maker.make(job, "force" if force else "new", reporter))
@@ -175,33 +190,9 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
 
 
-def _begins_anew(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
-    """Whether a recording begins before the one in front of it has ended."""
-    known = [(start, name) for start, name in zip(starts, recordings, strict=True) if start is not None]
-    return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
-
-
 def _beside(source: str, path: Path) -> Path:
     """`talk.en.json` becomes `talk.en.captions.srt`."""
     return Path(source).with_name(f"{path.stem}.captions{path.suffix}")
-
-
-def _parts(
-    jobs: Sequence[Job], lang: str, model: str | None, restore: bool, reporter: Reporter
-) -> list[tuple[str, str, list[Job]]]:
-    """(model, language, jobs): each language has its model, if one is needed."""
-    from cappunc_cli.application.language_detection import AUTO, by_model, known_languages, language_of
-
-    if restore:
-        parts = by_model(jobs, lang, model, "onnx", reporter.error)
-        return [(name, code or "", some) for (name, code), some in parts.items()]
-    by_code: dict[str, list[Job]] = {}
-    for job in jobs:
-        try:
-            by_code.setdefault(language_of(job, known_languages()) if lang == AUTO else lang, []).append(job)
-        except (CappuncError, OSError) as error:
-            reporter.error(about(error, job.name))
-    return [("", code, some) for code, some in by_code.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +205,7 @@ class _Maker:
     kind: CaptionKind
     restore: bool
     rewrap: bool
+    speakers: str
 
     def make(self, job: Job, mode: Mode, reporter: Reporter) -> str:
         """Write the captions of a file, and tell what was done. Raises CappuncError and OSError."""
@@ -244,32 +236,18 @@ class _Maker:
         return language(self.code or self.fixer.model.config.languages[0])
 
     def _cut(self, document: Document) -> tuple[str, str]:
-        from cappunc_cli.formats import channels
-        from cappunc_cli.formats.timed_text.rewrap import FORMATS
-        from cappunc_cli.layout import as_heard, cut, render
+        from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
+        from cappunc_cli.layout import render
 
-        words: Sequence[Word] = document.words
-        timed = sum(start is not None for start in document.words.starts)
-        if timed < _TIMED * len(words):
-            hint = "; --rewrap breaks the lines of its captions anew" if document.format in FORMATS else ""
-            raise UnknownFormat(
-                f"{timed} of its {len(words)} words have times of their own, too few for captions{hint}"
-            )
+        words, note = timed_words(document)
         texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
-        heard = channels(document)
-        recordings = [recording for recording, _ in heard]
-        if len(set(recordings)) > 1 and _begins_anew(document.words.starts, recordings):
-            raise BadInput("its recordings each begin at their own zero: each needs a file of its own")
-        if len(set(recordings)) == 1 < len(set(heard)):
-            order, words = as_heard(words, heard)
-            texts = [texts[i] for i in order]
-        made = cut(words, texts, self._language, self.limits)
+        made, shown = cut_captions(document, words, texts, self._language, self.limits, self.speakers)
         speed = self.limits.speed
         fast = sum(1000 * sum(map(len, c.lines)) > speed * (c.end - c.start) for c in made)
         told = f"{len(words):,} words, {len(made):,} caption{'' if len(made) == 1 else 's'}" + (
             f", {fast:,} faster than {speed:g} characters a second" if fast else ""
         )
-        return render(made, texts, self.kind.value), told
+        return render(made, shown, self.kind.value), "; ".join(filter(None, (told, note, left_out(document))))
 
     def _rewrapped(self, document: Document) -> tuple[str, str]:
         from cappunc_cli.formats import rewrap, verify

@@ -1,4 +1,4 @@
-"""Words in lines and captions: where a line breaks, where a caption ends, and captions as SRT or WebVTT.
+"""Words in lines and captions: where a line breaks, where a caption ends, and captions as files.
 
 Nothing here runs unless it is asked for (`cappunc captions`): `fix` leaves every line as it is.
 """

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape, unescape
 from io import StringIO
 
 from cappunc_cli.errors import BadInput
+from cappunc_cli.layout.markup_files import ass, ass_texts, ttml, ttml_texts
 from cappunc_cli.layout.segmentation import Caption
 from cappunc_cli.transcript.words import timestamp
+
+#: Who speaks, as `_vtt` writes it.
+_VOICE = re.compile(r"^<v [^>]*>")
 
 
 def _srt(captions: Sequence[Caption]) -> str:
@@ -34,6 +39,8 @@ def _vtt(captions: Sequence[Caption]) -> str:
     file = WebVTT()
     for caption in captions:
         text = escape("\n".join(caption.lines), quote=False)
+        if caption.speaker:
+            text = f"<v {escape(' '.join(caption.speaker.split()), quote=False)}>{text}"
         file.captions.append(Cue(timestamp(caption.start), timestamp(caption.end), text))
     return str(file.content)
 
@@ -41,13 +48,15 @@ def _vtt(captions: Sequence[Caption]) -> str:
 def _vtt_texts(text: str) -> list[str]:
     from webvtt import WebVTT
 
-    return [unescape(cue.raw_text) for cue in WebVTT.from_string(text).captions]
+    return [unescape(_VOICE.sub("", cue.raw_text)) for cue in WebVTT.from_string(text).captions]
 
 
 #: What a file of captions may be, with what writes it and what reads its texts.
 CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable[[str], list[str]]]] = {
     "srt": (_srt, _srt_texts),
     "vtt": (_vtt, _vtt_texts),
+    "ass": (ass, ass_texts),
+    "ttml": (ttml, ttml_texts),
 }
 
 

@@ -36,13 +36,17 @@ _LINES, _SHORT, _FAST, _ORPHAN = 0.6, 8.0, 6.0, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The words `first` to `stop` (exclusive) in lines, shown from `start` to `end` (ms)."""
+    """The words `first` to `stop` (exclusive) in lines, shown from `start` to `end` (ms).
+
+    `speaker` is who speaks, where a format has a place for that.
+    """
 
     first: int
     stop: int
     start: int
     end: int
     lines: tuple[str, ...]
+    speaker: str = ""
 
 
 def cut(words: Sequence[Word], texts: Sequence[str], language: Language, limits: Limits) -> list[Caption]:

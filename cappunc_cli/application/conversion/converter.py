@@ -1,0 +1,102 @@
+"""`cappunc convert` for one file: read, restored where it lacks marks, written as another format, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, own_cues, timed_words
+from cappunc_cli.application.conversion.readable import readable, words_json
+from cappunc_cli.errors import BadInput
+from cappunc_cli.languages import Language, language
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.layout import Caption
+    from cappunc_cli.transcript.words import Document
+
+#: What a file can become: captions, a transcript to read, and words for other programs.
+CAPTIONS, TEXTS, WORDS = ("srt", "vtt", "ass", "ttml"), ("txt", "md"), ("json",)
+KINDS = (*CAPTIONS, *TEXTS, *WORDS)
+#: They have a place of their own for who speaks.
+_VOICED = ("vtt", "ass", "ttml")
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """One file after the other into `kind`, all in one language; the language "" is the model's."""
+
+    fixer: Fixer
+    code: str
+    kind: str
+    restore: bool
+    speakers: bool = True
+    times: bool = False
+
+    def convert(self, document: Document) -> tuple[str, str]:
+        """The new file, which has every word once and in order, and what there is to tell. Raises CappuncError."""
+        texts = list(document.words.texts)
+        if self.restore and texts:
+            texts = list(next(self.fixer.restore([document])))
+        own = self._language
+        if self.kind in TEXTS:
+            output = readable(document, texts, own, self.kind, self.speakers, self.times)
+            return output, _told(f"{len(texts):,} words", left_out(document))
+        if self.kind in WORDS:
+            output = words_json(document, texts, own)
+            _check(output, "json", texts)
+            return output, _told(f"{len(texts):,} words", left_out(document))
+        return self._captions(document, texts)
+
+    @property
+    def _language(self) -> Language:
+        return language(self.code or self.fixer.model.config.languages[0])
+
+    def _captions(self, document: Document, texts: Sequence[str]) -> tuple[str, str]:
+        from cappunc_cli import formats
+        from cappunc_cli.layout import Limits, render
+
+        how = "none" if not self.speakers else "voice" if self.kind in _VOICED else "name"
+        changed = document
+        if list(texts) != document.words.texts:
+            source = formats.write(document, texts)
+            changed = formats.read(source, format=document.format)
+        made = own_cues(changed, how)
+        notes = []
+        if made is not None:
+            shown = [word for caption in made for line in caption.lines for word in line.split()]
+            texts = changed.words.texts
+        else:
+            words, note = timed_words(document)
+            made, shown = cut_captions(document, words, texts, self._language, Limits(), how)
+            texts = texts if len(set(formats.channels(document))) < 2 else shown
+            notes = [note, left_out(document)]
+        output = render(made, shown, self.kind)
+        if how != "name":  # a name before a line may be read as a speaker's or not
+            _check(output, self.kind, texts)
+        return output, _told(f"{len(document.words):,} words, {_count(made)}", *notes)
+
+
+def _told(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
+
+
+def _count(made: Sequence[Caption]) -> str:
+    return f"{len(made):,} caption{'' if len(made) == 1 else 's'}"
+
+
+def _check(output: str, kind: str, texts: Sequence[str]) -> None:
+    """Raises BadInput unless our own reader finds these words in the new file."""
+    from cappunc_cli import formats
+
+    if not texts:
+        return
+    document = formats.read(output, f"x.{kind}", None if kind == "json" else kind)
+    found = [part for text in document.words.texts for part in text.split()]
+    wanted = [part for text in texts for part in text.split()]
+    for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
+        if one.lstrip("-–—") != other.lstrip("-–—"):  # a dash at the head of a line is a speaker's
+            raise BadInput(f"“{other}” (word {i}) would be read as “{one}” in {kind.upper()}")
+    if len(found) != len(wanted):
+        raise BadInput(f"{kind.upper()} would have {len(found)} words in place of {len(wanted)}")

@@ -1,0 +1,94 @@
+"""A transcript to read: paragraphs with names and times, as text, Markdown, or words for other programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.layout.paragraphs import paragraphs
+from cappunc_cli.transcript.spread_times import spread_times
+from cappunc_cli.transcript.words import timestamp
+
+if TYPE_CHECKING:
+    from cappunc_cli.languages import Language
+    from cappunc_cli.transcript.words import Document
+
+#: What Markdown takes for markup within a line, and at its beginning.
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s)")
+
+
+def readable(
+    document: Document, texts: Sequence[str], language: Language, kind: str, speakers: bool, times: bool
+) -> str:
+    """The words, which read `texts`, as `txt` or `md`; raises BadInput where a word would be lost."""
+    words = spread_times(document.words)
+    found = paragraphs(words, texts, language)
+    turns = list(document.words.turns)
+    parts, last = [], None
+    for start, stop in found:
+        name = document.speakers.get(turns[start] or 0, "") if speakers else ""
+        begin = words.starts[start]
+        time = timestamp(begin)[:-4] if times and begin is not None else ""
+        text = " ".join(" ".join(texts[start:stop]).split())
+        head = _head(name if name != last or time else "", time, kind)
+        parts.append(f"{head}{_escaped(text) if kind == 'md' else text}\n")
+        last = name or last
+        _check(text, texts[start:stop])
+    if any(stop != start for (_, stop), (start, _) in pairwise(found)) or sum(b - a for a, b in found) != len(texts):
+        raise BadInput("words would be lost between paragraphs")
+    return "\n".join(parts)
+
+
+def _check(text: str, texts: Sequence[str]) -> None:
+    if text.split() != [part for word in texts for part in word.split()]:
+        raise BadInput("words would be lost in a paragraph")
+
+
+def _head(name: str, time: str, kind: str) -> str:
+    if kind == "md":
+        said = " ".join(part for part in (f"**{_escaped(name)}**" if name else "", f"({time})" if time else "") if part)
+        return f"{said}  \n" if said else ""
+    said = " ".join(part for part in (f"[{time}]" if time else "", f"{name}:" if name else "") if part)
+    return f"{said} " if said else ""
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2][:-1]}\\{found[2][-1]}", text)
+
+
+def words_json(document: Document, texts: Sequence[str], language: Language) -> str:
+    """Segments of words with times in seconds, as Whisper writes them; those of a file's cues and turns."""
+    words = spread_times(document.words)
+    turns, cues = list(words.turns), list(words.cues)
+    segments: list[dict[str, Any]] = []
+    begun = 0
+    for stop in range(1, len(texts) + 1):
+        if stop < len(texts) and (turns[stop], cues[stop]) == (turns[begun], cues[begun]):
+            continue
+        own: list[dict[str, Any]] = [
+            {"word": " ".join(texts[i].split()), "start": _seconds(words.starts[i]), "end": _seconds(words.ends[i])}
+            for i in range(begun, stop)
+        ]
+        segment: dict[str, Any] = {}
+        if own[0]["start"] is not None and own[-1]["end"] is not None:
+            segment = {"start": own[0]["start"], "end": own[-1]["end"]}
+        if name := document.speakers.get(turns[begun] or 0):
+            segment["speaker"] = name
+        timed = all(word["start"] is not None and word["end"] is not None for word in own)
+        segment["text"] = " ".join(word["word"] for word in own)
+        if timed:
+            segment["words"] = own
+        segments.append(segment)
+        begun = stop
+    text = " ".join(segment["text"] for segment in segments)
+    return (
+        json.dumps({"language": language.code, "text": text, "segments": segments}, ensure_ascii=False, indent=1) + "\n"
+    )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

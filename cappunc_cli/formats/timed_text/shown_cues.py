@@ -1,0 +1,41 @@
+"""The cues of a file as a viewer sees them: their lines, sounds and labels included, without tags."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.source.spans import line_of
+from cappunc_cli.formats.source.visible import visible
+from cappunc_cli.formats.timed_text.cues import CueOrigin
+from cappunc_cli.formats.timed_text.lines import BREAKS
+from cappunc_cli.transcript.words import Document
+
+
+class ShownCue(NamedTuple):
+    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is who a tag or a field names, or ""."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+    speaker: str
+
+
+def shown_cues(document: Document) -> list[ShownCue] | None:
+    """The cues that show something, in the order of the file; raises BadInput for one that has no times.
+
+    None for a file of another kind, and for one whose cues repeat what the ones before show, as rolling captions do.
+    """
+    origin = document.origin
+    if not isinstance(origin, CueOrigin) or not origin.cues or not document.words.single:
+        return None
+    found = []
+    for cue in origin.cues:
+        seen = visible(origin.source, *cue.text, origin.hidden)
+        lines = tuple(line for raw in BREAKS.split(seen.text) if (line := " ".join(raw.split())))
+        if lines and (cue.start is None or cue.end is None):
+            raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, cue.text[0]))
+        if lines and cue.start is not None and cue.end is not None:
+            voice = seen.voices[0][1] if seen.voices else ""
+            found.append(ShownCue(cue.start, cue.end, lines, cue.speaker or voice))
+    return found

@@ -1,0 +1,202 @@
+"""`cappunc convert`, captions of files whose words have no times, and who speaks in both."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pysrt
+import pytest
+import webvtt
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from cappunc_cli import formats
+from cappunc_cli.application.conversion.converter import KINDS
+from cappunc_cli.cli import app
+from cappunc_cli.cli.convert import FileKind
+from cappunc_cli.languages import language
+from cappunc_cli.layout.paragraphs import paragraphs
+from cappunc_cli.transcript.spread_times import spread_times, untimed
+from cappunc_cli.transcript.words import Word
+
+VTT = """WEBVTT
+
+00:01.000 --> 00:03.000 line:10%
+<v Anna Lee>So we <i>went</i> home & slept.
+
+00:03.500 --> 00:06.000
+<v Bob>[laughs] Where is the {cat}?
+It was there.
+"""
+
+
+def cappunc(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def converted(path: Path, kind: str, *more: str) -> str:
+    run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-", *more)
+    assert run.exit_code == 0, run.output
+    return run.stdout
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.vtt"
+    path.write_text(VTT.replace("{cat}", "cat"), "utf-8")
+    return path
+
+
+def test_the_kinds_of_the_command_line_are_those_that_there_are() -> None:
+    assert list(map(str, FileKind)) == list(KINDS)
+
+
+def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
+    lines = [("So we went home & slept.",), ("[laughs] Where is the cat?", "It was there.")]
+    srt = pysrt.from_string(converted(talk, "srt", "--no-speakers"))
+    assert [(c.start.ordinal, c.end.ordinal, tuple(c.text.split("\n"))) for c in srt] == [
+        (1000, 3000, lines[0]),
+        (3500, 6000, lines[1]),
+    ]
+    assert pysrt.from_string(converted(talk, "srt"))[1].text.startswith("Bob: [laughs] Where")
+    vtt = webvtt.from_string(converted(talk, "vtt"))
+    assert [(c.start, c.voice) for c in vtt] == [("00:00:01.000", "Anna Lee"), ("00:00:03.500", "Bob")]
+    ass = [line for line in converted(talk, "ass").splitlines() if line.startswith("Dialogue:")]
+    assert ass == [
+        "Dialogue: 0,0:00:01.00,0:00:03.00,Default,Anna Lee,0,0,0,,So we went home & slept.",
+        r"Dialogue: 0,0:00:03.50,0:00:06.00,Default,Bob,0,0,0,,[laughs] Where is the cat?\NIt was there.",
+    ]
+    tree = ElementTree.fromstring(converted(talk, "ttml"))
+    cues = [e for e in tree.iter() if e.tag.endswith("}p")]
+    assert [(e.get("begin"), "\n".join(e.itertext())) for e in cues] == [
+        ("00:00:01.000", lines[0][0]),
+        ("00:00:03.500", "\n".join(lines[1])),
+    ]
+
+
+def test_a_transcript_to_read(talk: Path) -> None:
+    assert converted(talk, "txt", "--times") == (
+        "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"
+    )
+    assert converted(talk, "md", "--no-speakers") == "So we went home slept.\n\nWhere is the cat? It was there.\n"
+    run = cappunc("convert", "--no-restore", talk, "--to", "txt", "-o", "-")
+    assert "left out: what is no word behind 1 of them" in run.stderr
+
+
+def test_words_for_other_programs(talk: Path) -> None:
+    found = json.loads(converted(talk, "json"))
+    assert [(s["start"], s["end"], s["speaker"]) for s in found["segments"]] == [(1, 3, "Anna Lee"), (3.5, 6, "Bob")]
+    words = [word for segment in found["segments"] for word in segment["words"]]
+    assert [w["word"] for w in words][:3] == ["So", "we", "went"]
+    assert all(a["start"] <= a["end"] <= b["start"] for a, b in pairwise(words))
+
+
+def test_every_fixture_keeps_its_words_in_every_kind() -> None:
+    folder = Path(__file__).parents[2] / "fixtures"
+    done = 0
+    for path in sorted(folder.glob("*/talk.*")):
+        text = path.read_text("utf-8", "surrogateescape")
+        if path.suffix in (".arguments", ".expected") or ".fixed" in path.name or "\0" in text:
+            continue
+        wanted = formats.read(text, path.name).words.texts
+        for kind in ("srt", "ttml", "json"):
+            run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-", "--no-speakers")
+            if kind != "json" and path.suffix == ".txt":
+                assert "words have times" in run.stderr
+                continue
+            if "no readable time" in run.stderr or "no time for" in run.stderr:
+                assert (run.exit_code, run.stdout) == (1, "")
+                continue
+            assert run.exit_code == 0, (path, kind, run.output)
+            again = formats.read(run.stdout, f"x.{kind}").words.texts
+            assert list(map(plain, again)) == list(map(plain, wanted)), (path, kind)
+            done += 1
+    assert done > 12
+
+
+def plain(text: str) -> str:
+    """A word without a dash at its head, which a line of captions may have, and with simple spaces."""
+    return " ".join(text.lstrip("-–—").split())
+
+
+def test_what_would_be_markup_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nsets {x} of words\n", "utf-8")
+    run = cappunc("convert", "--no-restore", path, "--to", "ass", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert "would be read as an override in ASS" in run.stderr
+
+
+def test_where_it_goes(talk: Path) -> None:
+    run = cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt"))
+    assert run.exit_code == 0
+    assert talk.with_name("new.srt").read_text("utf-8").startswith("1\n00:00:01,000")
+    assert "exists already" in cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt")).stderr
+    assert cappunc("convert", talk, "-o", "-").exit_code == 2
+    assert cappunc("convert", talk, "--to", "srt", "-o", "x.vtt").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "first"), [("none", "So"), ("dash", "- So"), ("name", "Anna Lee: So"), ("voice", "<v Anna Lee>So")]
+)
+def test_captions_show_who_speaks(talk: Path, how: str, first: str) -> None:
+    run = cappunc("captions", "--no-restore", talk, "--to", "vtt", "--speakers", how, "-o", "-")
+    assert run.exit_code == 0, run.output
+    assert run.stdout.split("\n")[3].startswith(first)
+    if how == "voice":
+        assert cappunc("captions", talk, "--to", "srt", "--speakers", how).exit_code == 2
+
+
+# --- times that are shared out
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
+)
+def test_words_share_the_times_of_their_cue(cues: list[tuple[int, int, bool]]) -> None:
+    words, at = [], 0
+    for n, (length, count, ends) in enumerate(cues):
+        for i in range(count):
+            start, end = (at if i == 0 else None), (at + length if ends and i + 1 == count else None)
+            words.append(Word("word" * (1 + i % 3), start, end, cue=n))
+        at += length + 10
+    spread = list(spread_times(words))
+    assert untimed(spread) == 0
+    for old, new in zip(words, spread, strict=True):
+        assert old.start in (None, new.start)
+        assert old.end in (None, new.end)
+        assert new.start is not None
+        assert new.end is not None
+        assert new.start <= new.end
+    assert all((a.end or 0) <= (b.start or 0) for a, b in pairwise(spread))
+
+
+def test_longer_words_get_more_of_it() -> None:
+    (one, other) = spread_times([Word("a", 0, None), Word("caterpillar", None, 1000)])
+    assert (one.end or 0) < 300
+    assert other.start == one.end
+
+
+# --- paragraphs
+
+
+def test_a_paragraph_begins_where_the_subject_shifts() -> None:
+    boats = "The harbour sailors mended their fishing boats before the stormy tide. " * 7
+    bread = "Then bakers kneaded sourdough bread dough inside warm village ovens. " * 7
+    texts = f"{boats}{bread}".split()
+    found = paragraphs([Word(text) for text in texts], texts, language("en"))
+    assert len(boats.split()) in [stop for _, stop in found]
+    assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
+
+
+@given(st.lists(st.sampled_from(["yes.", "no", "maybe,", "then", "London!"]), max_size=400), st.integers(1, 50))
+def test_paragraphs_have_each_word_once_and_no_two_speakers(texts: list[str], turn: int) -> None:
+    words = [Word(text, turn=i // (4 * turn)) for i, text in enumerate(texts)]
+    found = paragraphs(words, texts, language("en"))
+    assert [i for start, stop in found for i in range(start, stop)] == list(range(len(texts)))
+    assert all(words[start].turn == words[stop - 1].turn for start, stop in found)
