@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -20,13 +20,15 @@ app = typer.Typer(invoke_without_command=True)
 def models(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All scores, licence, hash and directory.")] = False,
 ) -> None:
-    """List the installed models: languages, size, hash, scores.
+    """List the installed models: size, languages, and F1 of the marks in per cent on the first of their test sets.
 
     Models are looked for in the directories that CAPPUNC_MODELS names, and in the package.
 
     \b
     cappunc models                      the list
+    cappunc models --verbose            with all scores, licences, hashes and directories
     cappunc models check                compare every file with its recorded SHA-256
     cappunc models check models/en      one model, by name or directory
     """
@@ -35,9 +37,12 @@ def models(
     found = [_describe(*model) for model in _installed()]
     if as_json:
         write_json(found)
-    elif found:
+    elif found and verbose:
         for model in found:
             _print(model)
+    elif found:
+        for line in _table(found):
+            typer.echo(escaped(line))
     else:
         Reporter().error("no model is installed")
         raise typer.Exit(1)
@@ -118,6 +123,33 @@ def scores(directory: Path) -> dict[str, float]:
         return {}
 
 
+def _table(found: Sequence[Mapping[str, object]]) -> list[str]:
+    """A line a model, in columns; the scores of the first set, which a recipe names first for being the best known."""
+    rows = [("model", "engine", "MB", "languages", "F1", "of")]
+    for model in found:
+        figures = model.get("scores")
+        named, value = next(iter(figures.items()), ("", None)) if isinstance(figures, dict) else ("", None)
+        rows.append(
+            (
+                str(model["name"]),
+                str(model["engine"]),
+                f"{int(str(model['bytes'])) / 1e6:.1f}",
+                str(model["error"]) if "error" in model else _joined(model["languages"]),
+                "" if value is None else f"{100 * value:.1f}",
+                named,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = {2, 4}
+    return [
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
 def _print(model: dict[str, object]) -> None:
     lines = [(title, str(model[title])) for title in ("engine", "directory")]
     lines.insert(1, ("size", f"{int(str(model['bytes'])) / 1e6:.1f} MB"))
@@ -128,7 +160,7 @@ def _print(model: dict[str, object]) -> None:
         lines += [(name, value) for name, value in shown.items() if value]
         figures = model["scores"]
         if isinstance(figures, dict):
-            lines += [("micro-F1", f"{value:.3f}  {name}") for name, value in figures.items()]
+            lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in figures.items()]
     typer.echo(escaped(model["name"]))
     before = ""
     for title, value in lines:
