@@ -37,7 +37,7 @@ class _Heard:
 
     bare: str
     plain: bool
-    fact: int
+    properties: int
     pause: int | None = None
 
 
@@ -64,10 +64,10 @@ class LiveGruRestorer(LiveRestorer):
     def add(self, word: Word) -> None:
         super().add(word)
         bare, label = cached_strip(word.text)
-        (fact,) = word_properties([bare], self._language, self._model.lexicon).tolist()
+        (properties,) = word_properties([bare], self._language, self._model.lexicon).tolist()
         if self._heard and self._options.pauses and word.start is not None:
             self._heard[-1].pause = self._pause()
-        self._heard.append(_Heard(bare, label == _BARE and not word.followed, fact))
+        self._heard.append(_Heard(bare, label == _BARE and not word.followed, properties))
 
     def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
         return self._engine.read([request.window for request in requests])
@@ -79,7 +79,7 @@ class LiveGruRestorer(LiveRestorer):
             label = next_label(
                 heard[0].bare,
                 found.rows.tolist(),
-                [one.fact for one in heard],
+                [one.properties for one in heard],
                 request.window.turns[0],
                 self._before,
                 self._model.config,
@@ -95,7 +95,7 @@ class LiveGruRestorer(LiveRestorer):
             rows = np.concatenate([self._rows, found.rows])
             new = rewrite(words, rows, self._model, self._options, self._given[first - earlier :], request.goes_on)
             texts = new[earlier : earlier + count]
-        last = heard[count - 1].fact
+        last = heard[count - 1].properties
         end = chance_of_end(restricted(found.rows[count - 1].tolist(), last)[1], last)
         self._before = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
         self._rows = np.concatenate([self._rows, found.rows[:count]])[-_DECIDED:]

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from cappunc_cli.languages import Language
 from cappunc_cli.restoration.decoding.decoder import (
-    allowed_marks,
-    allowed_posteriors,
     capital_form,
     capital_probability,
     capital_within_sentence,
@@ -25,18 +21,13 @@ from cappunc_cli.restoration.decoding.decoder import (
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
-from cappunc_cli.restoration.decoding.paired_marks import CLOSING, Quoted
-from cappunc_cli.restoration.decoding.posteriors import (
-    Flags,
-    LabelColumn,
-    Posteriors,
-    Probabilities,
-    sentence_end_probability,
-)
+from cappunc_cli.restoration.decoding.paired_marks import CLOSING
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import posteriors_for, strip_all
+from cappunc_cli.restoration.pipeline import passage_of
 from cappunc_cli.transcript.labels import (
     CASE_CLASSES,
     FOLD,
@@ -49,7 +40,7 @@ from cappunc_cli.transcript.labels import (
     PairedMark,
     dress,
 )
-from cappunc_cli.transcript.words import Word, Words, cue_ends, turn_ends
+from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -90,37 +81,33 @@ def find_low_confidence(
     """
     if not words:
         return []
-    words = Words.of(words)
-    bare, labels = strip_all(words.texts)
-    turns, followed = np.array(turn_ends(words)), np.array(list(words.followed), np.bool_)
-    captions = cue_ends(words) if options.pauses else None
-    text = allowed_posteriors(posteriors_for(bare, rows, model, options), turns, model.config, options, captions)
-    sure = lexical_rules(bare, labels, turns, model.config, options)
-    known = sure.hold(evidence(words, bare, labels, "replace"))
+    passage = passage_of(words, rows, model, options)
+    bare, labels, conventions = passage.bare, passage.labels, passage.conventions
+    text = passage.posteriors = passage.allowed()
+    sure = lexical_rules(passage)
+    known = sure.hold(evidence(passage, "replace"))
 
     kinds = _kinds(labels)
     chances = text.marks @ _IN_KIND
     probable, others = (chances * kinds).sum(1), np.where(kinds, np.float32(0), chances)
     instead = others.argmax(1)
-    free = ~lack.marks & (known.marks < 0) & ~followed & ~text.has(_NO_MARK)
-    free &= kinds @ _possible(model, options)
+    free = ~lack.marks & (known.marks < 0) & ~passage.followed & ~text.has(_NO_MARK)
+    free &= kinds @ _possible(passage)
     free[-1] = False  # a text is closed, whatever a network hears at the edge of its last window
     odd_marks = free & (probable < below) & (others.max(1) > 0)
 
     # Where it is open whether a sentence ends, so is the next word's case.
     open_end = odd_marks & (kinds @ _ENDS | _ENDS[instead])
-    cases = _chance_of_case(text, labels, known)
-    free = ~lack.any & ~sure.cased & ~text.has(_NO_CASE) & ~_shouted(text, labels)
+    cases = _chance_of_case(passage, known)
+    free = ~lack.any & ~sure.cased & ~text.has(_NO_CASE) & ~_shouted(passage)
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
-    conventions = options.conventions(model.config)
     high = capital_form(text)
     halves: dict[int, LowConfidence] = {}
     if below > 0 and conventions.opening:
-        as_written = replace(known, marks=labels.marks, cases=labels.cases)
-        closed = decide(text, bare, turns, model.config, options, model.lexicon, as_written, labels, followed)
-        halves = _halves(labels, closed, lack, conventions)
+        written_cases, written_marks = columns(labels)
+        halves = _halves(passage, decide(passage, replace(known, marks=written_marks, cases=written_cases)), lack)
     found: list[LowConfidence] = []
     for i in sorted({*np.flatnonzero(odd_marks | odd_cases | sure.terms).tolist(), *halves}):
         word, now = bare[i], labels[i]
@@ -141,55 +128,55 @@ def find_low_confidence(
     return found
 
 
-def _halves(labels: LabelColumn, whole: LabelColumn, lack: Lack, conventions: Language) -> dict[int, LowConfidence]:
-    """The halves of questions and exclamations that `labels` lack and the `whole` ones have, by their words.
+def _halves(passage: Passage, whole: Sequence[Label], lack: Lack) -> dict[int, LowConfidence]:
+    """The halves of questions and exclamations that the labels lack and the `whole` ones have, by their words.
 
     Of 36 in 335,000 words of Spanish sessions, speeches, novels and news 33 are missing indeed.
     """
     found: dict[int, LowConfidence] = {}
-    for i in np.flatnonzero((labels.ids != whole.ids) & ~lack.any).tolist():
-        now, then = labels[i], whole[i]
-        if opening := "".join(sign for sign in then.before if sign in conventions.opening and sign not in now.before):
+    for i in np.flatnonzero(~lack.any).tolist():
+        now, then = passage.labels[i], whole[i]
+        if now is then:
+            continue
+        if opening := "".join(
+            sign for sign in then.before if sign in passage.conventions.opening and sign not in now.before
+        ):
             found[i] = LowConfidence(i, "opening", "", 0.0, opening, 1.0)
         elif then.mark != now.mark and then.mark in CLOSING:
             found[i] = LowConfidence(i, "mark", now.mark, 0.0, then.mark, 1.0)
     return found
 
 
-def _kinds(labels: LabelColumn) -> Flags:
+def _kinds(labels: Sequence[Label]) -> Flags:
     """Which kinds of mark each word has, [n, kinds]; `?!` is of two."""
-    has = [labels.flags(partial(_is_of, kind)) for kind in _KINDS[1:]]
-    some: Flags = np.stack(has, 1)
+    signs = [{FOLD.get(sign, sign) for sign in label.signs} if label.after else set() for label in labels]
+    some: Flags = np.array([[kind in own for kind in _KINDS[1:]] for own in signs], np.bool_)
     return np.column_stack([~some.any(1), some])
 
 
-def _is_of(kind: str, label: Label) -> bool:
-    return label.after != "" and any(FOLD.get(sign, sign) == kind for sign in label.signs)
-
-
-def _possible(model: Model, options: Options) -> Flags:
+def _possible(passage: Passage) -> Flags:
     """The kinds of mark that the model may set, [kinds]: of others it knows nothing."""
-    conventions = options.conventions(model.config)
-    known = {FOLD.get(mark, mark) for mark in model.config.marks if mark in allowed_marks(conventions, options)}
+    known = {FOLD.get(mark, mark) for mark in passage.config.marks if mark in passage.marks}
     return np.array([not kind or kind in known for kind in _KINDS])
 
 
-def _chance_of_case(text: Posteriors, labels: LabelColumn, known: Evidence) -> Probabilities:
+def _chance_of_case(passage: Passage, known: Evidence) -> Probabilities:
     """The probability of each word's case, lower or not, after the marks as they are, [n]."""
+    text, labels = passage.posteriors, passage.labels
+    cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
     own = capital_within_sentence(text, np.append(np.float32(1), sentence_end_probability(text)[:-1]), capital)
-    quoted = Quoted(
-        labels.flags(lambda label: label.before != "" and PairedMark.OPEN_QUOTE in label.around),
-        labels.flags(lambda label: label.after != "" and PairedMark.CLOSE_QUOTE in label.around),
+    begins, ends = (
+        np.array([sign in label.around for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )
-    chance = capital_probability(text, labels.marks.astype(np.intp), known, capital, own, quoted)
-    cases: Probabilities = np.where(labels.cases == LOWER, 1 - chance, chance)
-    return cases
+    chance = capital_probability(text, marks.astype(np.intp), known, capital, own, begins, ends)
+    found: Probabilities = np.where(cases == LOWER, 1 - chance, chance)
+    return found
 
 
-def _shouted(text: Posteriors, labels: LabelColumn) -> Flags:
+def _shouted(passage: Passage) -> Flags:
     """Words in capitals side by side, [n]: a sign on the screen, a title, a cry."""
-    upper = (labels.cases == UPPER) & ~text.has(WordProperty.ONE_LETTER)
+    upper = (columns(passage.labels)[0] == UPPER) & ~passage.posteriors.has(WordProperty.ONE_LETTER)
     beside: Flags = upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False))
     return beside
 

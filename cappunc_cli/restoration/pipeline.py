@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, islice
+from operator import is_
 from sys import intern
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,12 @@ import numpy as np
 
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.decoding.categorical import Categorical
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
-from cappunc_cli.restoration.decoding.evidence import combine, evidence, judge
-from cappunc_cli.restoration.decoding.lexical_rules import keep_attached, lexical_rules
+from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.evidence import evidence, judge
+from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
-from cappunc_cli.restoration.decoding.posteriors import LabelColumn, Posteriors, posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.posteriors import posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig
@@ -95,9 +96,8 @@ def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Se
     if not isinstance(words, Words) or not words.blank_before:
         return words
     some = words[:_TELLING]
-    bare, _ = strip_all(some.texts)
-    ends = sentence_end_probability(posteriors_for(bare, probabilities(some, model, options), model, options))
-    if not part_turns(ends, some.blank_before):
+    passage = passage_of(some, probabilities(some, model, options), model, options)
+    if not part_turns(sentence_end_probability(passage.posteriors), some.blank_before):
         return words
     more = np.zeros(len(words), np.intp)
     more[list(words.blank_before)] = 1
@@ -149,6 +149,28 @@ def probabilities_of_each(
         yield merge(own, found, len(words), settled=heard)
 
 
+def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
+    """The words as they are written and what the model says of them, given its `probabilities`."""
+    known = Words.of(words)
+    bare, labels = map(list, zip(*map(cached_strip, known.texts), strict=True)) if words else ([], [])
+    conventions = options.conventions(model.config)
+    starts = np.zeros(len(bare), np.bool_)
+    starts[np.fromiter((start for _, start, _ in known.cues.stretches()), np.intp)] = True
+    return Passage(
+        bare=bare,
+        labels=labels,
+        posteriors=posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config),
+        turn_ends=np.array(turn_ends(known), np.bool_),
+        followed=np.array(list(known.followed), np.bool_),
+        cue_starts=starts,
+        cue_ends=np.array(cue_ends(known), np.bool_) if options.pauses else None,
+        config=model.config,
+        options=options,
+        conventions=conventions,
+        lexicon=model.lexicon,
+    )
+
+
 def rewrite(
     words: Sequence[Word],
     rows: Rows,
@@ -160,76 +182,46 @@ def rewrite(
     """The new text of each word, given the model's `probabilities` of them.
 
     The first words have the texts `given`, which stay; a text that `goes_on` does not end with its last word.
+    It is decided in rounds: new marks and capitals change what the text around them lacks, and so what evidence the
+    old ones are. That fixing the result changes nothing is what the last round proves, most often the second one.
     """
     if not words:
         return []
-    words = Words.of(words)
-    texts = list(words.texts)
-    bare, labels = strip_all(texts)
-    turns = np.array(turn_ends(words), np.bool_)
-    bound = np.array(list(words.followed), np.bool_)
-    captions = cue_ends(words) if options.pauses else None
-    said = posteriors_for(bare, rows, model, options)
-    text = allowed_posteriors(said, turns, model.config, options, captions)
+    texts = [*given, *texts_of(words)[len(given) :]]
+    passage = passage_of(words, rows, model, options)
+    passage.given, passage.goes_on = len(given), goes_on
+    wanted = expect(passage.posteriors) if options.existing == "auto" else None
+    passage.posteriors = passage.allowed()
     held = [label for _, label in map(cached_strip, given)]
-    wanted = expect(said) if options.existing == "auto" else None
-    # Until fixing it once more would change nothing: as good as always, the second round only confirms.
     for _ in range(_MOST_ROUNDS):
-        sure = lexical_rules(bare, labels, turns, model.config, options)
-        lack = None if wanted is None else judge(bare, labels, wanted, turns)
-        known = sure.hold(evidence(words, bare, labels, options.existing, lack)).with_given(held)
-        written = sure.labels.changed(dict(enumerate(held)))
-        decided = decide(
-            text, bare, turns, model.config, options, model.lexicon, known, written, bound, len(held), goes_on
-        )
-        decided = keep_attached(bound, labels, decided)
-        changes = {i: (text, cached_strip(text)[1]) for i, text in enumerate(given) if text != texts[i]}
-        # Words share labels: as good as always there is something new where these are others.
-        other = (labels.ids != sure.labels.ids) | (labels.ids != decided.ids)
-        other[: len(held)] = False
-        places = np.flatnonzero(other)
-        fixed, settled = (known.cases[places] >= 0).tolist(), known.settled[places].tolist()
-        for i, word, *of_word in zip(
-            places.tolist(),
-            bare.taken(places),
-            labels.taken(places),
-            sure.labels.taken(places),
-            decided.taken(places),
-            fixed,
-            settled,
-            strict=True,
-        ):
-            dressed = _written(texts[i], word, *of_word)
-            again, label = cached_strip(dressed)
+        labels = passage.labels
+        sure = lexical_rules(passage)
+        lack = None if wanted is None else judge(passage, wanted)
+        known = sure.hold(evidence(passage, options.existing, lack))
+        decided = decide(replace(passage, labels=[*held, *sure.labels[len(held) :]]), known)
+        for i in np.flatnonzero(passage.followed).tolist():
+            # No new mark comes between a word and the address or the formula behind it.
+            decided[i] = replace(decided[i], after=labels[i].after)
+        again = [*held, *labels[len(held) :]]
+        fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
+        for i, (old, own, new) in enumerate(zip(labels, sure.labels, decided, strict=True)):
+            if i < len(held) or (own is old and new is old):
+                continue  # words share labels: most are the same in both
+            dressed = _written(texts[i], passage.bare[i], old, own, new, fixed[i], settled[i])
+            word, label = cached_strip(dressed)
             # Whatever a label says, it is the same word or it stays as it was.
-            if dressed != texts[i] and again == word:
-                changes[i] = intern(dressed), label
-        if not changes:
+            if dressed != texts[i] and word == passage.bare[i]:
+                texts[i], again[i] = intern(dressed), label
+        if all(map(is_, labels, again)):
             break
-        for i, (new, _) in changes.items():
-            texts[i] = new
-        labels = labels.changed({i: label for i, (_, label) in changes.items()})
+        passage.labels = again
     return texts
-
-
-def strip_all(texts: Sequence[str]) -> tuple[Categorical[str], LabelColumn]:
-    """The bare words of written ones, and their labels."""
-    written = Categorical.of(texts)
-    pairs = list(map(cached_strip, written.values))
-    bare, labels = (Categorical.of([pair[0] for pair in pairs]), LabelColumn.of([pair[1] for pair in pairs]))
-    return Categorical(bare.values, bare.codes[written.codes]), LabelColumn(labels.values, labels.codes[written.codes])
 
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """Find what the text around each word lacks, given the probabilities: what `existing` auto would restore."""
-    bare, labels = strip_all(texts_of(words))
-    return judge(bare, labels, expect(posteriors_for(bare, rows, model, options)), turn_ends(words))
-
-
-def posteriors_for(bare: Sequence[str], rows: Rows, model: Model, options: Options) -> Posteriors:
-    """Posteriors of bare words, within what each can carry."""
-    conventions = options.conventions(model.config)
-    return posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config)
+    passage = passage_of(words, rows, model, options)
+    return judge(passage, expect(passage.posteriors))
 
 
 def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
@@ -239,7 +231,7 @@ def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_
         return text if same_marks else dress(bare, replace(old, before=new.before, after=new.after))
     if sure is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
-    return dress(bare, combine(sure, new, case_is_fixed=case_is_fixed))
+    return dress(bare, replace(new, case=sure.case, form=sure.form) if case_is_fixed else new)
 
 
 def _reported(

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
+from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.one_word import fits, next_label
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.posteriors import posteriors_of
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
@@ -220,20 +221,17 @@ def test_the_decision_of_one_word_is_that_of_the_decoder(
     english = language("en")
     given_count = int(mark is not None)
     bits = word_properties(words, english, MODEL.lexicon)
-    said = allowed_posteriors(
-        posteriors_of(rows, bits, MODEL.config), np.zeros(len(words), bool), MODEL.config, options
-    )
-    turned = np.zeros(len(words), bool)
+    turned, none = np.zeros((2, len(words)), bool)
     turned[given_count] = turns and given_count + 1 < len(words)
     written = [Label()] * len(words)
-    known = no_evidence(len(words))
     if mark is not None:
         written[0] = Label(after=mark)
-        known = known.with_given(written[:1])
-    expected = decide(
-        said, words, turned, MODEL.config, options, MODEL.lexicon, known, written, [False] * len(words),
-        given_count, goes_on=True,
-    )[given_count]  # fmt: skip
+    said = posteriors_of(rows, bits, MODEL.config)
+    passage = Passage(
+        words, written, said, turned, none, none, None, MODEL.config, options, english, MODEL.lexicon, given_count, True
+    )
+    said = passage.posteriors = passage.allowed()
+    expected = decide(passage, no_evidence(len(words)))[given_count]
     before = None
     if mark is not None:
         from cappunc_cli.restoration.decoding.posteriors import sentence_end_probability

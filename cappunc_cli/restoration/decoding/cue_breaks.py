@@ -10,13 +10,13 @@ end with sentences where they can, and neither gives nor takes in those that bre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.posteriors import NONE, Flags
+from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, Posteriors
 from cappunc_cli.transcript.labels import MARK_CLASSES, TERMINAL
 
 if TYPE_CHECKING:
@@ -34,23 +34,23 @@ _ROUNDS = 30
 Shares = npt.NDArray[np.float64]
 
 
-def weigh_cue_breaks(marks: Rows, cue_ends: Sequence[bool] | Flags, turn_ends: Sequence[bool] | Flags) -> None:
-    """Change the probabilities of marks [n, 9] in place by where they stand: `cue_ends` and `turn_ends` are [n].
+def weigh_cue_breaks(text: Posteriors, last: Flags, turn_ends: Flags) -> Posteriors:
+    """The posteriors with marks weighed by where they stand: a caption ends after the `last` words.
 
     Where the speaker changes the network has been told so, and nothing is changed.
     """
-    last = np.asarray(cue_ends, np.bool_)
-    within = ~np.asarray(turn_ends, np.bool_)
-    ends, inside = last & within, ~last & within
+    ends, inside = last & ~turn_ends, ~last & ~turn_ends
     if not ends.any() or not inside.any():
-        return
+        return text
+    marks = text.marks.copy()
     kinds = marks @ _BY_KIND
-    usual = np.maximum(kinds[within].mean(0), 1e-9)
+    usual = np.maximum(kinds[~turn_ends].mean(0), 1e-9)
     shares = _shares(kinds[ends], usual)
     # That a break made sentence ends rarer would only repeat what a pause of zero has said.
     if shares[_ENDS] > usual[_ENDS]:
         _reweigh(marks, ends, shares / usual)
         _reweigh(marks, inside, _shares(kinds[inside], usual) / usual)
+    return replace(text, marks=marks)
 
 
 def _shares(kinds: Shares, usual: Shares) -> Shares:

@@ -9,25 +9,21 @@ is why more sensitivity never means fewer marks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.categorical import Categorical
-from cappunc_cli.restoration.decoding.cue_breaks import weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
-    PairingContext,
-    Quoted,
-    Sides,
     close_questions,
+    having,
     place_paired_marks,
     sentence_ends,
     without_opening_marks,
 )
+from cappunc_cli.restoration.decoding.passage import Passage
 from cappunc_cli.restoration.decoding.posteriors import (
     COMMA,
     ENDS,
@@ -35,18 +31,25 @@ from cappunc_cli.restoration.decoding.posteriors import (
     PERIOD,
     Flags,
     Indices,
-    LabelColumn,
-    Numbers,
     Posteriors,
     Probabilities,
-    fold_marks,
+    columns,
     sentence_end_probability,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import CAPITAL, CASE_CLASSES, LOWER, MARK_CLASSES, MIXED, UPPER, Label, cached_label
+from cappunc_cli.transcript.labels import (
+    CAPITAL,
+    CASE_CLASSES,
+    LOWER,
+    MARK_CLASSES,
+    MIXED,
+    QUOTES,
+    UPPER,
+    Label,
+    cached_label,
+)
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -81,62 +84,26 @@ LATE_COST = 0.4
 _NAME_FLOOR = 0.02
 
 
-def allowed_posteriors(
-    text: Posteriors,
-    turn_ends: Sequence[bool] | Flags,
-    config: ModelConfig,
-    options: Options,
-    cue_ends: Sequence[bool] | Flags | None = None,
-) -> Posteriors:
-    """Posteriors of words, restricted to what the user allows, however the words are written now.
-
-    `turn_ends` says where the speaker changes, `cue_ends` where a caption ends.
-    """
-    text = fold_marks(text, allowed_marks(options.conventions(config), options))
-    if cue_ends is None or options.apart:
-        return text
-    marks = text.marks.copy()
-    weigh_cue_breaks(marks, cue_ends, turn_ends)
-    return replace(text, marks=marks)
-
-
-def allowed_marks(conventions: Language, options: Options) -> str:
-    """The marks that may be set."""
-    return conventions.marks if options.marks is None else options.marks
-
-
-def decide(
-    text: Posteriors,
-    words: Sequence[str],
-    turn_ends: Sequence[bool] | Flags,
-    config: ModelConfig,
-    options: Options,
-    lexicon: Mapping[str, str],
-    known: Evidence,
-    written: Sequence[Label],
-    bound: Sequence[bool] | Flags,
-    given: int = 0,
-    goes_on: bool = False,
-) -> LabelColumn:
+@np.errstate(divide="ignore")
+def decide(passage: Passage, known: Evidence) -> list[Label]:
     """A label for each bare word: its case and form, and all that stands before and after it.
 
-    `text` are their `allowed_posteriors`, of one word at least. `known` is what the marks and case of `written`, the
-    labels that the text had before, are worth. What comes after `bound` words is not for the caller to write: no
-    pair is closed there. The first `given` words are read already, and nothing new comes around them; a text that
-    `goes_on` does not end with its last word.
+    The posteriors of the passage are its `allowed` ones. `known` is what the marks and case of its labels, those that
+    the text had before, are worth.
     """
-    conventions = options.conventions(config)
-    labels, turns, fast = LabelColumn.of(written), np.asarray(turn_ends, np.bool_), np.asarray(bound, np.bool_)
+    text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
+    conventions, options, given = passage.conventions, passage.options, passage.given
+    if given:
+        cases, marks = columns(passage.labels[:given])
+        cases, marks = np.append(cases, known.cases[given:]), np.append(marks, known.marks[given:])
+        known = replace(known, cases=cases, marks=marks)
     if options.existing == "replace" and conventions.opening:
-        labels = without_opening_marks(labels, conventions.opening, given)
-    allowed = allowed_marks(conventions, options)
-    spoken = Categorical.of(words)
-    scene = PairingContext(text, spoken, labels, turns, conventions, config, options, allowed, fast, given, goes_on)
+        passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, given))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
-        signs = place_paired_marks(
-            scene, close_questions(scene, known.marks.astype(np.intp), text.marks, np.zeros_like(fast))
-        )
-        return _labels(words, known.cases, signs, lexicon, conventions)
+        none_free = np.zeros(len(words), np.bool_)
+        marks = close_questions(passage, known.marks.astype(np.intp), text.marks, none_free)
+        before, after = place_paired_marks(passage, marks)
+        return _labels(passage, known.cases.tolist(), before, after)
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), sentence_end_probability(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
@@ -144,24 +111,30 @@ def decide(
     if 0 < given < len(words):
         # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
         own[given] -= LATE_COST * ends[given]
-    scores = _mark_scores(text, turns, config, options, known, goes_on)
+    scores = _mark_scores(passage, known)
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital, config.consistency)
         if known.capitals.any():
             scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
-    marks = _best_marks(scores, config, goes_on)
+    marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.goes_on)
     # A stream, whose words are given one by one, has no longer memory than of the word before.
-    if not given and not goes_on and (labels_made := _made_labels(text, marks, own, turns, known)):
+    if not given and not passage.goes_on and (labels_made := _made_labels(text, marks, own, turns, known)):
         text = replace(text, cases=_without_upper(text, labels_made))
         for _, stop in labels_made:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    marks = close_questions(scene, marks, scores, known.marks < 0)
-    signs = place_paired_marks(scene, marks)
+    marks = close_questions(passage, marks, scores, known.marks < 0)
+    before, after = place_paired_marks(passage, marks)
     if not given:
-        text = replace(text, cases=_without_upper(text, _titled(spoken, conventions)))
-    cases = text.cases.argmax(1) if options.apart else _best_cases(text, marks, known, capital, own, Quoted.of(signs))
-    return _labels(words, cases, signs, lexicon, conventions)
+        # Names behind a title, which no speech has in capitals: `Ms. Delgado`.
+        titles = [i for i, word in enumerate(words[:-1]) if conventions.spelled(word).rstrip(".") in conventions.titles]
+        text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
+    if options.apart:
+        return _labels(passage, text.cases.argmax(1).tolist(), before, after)
+    begins, ends_quote = having(QUOTES, before), having(QUOTES, after)
+    high = capital_probability(text, marks, known, capital, own, begins, ends_quote) > 0.5
+    cases = np.where(known.cases >= 0, known.cases, np.where(high, capital_form(text), LOWER))
+    return _labels(passage, cases.tolist(), before, after)
 
 
 def _weighed(chance: Probabilities, nats: Probabilities) -> Probabilities:
@@ -187,29 +160,19 @@ def capital_within_sentence(text: Posteriors, ends: Probabilities, capital: Prob
     return own
 
 
-def _mark_scores(
-    text: Posteriors,
-    turn_ends: Sequence[bool] | Flags,
-    config: ModelConfig,
-    options: Options,
-    known: Evidence,
-    goes_on: bool,
-) -> Rows:
+def _mark_scores(passage: Passage, known: Evidence) -> Rows:
     """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
-    scores = _log(text.marks)
+    text, turns, config = passage.posteriors, passage.turn_ends, passage.config
+    scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
-    scores[:, NONE] -= REACH * (2 * options.sensitivity - 1)
+    scores[:, NONE] -= REACH * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
     scores[:, DASH] -= DASH_COST
-    numbers = (
-        text.has(WordProperty.DIGIT_LAST)[:-1]
-        & text.has(WordProperty.DIGIT_FIRST)[1:]
-        & ~np.asarray(turn_ends[:-1], np.bool_)
-    )
+    numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST
-    scores[np.flatnonzero(turn_ends)[:, None], UNCLOSED] -= TURN_COST
-    if not goes_on:
+    scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
+    if not passage.goes_on:
         scores[-1, _CONTINUING] = -np.inf
         if text.marks[-1, [*ENDS, MARK_CLASSES.index("…")]].sum() >= config.end_share:
             scores[-1, [i for i in range(len(MARK_CLASSES)) if i not in ENDS and MARK_CLASSES[i] != "…"]] = -np.inf
@@ -217,12 +180,6 @@ def _mark_scores(
     scores[fixed] = -np.inf
     scores[fixed, known.marks[fixed]] = 0
     return scores
-
-
-def _log(chances: Rows) -> Rows:
-    with np.errstate(divide="ignore"):
-        logs: Rows = np.log(chances)
-    return logs
 
 
 def _must_not_start_lower(text: Posteriors, known: Evidence) -> Flags:
@@ -239,7 +196,7 @@ def _charge_lower_starts(
     """
     share = np.where(known.capital_odds < 0, np.float32(1), np.float32(consistency))
     # Bounded: never so dear that a certain end gives way to a word that merely looks odd.
-    cost = share * np.clip(_log(capital) - _log(1 - capital), -20, 0)
+    cost = share * np.clip(np.log(capital) - np.log(1 - capital), -20, 0)
     cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:
@@ -257,10 +214,9 @@ def _tell_tale(text: Posteriors, known: Evidence, ends: Probabilities) -> Probab
     return told
 
 
-def _best_marks(scores: Rows, config: ModelConfig, goes_on: bool) -> Indices:
-    if config.crf is None:
-        best: Indices = scores.argmax(1)
-        return best
+def _best_path(scores: Rows, config: ModelConfig, goes_on: bool) -> Indices:
+    """The marks [n] that go together best by a trained chain."""
+    assert config.crf is not None
     own = [MARK_CLASSES.index(m) for m in config.marks]
     size = len(MARK_CLASSES)
     transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
@@ -291,12 +247,6 @@ def _made_labels(
     return found
 
 
-def _titled(words: Categorical[str], conventions: Language) -> list[tuple[int, int]]:
-    """Names behind a title, which no speech has in capitals: `Ms. Delgado`; [start, stop)."""
-    titles = words.column(lambda word: conventions.spelled(word).rstrip(".") in conventions.titles, np.bool_)
-    return [(i + 1, i + 2) for i in np.flatnonzero(titles[:-1]).tolist()]
-
-
 def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
     """The cases [n, 4] with capitals for UPPER in some places, but for initials."""
     cases = text.cases.copy() if places else text.cases
@@ -308,27 +258,20 @@ def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
     return cases
 
 
-def _best_cases(
+def capital_probability(
     text: Posteriors,
     marks: Indices,
     known: Evidence,
     capital: Probabilities,
     own: Probabilities,
-    quoted: Quoted,
-) -> Indices:
-    high = capital_probability(text, marks, known, capital, own, quoted) > 0.5
-    cases: Indices = np.where(high, capital_form(text), LOWER)
-    return np.where(known.cases >= 0, known.cases, cases)
-
-
-def capital_probability(
-    text: Posteriors, marks: Indices, known: Evidence, capital: Probabilities, own: Probabilities, quoted: Quoted
+    begins_quote: Flags,
+    ends_quote: Flags,
 ) -> Probabilities:
-    """P(not lower) [n] after these marks, the rest as for `capital_within_sentence`."""
+    """P(not lower) [n] after these marks where some words begin or end a quotation; see `capital_within_sentence`."""
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence goes on, or another begins.
-    open_end = IS_OPEN[marks] | (quoted.ends & ended & (marks != PERIOD))
-    behind_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1]) & ~quoted.begins
+    open_end = IS_OPEN[marks] | (ends_quote & ended & (marks != PERIOD))
+    behind_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1]) & ~begins_quote
     own = np.where(
         behind_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), _weighed(own, np.full_like(own, -_COMMA_COST)), own
     )
@@ -345,16 +288,10 @@ def capital_form(text: Posteriors) -> Indices:
     return big
 
 
-def _labels(
-    words: Sequence[str],
-    cases: Indices | Numbers,
-    signs: Categorical[Sides],
-    forms: Mapping[str, str],
-    conventions: Language,
-) -> LabelColumn:
-    def label(sides: Sides, case: int) -> Label:
-        return cached_label(CASE_CLASSES[case], *sides, "")
-
-    labels = LabelColumn(*signs.crossed(cases, len(CASE_CLASSES), label))
-    mixed = np.flatnonzero(cases == MIXED).tolist()
-    return labels.changed({i: replace(labels[i], form=mixed_form(words[i], forms, conventions) or "") for i in mixed})
+def _labels(passage: Passage, cases: Sequence[int], before: Sequence[str], after: Sequence[str]) -> list[Label]:
+    labels = [cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases, before, after, strict=True)]
+    for i, case in enumerate(cases):
+        if case == MIXED:
+            form = mixed_form(passage.bare[i], passage.lexicon, passage.conventions)
+            labels[i] = replace(labels[i], form=form or "")
+    return labels

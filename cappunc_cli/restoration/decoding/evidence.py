@@ -9,11 +9,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.categorical import Categorical
-from cappunc_cli.restoration.decoding.posteriors import NONE, PERIOD, Flags, LabelColumn, Numbers
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.posteriors import NONE, PERIOD, Flags, Numbers, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Label, capital
-from cappunc_cli.transcript.words import Word, Words
 
 #: A text is punctuated, or cased, when at least one word in so many shows it; prose has one in 8.
 _RARE = 50
@@ -59,15 +58,6 @@ class Evidence:
     free_start: Flags
     settled: Flags
 
-    def with_given(self, labels: Sequence[Label]) -> Evidence:
-        """The same where the first words have `labels` that nobody takes back."""
-        count = len(labels)
-        if not count:
-            return self
-        given = LabelColumn.of(labels)
-        marks = np.concatenate([given.marks, self.marks[count:]])
-        return replace(self, marks=marks, cases=np.concatenate([given.cases, self.cases[count:]]))
-
 
 def no_evidence(count: int) -> Evidence:
     """The evidence of a bare text."""
@@ -95,13 +85,11 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label], spelling: Flags 
 
     The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
     """
-    written = LabelColumn.of(labels)
-    marks, cases = written.marks, written.cases
-    bare = Categorical.of(bare)
+    cases, marks = columns(labels)
     marked = _IS_MARKED[marks]
     if spelling is not None:
-        marked &= ~(spelling & (marks == PERIOD)) | bound_marks(labels)
-    builds = bare.column(_build, np.int8)
+        marked &= ~(spelling & (marks == PERIOD)) | np.array([label.is_bound for label in labels], np.bool_)
+    builds = np.array([_build(word) for word in bare], np.int8)
     low = cases == LOWER
     shown = ~low & ((builds & _SHOWS) != 0)
     high = int(shown.sum())
@@ -127,15 +115,16 @@ def _build(word: str) -> int:
     return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
 
 
-def judge(bare: Sequence[str], labels: Sequence[Label], known: Expected, turn_ends: Sequence[bool] | Flags) -> Lack:
+def judge(passage: Passage, known: Expected) -> Lack:
     """Find what a text lacks: throughout, where its counts say so, or in stretches."""
+    labels = passage.labels
     # The period of `dr.` is spelling: recognisers write it that write no mark.
-    kind = writing_style(bare, labels, known.abbreviation)
-    marked, everywhere = LabelColumn.of(labels).marks != NONE, np.ones(len(bare), np.bool_)
+    kind = writing_style(passage.bare, labels, known.abbreviation)
+    marked, everywhere = columns(labels)[1] != NONE, np.ones(len(labels), np.bool_)
     marks = everywhere
     # Most texts have hardly a mark, and so no part that could be good.
     if not kind.needs_all or kind.punctuated or int(marked.sum()) * _DENSE >= _GOOD_PART:
-        found = find_lack(known, labels, turn_ends)
+        found = find_lack(known, labels, passage.turn_ends)
         if not kind.needs_all or _has_good_part(~found.any, marked):
             return found
         marks = found.marks if kind.punctuated else everywhere
@@ -149,31 +138,37 @@ def _has_good_part(good: Flags, marked: Flags) -> bool:
     return words >= _GOOD_PART and int((good & marked).sum()) * _DENSE >= words
 
 
-def evidence(
-    words: Sequence[Word], bare: Sequence[str], labels: Sequence[Label], existing: str, lack: Lack | None = None
-) -> Evidence:
-    """The evidence of `labels`, the existing ones, under `--existing` keep or replace; under auto what they `lack`."""
-    written = LabelColumn.of(labels)
-    marks, cases = written.marks, written.cases
+def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evidence:
+    """The evidence of the existing labels, under `--existing` keep or replace; under auto what they `lack`."""
+    cases, marks = columns(passage.labels)
     # `...and so on`, and `“What?” he asked`: lower case is right there.
-    start = written.flags(begins_with_ellipsis) | np.append(False, written.flags(_ends_quotation))[:-1]
+    quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in passage.labels[:-1]]
+    start = np.array([begins_with_ellipsis(label) for label in passage.labels]) | np.array([False, *quotes])
     if existing == "keep":
         return _keep(marks, cases, start)
     if lack is not None and not lack.whole:
         return _repair(marks, cases, start, lack)
-    fixed = np.where(bound_marks(written) & (marks > 0), marks, -1) if lack is None else _fixed(marks, lack)
+    bound = np.array([label.is_bound for label in passage.labels])
+    fixed = np.where(bound & (marks > 0), marks, np.int8(-1)) if lack is None else _fixed(marks, lack)
     # Who asks `what is this? i don't know` has not closed the text either.
     fixed[-1:][marks[-1:] == NONE] = -1
-    return _replace(words, fixed.astype(np.int8), cases, start, writing_style(bare, written))
+    result = replace(no_evidence(len(marks)), marks=fixed, free_start=start)
+    kind = writing_style(passage.bare, passage.labels)
+    if kind.upper or kind.title:
+        return result
+    # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
+    capitals = (cases == CAPITAL) & ~passage.cue_starts
+    return replace(
+        result,
+        cases=np.where(cases >= UPPER, cases, -1).astype(np.int8),
+        capitals=capitals,
+        capital_odds=np.where(capitals, _CAPITAL_WORTH, 0).astype(np.float32),
+    )
 
 
 def begins_with_ellipsis(label: Label) -> bool:
     """Whether a word begins with an ellipsis, and so goes on with a sentence: `...and so on`."""
     return ".." in label.before or "…" in label.before
-
-
-def _ends_quotation(label: Label) -> bool:
-    return label.after != "" and label.after[-1] in _CLOSING and label.mark != ""
 
 
 def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
@@ -210,28 +205,6 @@ def _fixed(marks: Numbers, lack: Lack) -> Numbers:
     return np.where(lack.marks & (marks == 0), np.int8(-1), marks)
 
 
-def _replace(words: Sequence[Word], marks: Numbers, cases: Numbers, start: Flags, kind: WritingStyle) -> Evidence:
-    """A text whose case is none: `marks` are fixed."""
-    result = replace(no_evidence(len(marks)), marks=marks, free_start=start)
-    if kind.upper or kind.title:
-        return result
-    # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
-    heads = np.zeros(len(words), np.bool_)
-    heads[np.fromiter((start for _, start, _ in Words.of(words).cues.stretches()), np.intp)] = True
-    capitals = (cases == CAPITAL) & ~heads
-    return replace(
-        result,
-        cases=np.where(cases >= UPPER, cases, -1).astype(np.int8),
-        capitals=capitals,
-        capital_odds=np.where(capitals, _CAPITAL_WORTH, 0).astype(np.float32),
-    )
-
-
-def bound_marks(labels: Sequence[Label]) -> Flags:
-    """Whose mark cannot go, [n]."""
-    return LabelColumn.of(labels).flags(lambda label: label.is_bound)
-
-
 def _dense(there: Flags) -> Flags:
     """Where, within reach, at least one word in _DENSE is `there`."""
     sums = np.concatenate([[0], np.cumsum(there)])
@@ -239,8 +212,3 @@ def _dense(there: Flags) -> Flags:
     low, high = np.maximum(places - _NEARBY_WORDS, 0), np.minimum(places + _NEARBY_WORDS + 1, len(there))
     dense: Flags = (sums[high] - sums[low]) * _DENSE >= high - low
     return dense
-
-
-def combine(old: Label, new: Label, *, case_is_fixed: bool) -> Label:
-    """The decided label, but a fixed case as it was written."""
-    return replace(new, case=old.case, form=old.form) if case_is_fixed else new

@@ -8,16 +8,14 @@ from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cappunc_cli.restoration.decoding.categorical import Categorical
-from cappunc_cli.restoration.decoding.evidence import Evidence, begins_with_ellipsis, bound_marks
-from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, LabelColumn
-from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.decoding.evidence import Evidence, begins_with_ellipsis
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, columns
 from cappunc_cli.transcript.labels import Case, Label, strip
 
 #: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
@@ -42,7 +40,7 @@ class LexicalRules:
     ones keep their period.
     """
 
-    labels: LabelColumn
+    labels: list[Label]
     cased: Flags
     joined: Flags
     continued: Flags
@@ -51,14 +49,15 @@ class LexicalRules:
 
     def hold(self, known: Evidence) -> Evidence:
         """The evidence, with what is certain in it."""
-        marks = np.where(self.shortened | bound_marks(self.labels), self.labels.marks, np.int8(NONE))
+        cases, marks = columns(self.labels)
+        bound = np.array([label.is_bound for label in self.labels], np.bool_)
         # What is there, and fixed, stays.
         free = (known.marks < 0) & (self.joined | self.shortened)
         continuing = np.append(False, self.continued[:-1])
         return replace(
             known,
-            cases=np.where(self.cased, self.labels.cases, known.cases).astype(np.int8),
-            marks=np.where(free, marks, known.marks),
+            cases=np.where(self.cased, cases, known.cases).astype(np.int8),
+            marks=np.where(free, np.where(self.shortened | bound, marks, np.int8(NONE)), known.marks),
             capitals=known.capitals & ~self.cased,
             gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
             capital_odds=known.capital_odds - np.where(continuing, np.float32(_NO_START), np.float32(0)),
@@ -66,22 +65,21 @@ class LexicalRules:
         )
 
 
-def lexical_rules(
-    bare: Sequence[str],
-    labels: Sequence[Label],
-    turn_ends: Sequence[bool] | Flags,
-    config: ModelConfig,
-    options: Options,
-) -> LexicalRules:
-    """The labels that are certain for bare words, which have `labels` so far."""
-    bare, old, turns = Categorical.of(bare), LabelColumn.of(labels), np.asarray(turn_ends, np.bool_)
+def lexical_rules(passage: Passage) -> LexicalRules:
+    """The labels that are certain, as the words are written so far."""
+    bare, old, turns = passage.bare, passage.labels, passage.turn_ends
     changes: dict[int, Label] = {}
     cased, terms = np.zeros(len(bare), np.bool_), np.zeros(len(bare), np.bool_)
-    joined = _groups(bare, turns)
-    for start, stop in _spelled(bare, old, turns):
+    joined = (
+        np.array(
+            [after == _THOUSAND and word[-1:].isdigit() for word, after in zip(bare, [*bare[1:], ""], strict=True)]
+        )
+        & ~turns
+    )
+    for start, stop in _spelled(passage):
         changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
         joined[start : stop - 1] = True
-    for at, written in options.glossary.matches(bare, old):
+    for at, written in passage.options.glossary.matches(bare, old):
         for i, text in enumerate(written, at):
             word, label = strip(text)
             if word == bare[i]:
@@ -89,22 +87,20 @@ def lexical_rules(
                 terms[i] = True
         joined[at : at + len(written) - 1] = True
     cased[list(changes)] = True
-    continued = np.append(old.flags(begins_with_ellipsis)[1:] & ~turns[:-1], False)[: len(bare)]
-    conventions = options.conventions(config)
-    shortened = old.flags(lambda label: label.after[:1] == ".")
-    for i in np.flatnonzero(shortened).tolist():
-        shortened[i] = _VOWELS.isdisjoint(bare[i]) and conventions.abbreviates(conventions.spelled(bare[i]))
-    return LexicalRules(old.changed(changes), cased, joined, continued, terms, shortened)
+    continued = np.array([*map(begins_with_ellipsis, old[1:]), False]) & ~turns
+    conventions = passage.conventions
+    shortened = [
+        label.after[:1] == "." and _VOWELS.isdisjoint(word) and conventions.abbreviates(conventions.spelled(word))
+        for word, label in zip(bare, old, strict=True)
+    ]
+    labels = [changes.get(i, label) for i, label in enumerate(old)] if changes else old
+    return LexicalRules(labels, cased, joined, continued, terms, np.array(shortened, np.bool_))
 
 
-def keep_attached(bound: Flags, labels: LabelColumn, decided: LabelColumn) -> LabelColumn:
-    """The decided labels without new marks between a `bound` word and the address or the formula behind it."""
-    return decided.changed({i: replace(decided[i], after=labels[i].after) for i in np.flatnonzero(bound).tolist()})
-
-
-def _spelled(bare: Categorical[str], labels: LabelColumn, turn_ends: Flags) -> Iterator[tuple[int, int]]:
+def _spelled(passage: Passage) -> Iterator[tuple[int, int]]:
     """Runs of single letters: [start, stop)."""
-    single = bare.column(len, np.intp) == 1
+    bare = passage.bare
+    single = np.array([len(word) == 1 for word in bare])
     stop = 0
     for start in np.flatnonzero(single[:-2] & single[1:-1] & single[2:]).tolist():
         if start < stop:
@@ -112,7 +108,7 @@ def _spelled(bare: Categorical[str], labels: LabelColumn, turn_ends: Flags) -> I
         stop = start
         while stop < len(bare) and single[stop] and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
             stop += 1
-            if labels[stop - 1].after or turn_ends[stop - 1]:
+            if passage.labels[stop - 1].after or passage.turn_ends[stop - 1]:
                 break
         # `a b b c man`, `the c i a a year later`: an article is no part of it.
         article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
@@ -120,12 +116,3 @@ def _spelled(bare: Categorical[str], labels: LabelColumn, turn_ends: Flags) -> I
         last = stop - (stop - first > _FEWEST_LETTERS and bare[stop - 1] == "a")
         if last - first >= _FEWEST_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
             yield first, last
-
-
-def _groups(bare: Categorical[str], turn_ends: Flags) -> Flags:
-    """Which words the next one goes on with: `10` in `10 000`."""
-    found = np.zeros(len(bare), np.bool_)
-    if _THOUSAND in bare.values:
-        before = bare.column(lambda word: word[-1:].isdigit(), np.bool_)[:-1]
-        found[:-1] = before & bare.column(_THOUSAND.__eq__, np.bool_)[1:] & ~turn_ends[:-1]
-    return found

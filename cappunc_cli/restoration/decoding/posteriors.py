@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.categorical import Categorical
 from cappunc_cli.restoration.decoding.word_properties import WordProperties, WordProperty
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.transcript.labels import (
@@ -60,25 +58,38 @@ class Posteriors:
 
     cases: Rows
     marks: Rows
-    facts: WordProperties
+    properties: WordProperties
     around: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
 
-    def has(self, fact: WordProperty) -> Flags:
+    def has(self, some: WordProperty) -> Flags:
         """Which words have one of some properties, [n]."""
-        flags: Flags = (self.facts & int(fact)) != 0  # numpy is slow with an enum
+        flags: Flags = (self.properties & int(some)) != 0  # numpy is slow with an enum
         return flags
 
 
-def posteriors_of(probabilities: Rows, fact: WordProperties, config: ModelConfig) -> Posteriors:
-    """The probabilities [n, cases + marks (+ around)] of a model in our columns."""
-    size, full = len(config.cases), len(config.cases) + len(config.marks)
-    cases = np.zeros((len(fact), len(CASE_CLASSES)), np.float32)
+def posteriors_of(probabilities: Rows, properties: WordProperties, config: ModelConfig) -> Posteriors:
+    """The probabilities [n, cases + marks (+ around)] of a model in our columns, within what each word can carry."""
+    count, size, full = len(properties), len(config.cases), len(config.cases) + len(config.marks)
+    cases, marks = np.zeros((count, len(CASE_CLASSES)), np.float32), np.zeros((count, len(MARK_CLASSES)), np.float32)
     cases[:, [CASE_CLASSES.index(c) for c in config.cases]] = probabilities[:, :size]
-    marks = np.zeros((len(fact), len(MARK_CLASSES)), np.float32)
     marks[:, [MARK_CLASSES.index(m) for m in config.marks]] = probabilities[:, size:full]
-    text = Posteriors(cases, marks, fact, {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)})
-    _restrict_cases(text)
-    _restrict_marks(text)
+    around = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
+    text = Posteriors(cases, marks, properties, around)
+    _pour(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
+    _pour(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
+    _pour(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))
+    _pour(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
+    for some, case in (
+        (WordProperty.NO_CASE, LOWER),
+        (WordProperty.ALWAYS_CAPITAL, CAPITAL),
+        (WordProperty.ALWAYS_LOWER, LOWER),
+    ):
+        cases[text.has(some)] = _CERTAIN[case]
+    _pour(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
+    markless = text.has(WordProperty.NO_WORD | WordProperty.FRAGMENT)
+    for mark in range(1, len(MARK_CLASSES)):
+        # `she-` says itself that it is broken off; at most a comma follows.
+        _pour(marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)
     return text
 
 
@@ -90,30 +101,11 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
     return ends
 
 
-class LabelColumn(Categorical[Label]):
-    """Labels of a text, of which columns are made: words share labels (`labels.strip`)."""
-
-    @staticmethod
-    def keys(items: list[Label]) -> list[int]:
-        return list(map(id, items))
-
-    def numbers(self, of: Callable[[Label], int]) -> Numbers:
-        """The value of a function for each label, [n]."""
-        return self.column(of, np.int8)
-
-    def flags(self, of: Callable[[Label], bool]) -> Flags:
-        """Whether a function holds of each label, [n]."""
-        return self.column(of, np.bool_)
-
-    @cached_property
-    def cases(self) -> Numbers:
-        """The column of each label's case, [n]; not to be changed."""
-        return self.numbers(lambda label: _CASE_NUMBER[label.case])
-
-    @cached_property
-    def marks(self) -> Numbers:
-        """The column of each label's mark, [n]; not to be changed."""
-        return self.numbers(lambda label: _MARK_NUMBER[label.mark])
+def columns(labels: Iterable[Label]) -> tuple[Numbers, Numbers]:
+    """The columns of the labels' cases and of their marks, [n] each."""
+    numbers = [(_CASE_NUMBER[label.case], _MARK_NUMBER[label.mark]) for label in labels]
+    cases, marks = np.array(numbers, np.int8).reshape(-1, 2).T
+    return cases, marks
 
 
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
@@ -148,25 +140,3 @@ def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> N
     moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)
     table[:, target] += moved
     table[:, source] -= moved
-
-
-def _restrict_cases(text: Posteriors) -> None:
-    _pour(text.cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    _pour(text.cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
-    _pour(text.cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))
-    _pour(text.cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
-    for fact, case in (
-        (WordProperty.NO_CASE, LOWER),
-        (WordProperty.ALWAYS_CAPITAL, CAPITAL),
-        (WordProperty.ALWAYS_LOWER, LOWER),
-    ):
-        text.cases[text.has(fact)] = _CERTAIN[case]
-
-
-def _restrict_marks(text: Posteriors) -> None:
-    _pour(text.marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
-    markless = text.has(WordProperty.NO_WORD | WordProperty.FRAGMENT)
-    if markless.any():
-        for mark in range(1, len(MARK_CLASSES)):
-            # `she-` says itself that it is broken off; at most a comma follows.
-            _pour(text.marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)

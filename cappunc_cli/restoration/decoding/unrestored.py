@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +21,10 @@ import numpy.typing as npt
 from cappunc_cli.restoration.decoding.posteriors import (
     NONE,
     Flags,
-    LabelColumn,
     Numbers,
     Posteriors,
     Probabilities,
+    columns,
     sentence_end_probability,
 )
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
@@ -56,7 +55,7 @@ _OPEN_START = 0.2
 
 #: The three kinds of mark that the detector tells apart.
 _NO_MARK, _WITHIN, _END = range(3)
-_KINDS = {mark: _NO_MARK if not mark else _END if mark in TERMINAL else _WITHIN for mark in MARK_CLASSES}
+_KINDS = np.array([_NO_MARK if not m else _END if m in TERMINAL else _WITHIN for m in MARK_CLASSES], np.int8)
 #: After these a sentence may begin or go on.
 _OPEN = frozenset("…:;—")
 
@@ -67,8 +66,6 @@ _LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
 _CASE = np.array([case for _, case in _WAYS])
 #: How much likelier it is that the next word is written in a certain way because all may change than because none does.
 _STIR = _CHANGE / (1 - len(_WAYS) * _CHANGE)
-#: Words over which probabilities may shrink, by _STIR at most for each, before they are normalised.
-_LONGEST_BLOCK = 64
 #: Log-likelihoods of the kinds of mark where marks are missing.
 _BY_CHANCE = np.log([1 - _STRAY, _STRAY / 2, _STRAY / 2])
 
@@ -154,63 +151,57 @@ def _with_whims(chances: Probabilities) -> Probabilities:
     return mixed
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """The labels as written, [n] each: kinds of mark, cases, whether a turn ends before, and what else may."""
-
-    kinds: Numbers
-    cases: Numbers
-    turn: Flags
-    open_end: Flags
-
-
 def find_lack(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool] | Flags) -> Lack:
     """Find what the words of a text lack that is written as `labels` say."""
     if not labels:
         no = np.zeros(0, np.bool_)
         return Lack(no, no, no)
-    seen = _seen(known, labels, np.asarray(turn_ends, np.bool_))
-    by_case = _case_scores(known, seen)
-    first = _probable(by_case + _mark_scores(known.marks.T, seen))
-    ways = _probable(by_case + _mark_scores(_in_own_style(known, seen, first), seen))
+    cases, marks = columns(labels)
+    kinds = _KINDS[marks]
+    kinds[known.abbreviation & (kinds == _END)] = _WITHIN
+    by_case = _case_scores(known, labels, cases, kinds, np.append(False, turn_ends[:-1]))
+    first = _probable(by_case + _mark_scores(known.marks.T, kinds))
+    ways = _probable(by_case + _mark_scores(_in_own_style(known, kinds, first), kinds))
     path = _decided(ways)
     case = _CASE[path]
     return Lack(_LACKS_MARKS[path], case != _CASED, case == _RAISED)
 
 
-def _seen(known: Expected, labels: Sequence[Label], turn_ends: Flags) -> _Seen:
-    written = LabelColumn.of(labels)
-    kinds = written.numbers(lambda label: _KINDS[label.mark])
-    kinds[known.abbreviation & (kinds == _END)] = _WITHIN
-    turn = np.append(False, turn_ends[:-1])
-    return _Seen(kinds, written.cases, turn, turn | np.append(False, written.flags(_is_open)[:-1]))
-
-
-def _mark_scores(marks: Probabilities, seen: _Seen) -> Scores:
-    """Log-likelihoods [ways, n] of the marks that are there, expected to be `marks` [3, n] where none lack."""
-    by_model = np.log(marks[seen.kinds, np.arange(len(seen.kinds))])
-    scores: Scores = np.where(_LACKS_MARKS[:, None], _BY_CHANCE[seen.kinds], by_model)
+def _mark_scores(marks: Probabilities, kinds: Numbers) -> Scores:
+    """Log-likelihoods [ways, n] of the kinds of mark that are there, expected to be `marks` [3, n] where none lack."""
+    by_model = np.log(marks[kinds, np.arange(len(kinds))])
+    scores: Scores = np.where(_LACKS_MARKS[:, None], _BY_CHANCE[kinds], by_model)
     return scores
 
 
-def _case_scores(known: Expected, seen: _Seen) -> Scores:
-    """Log-likelihoods [ways, n] of the cases that are there."""
-    ended = np.append(True, seen.kinds[:-1] == _END)
-    begin = 1 - np.where(seen.turn, _LOWER_TURN, _LOWER_START)
+def _case_scores(known: Expected, labels: Sequence[Label], cases: Numbers, kinds: Numbers, turns: Flags) -> Scores:
+    """Log-likelihoods [ways, n] of the cases that are there; `turns` begin with a word."""
+    ended = np.append(True, kinds[:-1] == _END)
+    # After `“What?”`, `so:` and `well…` either case is right.
+    open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
+    begin = 1 - np.where(turns, _LOWER_TURN, _LOWER_START)
     # Where marks are missing a capital may stand for a sentence that they would have ended.
-    in_marked = np.where(ended, begin, np.where(seen.open_end, np.maximum(known.capital, _OPEN_START), known.own))
-    in_bare = np.where(ended, begin, known.capital)
-    cased = {bare: _cased(known, seen.cases, in_bare if bare else in_marked) for bare in (False, True)}
-    fixed = _without_case(known, seen.cases)
+    goes_on = np.where(turns | np.array([False, *open_end]), np.maximum(known.capital, _OPEN_START), known.own)
+    lower, upper = cases == LOWER, cases == UPPER
+    raised = np.where(known.one_letter, 0, known.upper)
+    cased = {}
+    for bare, within in ((False, goes_on), (True, known.capital)):
+        capital = np.where(ended, begin, within)
+        chance = np.where(lower, 1 - capital, capital * np.where(upper, raised, 1 - raised))
+        cased[bare] = np.maximum(chance, np.float32(1e-6))
+    # All-lower and all-upper text have strays: YouTube writes `I` in the midst of lower case.
+    in_lower = np.where(lower, 1 - _STRAY, np.where(upper, _STRAY / 4, _STRAY))
+    in_upper = np.where(upper | (known.one_letter & ~lower), 1 - _STRAY, _STRAY / 2)
+    fixed = {_LOWERED: np.where(known.always, 0.5, in_lower), _RAISED: in_upper}
     chances = np.stack([cased[bare] if case == _CASED else fixed[case] for bare, case in _WAYS])
     scores: Scores = np.where(known.cased, np.log(chances), 0)
     return scores
 
 
-def _in_own_style(known: Expected, seen: _Seen, ways: Probabilities) -> Probabilities:
+def _in_own_style(known: Expected, kinds: Numbers, ways: Probabilities) -> Probabilities:
     """Expected marks [3, n] with the odds of each kind that the words `ways` [ways, n] call marked have."""
     marked = ways[~_LACKS_MARKS].sum(0)
-    found = np.bincount(seen.kinds, marked, minlength=3) + _PRIOR
+    found = np.bincount(kinds, marked, minlength=3) + _PRIOR
     usual = np.ascontiguousarray(known.marks.T)
     odds, marks = np.ones(3), usual
     for _ in range(_FITTED):
@@ -218,27 +209,6 @@ def _in_own_style(known: Expected, seen: _Seen, ways: Probabilities) -> Probabil
         marks = usual * (odds / odds[_NO_MARK]).astype(np.float32)[:, None]
         marks /= marks.sum(0)
     return marks
-
-
-def _is_open(label: Label) -> bool:
-    """After `“What?”`, `so:` and `well…` either case is right."""
-    return label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) if label.after else False
-
-
-def _cased(known: Expected, cases: Numbers, capital: Probabilities) -> Probabilities:
-    """The probability of each word's case where a capital form has the probability `capital`."""
-    upper = np.where(known.one_letter, 0, known.upper)
-    chance: Probabilities = np.where(cases == LOWER, 1 - capital, capital * np.where(cases == UPPER, upper, 1 - upper))
-    return np.maximum(chance, np.float32(1e-6))
-
-
-def _without_case(known: Expected, cases: Numbers) -> dict[int, Scores]:
-    """The probability of each word's case in all-lower and in ALL-UPPER text, which have strays."""
-    lower, upper = cases == LOWER, cases == UPPER
-    lowered = np.where(lower, 1 - _STRAY, np.where(upper, _STRAY / 4, _STRAY))
-    raised = np.where(upper | (known.one_letter & ~lower), 1 - _STRAY, _STRAY / 2)
-    # YouTube writes `I` in the midst of lower case.
-    return {_LOWERED: np.where(known.always, 0.5, lowered), _RAISED: raised}
 
 
 def _probable(scores: Scores) -> Probabilities:
@@ -252,41 +222,14 @@ def _probable(scores: Scores) -> Probabilities:
 
 
 def _forward(gains: Probabilities, begin: Scores) -> Probabilities:
-    """The probabilities [k, ways, n] given all `gains` up to each word, of k texts, in blocks side by side.
-
-    The texts begin with `begin` [k, ways]. What a block does to the probabilities before it is linear; so first the
-    matrix of each block, then the probabilities at its head, then all in it. A word's step mixes all ways alike.
-    """
-    texts, ways, count = gains.shape
-    length = min(isqrt(count) + 1, _LONGEST_BLOCK)
-    blocks = np.ones((texts, ways, -(-count // length) * length), np.float32)
-    blocks[:, :, :count] = gains
-    # [length, ways, texts * blocks]: what is done at a time lies side by side
-    blocks = blocks.reshape(texts, ways, -1, length).transpose(3, 1, 0, 2).reshape(length, ways, -1)
-    effect = np.repeat(np.eye(ways)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
-    for gain in blocks:
-        effect += _STIR * np.add.reduce(effect)
-        effect *= gain[:, None]
-    heads = _heads(begin, effect.reshape(ways, ways, texts, -1).transpose(3, 2, 1, 0))
-    here = heads.transpose(2, 1, 0).reshape(ways, -1)
-    for block in blocks:
-        here = (here + _STIR) * block
-        here /= np.add.reduce(here)
-        block[:] = here
-    return blocks.reshape(length, ways, texts, -1).transpose(2, 1, 3, 0).reshape(texts, ways, -1)[:, :, :count]
-
-
-def _heads(begin: Scores, effect: Scores) -> Scores:
-    """The probabilities [blocks, k, ways] before each block of k texts; `effect` are the blocks' matrices [blocks, k].
-
-    The texts begin with `begin` [k, ways].
-    """
-    heads = [begin[:, None] / begin.sum(1)[:, None, None]]
-    for matrix in np.ascontiguousarray(effect[:-1]):
-        head = heads[-1] @ matrix
-        head /= head.sum(2, keepdims=True)
-        heads.append(head)
-    return np.stack(heads)[:, :, 0]
+    """The probabilities [k, ways, n] given the `gains` up to each word, of k texts that start as `begin` [k, ways]."""
+    found = np.ascontiguousarray(gains.transpose(2, 0, 1))
+    here = begin / begin.sum(1, keepdims=True)
+    for gain in found:
+        here = (here + _STIR) * gain  # a step mixes all ways alike
+        here /= here.sum(1, keepdims=True)
+        gain[:] = here
+    return found.transpose(1, 2, 0)
 
 
 def _decided(ways: Probabilities) -> Numbers:
@@ -298,24 +241,17 @@ def _decided(ways: Probabilities) -> Numbers:
     for a, b in _runs(path > 0):
         if path[a] and doubt[a:b].min() > 1 - _SURE:
             path[a:b] = 0
-    return _without_short(path)
-
-
-def _without_short(path: Numbers) -> Numbers:
-    """A stretch of a handful of words is written like the words before it, and a beginning like the words after it."""
+    # A handful of words is written like the words before it, and a beginning like the words after it.
     for a, b in _runs(path):
-        if path[a] and b - a < _shortest(path, a, b) and b - a < len(path):
+        # Capitals amid good text are most often meant.
+        amid = not path[a - 1 : a].any() and not path[b : b + 1].any()
+        shortest = _SHORTEST_UPPER if amid and _CASE[path[a]] == _RAISED else _SHORTEST
+        if path[a] and b - a < shortest and b - a < len(path):
             path[a:b] = path[a - 1] if a else path[b]
     head = int((path > 0).argmax())
     if head < _SHORTEST:
         path[:head] = path[head]
     return path
-
-
-def _shortest(path: Numbers, start: int, stop: int) -> int:
-    """How long the stretch start..stop must be: capitals amid good text are most often meant."""
-    amid = not path[start - 1 : start].any() and not path[stop : stop + 1].any()
-    return _SHORTEST_UPPER if amid and _CASE[path[start]] == _RAISED else _SHORTEST
 
 
 def _runs(values: Numbers | Flags) -> list[tuple[int, int]]:

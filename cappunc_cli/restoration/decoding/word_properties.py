@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from cappunc_cli.languages import Language
 from cappunc_cli.languages.names import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE
-from cappunc_cli.restoration.decoding.categorical import Categorical
 from cappunc_cli.transcript.labels import capital, fold, strip, upper
 
 
@@ -54,26 +53,20 @@ _last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 
 
 def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
-    """The Fact flags of each bare word, [n]."""
-    table = _table(language, lexicon)
-    words = Categorical.of(words)
-    for word in set(words.values).difference(table):
-        table[word] = int(_fact(word, language, lexicon))
-    return words.column(table.__getitem__, np.uint16)
-
-
-def _table(language: Language, lexicon: Mapping[str, str]) -> dict[str, int]:
-    """The flags known so far under a language and a lexicon; only the last pair counts, within bounds."""
+    """The properties of each bare word, [n]; those of distinct words are remembered from text to text."""
     if not _last or _last[0][0] is not language or _last[0][1] is not lexicon or len(_last[0][2]) > _MOST_KNOWN:
         _last[:] = [(language, lexicon, {})]
-    return _last[0][2]
+    table = _last[0][2]
+    for word in set(words).difference(table):
+        table[word] = int(_properties_of(word, language, lexicon))
+    return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
 
 
-def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
+def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
     found = WordProperty(0)
     first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
     plain = language.spelled(word)
-    for fact, holds in (
+    for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
         (WordProperty.ONE_LETTER, first == top),
@@ -90,7 +83,7 @@ def _fact(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProp
         (WordProperty.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
     ):
         if holds:
-            found |= fact
+            found |= property_
     return found
 
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.decoder import allowed_posteriors, decide
-from cappunc_cli.restoration.decoding.evidence import Evidence, combine, evidence, judge, no_evidence, writing_style
-from cappunc_cli.restoration.decoding.posteriors import Posteriors, posteriors_of
+from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, judge, no_evidence, writing_style
+from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.posteriors import posteriors_of
 from cappunc_cli.restoration.decoding.unrestored import expect
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case, Label, dress, strip
-from cappunc_cli.transcript.words import Word
 
 CONFIG = replace(ModelConfig.load(Path(__file__).parents[2] / "tiny_model"), consistency=1.0)
 LEXICON = {"iphone": "iPhone", "ebay": "eBay"}
@@ -42,8 +42,20 @@ def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) ->
     return [*(cases | {case: case_p}).values(), *(marks | {mark: mark_p}).values()]
 
 
-def said(rows: np.ndarray, words: list[str], config: ModelConfig, lexicon: dict[str, str]) -> Posteriors:
-    return posteriors_of(rows, word_properties(words, language("en"), lexicon), config)
+def passage(
+    rows: np.ndarray,
+    words: list[str],
+    turns: list[bool],
+    config: ModelConfig,
+    options: Options,
+    lexicon: dict[str, str] | None = None,
+    written: list[Label] | None = None,
+) -> Passage:
+    """English words without captions, and what a model says of them."""
+    english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
+    said = posteriors_of(rows, word_properties(words, english, forms), config)
+    labels = written or [Label()] * len(words)
+    return Passage(words, labels, said, np.array(turns), none, none, None, config, options, english, forms)
 
 
 def decode(
@@ -58,10 +70,9 @@ def decode(
     written: list[Label] | None = None,
 ) -> list[Label]:
     """The labels of bare words of which nothing is known but what is given."""
-    forms, count = lexicon or {}, len(words)
-    known, labels = evidence or no_evidence(count), written or [Label()] * count
-    text = allowed_posteriors(said(rows, words, config, forms), turns, config, options)
-    return decide(text, words, turns, config, options, forms, known, labels, [False] * count)
+    whole = passage(rows, words, turns, config, options, lexicon, written)
+    whole.posteriors = whole.allowed()
+    return decide(whole, evidence or no_evidence(len(words)))
 
 
 def written(words: list[str], rows: list[list[float]], config: ModelConfig = CONFIG, **options: object) -> str:
@@ -412,27 +423,20 @@ def test_the_shape_of_a_text(text: str, expected: str) -> None:
 
 
 def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: list[int] | None = None) -> str:
-    words = [Word(t, cue=c) for t, c in zip(text.split(), cues or [0] * len(text.split()), strict=True)]
-    bare, labels = zip(*(strip(w.text) for w in words), strict=True)
-    table, turns = np.array(rows, np.float32), [False] * len(bare)
-    lack = None
-    if existing == "auto":
-        lack = judge(bare, labels, expect(said(table, bare, CONFIG, LEXICON)), turns)
-    known = evidence(words, bare, labels, existing, lack)
-    new = decode(
-        table,
-        bare,
-        turns,
-        CONFIG,
-        Options(existing=existing),
-        lexicon=LEXICON,
-        evidence=known,
-        written=labels,
+    bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
+    whole = passage(
+        np.array(rows, np.float32), bare, [False] * len(bare), CONFIG, Options(existing=existing), LEXICON, labels
     )
-    fixed = (known.cases >= 0).tolist()
-    return " ".join(
-        dress(b, combine(old, n, case_is_fixed=f)) for b, old, n, f in zip(bare, labels, new, fixed, strict=True)
-    )
+    starts = cues or [0] * len(bare)
+    whole.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
+    lack = judge(whole, expect(whole.posteriors)) if existing == "auto" else None
+    known = evidence(whole, existing, lack)
+    whole.posteriors = whole.allowed()
+    written = [
+        replace(new, case=old.case, form=old.form) if case >= 0 else new
+        for old, new, case in zip(labels, decide(whole, known), known.cases, strict=True)
+    ]
+    return " ".join(map(dress, bare, written))
 
 
 def plain(text: str, **marks: str) -> list[list[float]]:
