@@ -79,7 +79,7 @@ class Settings:
         """
         config = config or self._config()
         self.options.windows(config)
-        self.options.around(config)
+        self.options.paired_marks(config)
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")

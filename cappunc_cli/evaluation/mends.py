@@ -48,8 +48,8 @@ def mends(wanted: Label | None, found: Label | None, before: tuple[Label | None,
         (Mend.OPENING_MISSED, Mend.OPENING_SUPERFLUOUS, frozenset(PairedMark) - QUOTE_PAIR),
         (Mend.QUOTE_MISSED, Mend.QUOTE_SUPERFLUOUS, QUOTE_PAIR),
     ):
-        for mark in sorted((ours.around ^ theirs.around) & kind):
-            yield missed if mark in ours.around else superfluous
+        for mark in sorted((ours.paired ^ theirs.paired) & kind):
+            yield missed if mark in ours.paired else superfluous
     if wanted is None or found is None or (wanted.case is found.case and wanted.form == found.form):
         return
     starts, started = (_starts(label) for label in before)

@@ -53,7 +53,7 @@ def worst_mistakes(evaluation: Evaluation, limit: int = 3000) -> list[Mistake]:
 def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
     place = 0  # the hypothesis word that a missing one would follow
     # A hypothesis without quotation marks was not asked for them.
-    asked = frozenset[PairedMark]().union(*(label.around for label in {token.label for token in alignment.hypothesis}))
+    asked = frozenset[PairedMark]().union(*(label.paired for label in {token.label for token in alignment.hypothesis}))
     for i, j in alignment.pairs():
         place = place if j is None else j
         ours = alignment.reference[i].label if i is not None else None
@@ -62,7 +62,7 @@ def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Ite
         groups: list[tuple[str, float]] = []
         if true != found:
             groups.append((_mark_group(true, found), _weight(sample, j, true, found)))
-        ours_around, theirs_around = (label.around & asked if label else frozenset() for label in (ours, theirs))
+        ours_around, theirs_around = (label.paired & asked if label else frozenset() for label in (ours, theirs))
         groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
         groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
         if evaluation.cased and i is not None and j is not None:

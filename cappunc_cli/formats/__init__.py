@@ -4,7 +4,7 @@ To add a format:
 
 1. Write a module here with
    `SUFFIXES` (endings of its files, such as ".srt"; they only break ties),
-   `sniff(text) -> bool` (whether the content shows the format),
+   `sniff(text)` (true where the content shows the format; often the `match` of a pattern),
    `read(text) -> Document` (raises BadInput),
    `write(document, texts) -> str` (a splice of the source: nothing changed, nothing moves),
    `skeleton(document)` (all that is no word, to be compared with ==; where it is missing,
@@ -23,7 +23,7 @@ Another kind of JSON has its own, shorter recipe in asr_json/__init__.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -43,12 +43,12 @@ from cappunc_cli.formats import (
     tsv,
     ttml,
     txt,
-    unsupported,
     vtt,
 )
 from cappunc_cli.formats.asr_json import DIALECTS
 from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
 from cappunc_cli.formats.timed_text.rewrap import rewrap
+from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Document
 
@@ -73,7 +73,7 @@ class Format(Protocol):
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
 
-    def sniff(self, text: str) -> bool: ...
+    def sniff(self, text: str) -> object: ...
 
     def read(self, text: str) -> Document: ...
 
@@ -90,6 +90,10 @@ TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
 #: Every format by name.
 FORMATS: dict[str, Format] = {**_BEFORE_JSON, **DIALECTS, **_AFTER_JSON}
+#: The first format that claims the ending of a file's name.
+CLAIMED = {suffix: name for name, module in reversed(FORMATS.items()) for suffix in module.SUFFIXES}
+#: What an unsupported kind is told by.
+_HEAD = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,29 +122,27 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
         return Recognised(text, format)
     if not text.strip():
         return Recognised(text, "txt")  # an empty file of any kind stays as it is
-    if kind := unsupported.by_content(text):
-        raise UnknownFormat(f"{kind}: not supported")
-    found = _asked(_BEFORE_JSON, text)
+    head = text[:_HEAD]
+    for kind in UNSUPPORTED_FORMATS:
+        if kind.start is not None and kind.start.match(head):
+            raise UnknownFormat(f"{kind.name}: not supported")
+    found = next((known for known, module in _BEFORE_JSON.items() if module.sniff(text)), None)
     if found is None and asr_json.sniff(text):
         parsed = asr_json.load(text)
         return Recognised(text, asr_json.dialect_of(parsed), [parsed])
-    return Recognised(text, _by_name(found or _asked(_AFTER_JSON, text), name))
-
-
-def _asked(some: Mapping[str, Format], text: str) -> str | None:
-    """The first of some formats that the content shows."""
-    return next((name for name, module in some.items() if module.sniff(text)), None)
+    found = found or next((known for known, module in _AFTER_JSON.items() if module.sniff(text)), None)
+    return Recognised(text, _by_name(found, name))
 
 
 def _by_name(found: str | None, name: str) -> str:
     """The format that the content shows, if any, or the one that the name claims."""
     suffix = PurePath(name).suffix.lower()
-    claimed = next((known for known, module in FORMATS.items() if suffix and suffix in module.SUFFIXES), None)
+    claimed = CLAIMED.get(suffix)
     if found == "srt" and claimed == "vtt":
         return "vtt"  # cues without the WEBVTT line
     if found not in (None, "txt"):
         return found
-    if kind := unsupported.by_suffix(name):
+    if kind := next((kind.name for kind in UNSUPPORTED_FORMATS if suffix and suffix in kind.suffixes), None):
         raise UnknownFormat(f"{kind}: not supported")
     if claimed in TEXT_FORMATS and claimed != "txt":
         return claimed  # its reader says what is wrong

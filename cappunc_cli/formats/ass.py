@@ -19,9 +19,10 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".ass", ".ssa")
 
-_START = re.compile(
+#: Whether the text begins with a section of such a file.
+sniff = re.compile(
     r"(?:[\s\ufeff]|[;!][^\r\n]*)*+\[(?:Script Info|V4\+{0,2} Styles|Events)\][ \t]*(?=[\r\n]|\Z)", re.I
-)
+).match
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*\Z")
 _LINE = re.compile(r"[\s\ufeff]*(Format|Dialogue)\s*:", re.IGNORECASE)
 _USUAL = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
@@ -30,11 +31,6 @@ _DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?:\\(?!p[1-9])[^{}\\]*+)*+\\p[1-9][^{}]*\}.
 _HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN.pattern}")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
-
-
-def sniff(text: str) -> bool:
-    """Whether the text begins with a section of such a file."""
-    return _START.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

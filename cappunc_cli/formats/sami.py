@@ -18,15 +18,11 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".smi", ".sami")
 
-_START = re.compile(r"(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*+<SAMI(?=[\s>])", re.IGNORECASE)
+#: Whether the text begins with <SAMI>.
+sniff = re.compile(r"(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*+<SAMI(?=[\s>])", re.IGNORECASE).match
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
-
-
-def sniff(text: str) -> bool:
-    """Whether the text begins with <SAMI>."""
-    return _START.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

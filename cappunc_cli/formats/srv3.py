@@ -16,14 +16,10 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".srv1", ".srv2", ".srv3")
 
-_ROOT = root("timedtext|transcript")
+#: Whether the first element is <timedtext> or <transcript>.
+sniff = root("timedtext|transcript").match
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
 _CUES = ("p", "text")
-
-
-def sniff(text: str) -> bool:
-    """Whether the first element is <timedtext> or <transcript>."""
-    return _ROOT.match(text) is not None
 
 
 def read(text: str) -> Document:

@@ -21,7 +21,8 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".textgrid",)
 
-_BEGINS = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile')
+#: Whether the text begins as Praat's text files do.
+sniff = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile').match
 # Praat itself reads strings, free-standing numbers and flags, and takes all else for comment.
 # That makes the long form the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
 _TOKEN = re.compile(r'"((?:[^"]|"")*+)("?)|(?<!\S)-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?!\S)|<(?:exists|absent)>')
@@ -53,11 +54,6 @@ class _Interval:
 class _Tier:
     name: str
     intervals: tuple[_Interval, ...]
-
-
-def sniff(text: str) -> bool:
-    """Whether the text begins as Praat's text files do."""
-    return _BEGINS.match(text) is not None
 
 
 def read(text: str) -> Document:

@@ -15,12 +15,8 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".ttml", ".dfxp", ".itt", ".imsc")
 
-_ROOT = root("tt")
-
-
-def sniff(text: str) -> bool:
-    """Whether the first element is <tt>, with any prefix."""
-    return _ROOT.match(text) is not None
+#: Whether the first element is <tt>, with any prefix.
+sniff = root("tt").match
 
 
 def read(text: str) -> Document:

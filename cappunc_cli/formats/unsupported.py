@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from cappunc_cli.formats.timed_text.xml_tags import PROLOG
 
@@ -47,15 +46,3 @@ UNSUPPORTED_FORMATS = (
     UnsupportedFormat("a table", (".csv",)),
     UnsupportedFormat("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
 )
-
-
-def by_content(text: str) -> str | None:
-    """The name of the unsupported kind that the text shows itself to be."""
-    head = text[:4096]
-    return next((kind.name for kind in UNSUPPORTED_FORMATS if kind.start is not None and kind.start.match(head)), None)
-
-
-def by_suffix(name: str) -> str | None:
-    """The name of the unsupported kind that a file name claims."""
-    suffix = PurePath(name).suffix.lower()
-    return next((kind.name for kind in UNSUPPORTED_FORMATS if suffix and suffix in kind.suffixes), None)

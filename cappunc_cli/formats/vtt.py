@@ -16,13 +16,10 @@ SUFFIXES = (".vtt", ".webvtt")
 
 _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 # No browser reads `WEBVTTfoo` or a blank line before the signature, but people have such files.
-_LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
+_LENIENT = r"[\s\ufeff]*+[^\w\r\n]{0,8}(?i:WEBVTT)(?=(?s:.*)-->)"
+#: Whether the text begins with WEBVTT, more or less.
+sniff = re.compile(f"{_SIGNATURE.pattern}|{_LENIENT}").match
 _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
-
-
-def sniff(text: str) -> bool:
-    """Whether the text begins with WEBVTT, more or less."""
-    return _SIGNATURE.match(text) is not None or (_LENIENT.match(text) is not None and "-->" in text)
 
 
 def read(text: str) -> Document:

@@ -65,7 +65,7 @@ class LiveRestorer:
             raise WrongUsage(f"the look-ahead must be at least 0 words, not {look_ahead}")
         if every < 1:
             raise WrongUsage(f"at least 1 word is given out at a time, not {every}")
-        if options.around(model.config) & QUOTE_PAIR:
+        if options.paired_marks(model.config) & QUOTE_PAIR:
             raise WrongUsage("quotation marks cannot be restored live: nobody knows yet where a quotation ends")
         self._model, self._look_ahead, self._every = model, look_ahead, every
         self._options = replace(options, existing="replace") if options.existing == "auto" else options

@@ -167,7 +167,7 @@ def _chance_of_case(passage: Passage, known: Evidence) -> Probabilities:
     capital = 1 - text.cases[:, LOWER]
     own = capital_within_sentence(text, np.append(np.float32(1), sentence_end_probability(text)[:-1]), capital)
     begins, ends = (
-        np.array([sign in label.around for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
+        np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )
     chance = capital_probability(text, marks.astype(np.intp), known, capital, own, begins, ends)
     found: Probabilities = np.where(cases == LOWER, 1 - chance, chance)

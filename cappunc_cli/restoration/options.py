@@ -55,7 +55,7 @@ class Options:
         """The conventions of the text's language."""
         return language(self.language or config.languages[0])
 
-    def around(self, config: ModelConfig) -> frozenset[PairedMark]:
+    def paired_marks(self, config: ModelConfig) -> frozenset[PairedMark]:
         """The quotation marks and dashes that are asked for; one quote asks for both, `?` for its `¿`.
 
         Raises WrongUsage where the model does not restore them.

@@ -95,7 +95,7 @@ class Label:
         return mark_of(self.after)
 
     @property
-    def around(self) -> frozenset[PairedMark]:
+    def paired(self) -> frozenset[PairedMark]:
         """The marks of `before` and `after` that are not the one mark, however they are spelled."""
         before, after = set(self.before), set(self.after)
         found = {mark for mark in (PairedMark.OPEN_QUESTION, PairedMark.OPEN_EXCLAMATION) if mark in before}
@@ -109,8 +109,8 @@ class Label:
 
     @property
     def signs(self) -> frozenset[str]:
-        """Every mark of MARKS in `after` and every one of Around: `¿Qué?”,` has four."""
-        return _marks_in(self.after) | self.around
+        """Every mark of MARKS in `after` and every paired one: `¿Qué?”,` has four."""
+        return _marks_in(self.after) | self.paired
 
     @property
     def is_bound(self) -> bool:

@@ -237,8 +237,8 @@ class Words(Sequence[Word]):
         where = map(self.copies, range(len(self)))
         sounds, followed = map(bool, self.sounds), map(bool, self.followed)
         columns = zip(self.texts, self.starts, self.ends, self.cues, self.turns, where, sounds, followed, strict=True)
-        for text, start, end, cue, turn, copies, sound, bound in columns:
-            yield Word(text, start, end, cue or 0, turn or 0, copies, sound, bound)
+        for text, start, end, cue, turn, copies, sound, follows in columns:
+            yield Word(text, start, end, cue or 0, turn or 0, copies, sound, follows)
 
     @overload
     def __getitem__(self, at: int) -> Word: ...

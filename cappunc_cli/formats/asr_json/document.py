@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.asr_json.copies import Synced
@@ -22,10 +22,7 @@ class JsonFormat:
     """The module of that name, which has `sniff(value)` and `tracks(value)`, as a format like any other."""
 
     name: str
-
-    @property
-    def SUFFIXES(self) -> tuple[str, ...]:
-        return (".json", ".jsonl", ".ndjson")
+    SUFFIXES: ClassVar[tuple[str, ...]] = (".json", ".jsonl", ".ndjson")
 
     @property
     def module(self) -> ModuleType:

@@ -94,9 +94,12 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
     conventions, options, given = passage.conventions, passage.options, passage.given
     if given:
-        cases, marks = columns(passage.labels[:given])
-        cases, marks = np.append(cases, known.cases[given:]), np.append(marks, known.marks[given:])
-        known = replace(known, cases=cases, marks=marks)
+        held_cases, held_marks = columns(passage.labels[:given])
+        known = replace(
+            known,
+            cases=np.append(held_cases, known.cases[given:]),
+            marks=np.append(held_marks, known.marks[given:]),
+        )
     if options.existing == "replace" and conventions.opening:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, given))
     if (known.marks >= 0).all() and (known.cases >= 0).all():

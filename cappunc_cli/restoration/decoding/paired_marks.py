@@ -60,7 +60,7 @@ Floats = npt.NDArray[np.float64]
 
 def _odds(passage: Passage, mark: PairedMark) -> Floats:
     """Log-odds [n] of a mark; all alike where the model does not know it."""
-    chances = passage.posteriors.around.get(mark)
+    chances = passage.posteriors.paired.get(mark)
     if chances is None:
         return np.zeros(len(passage.labels))
     with np.errstate(divide="ignore"):
@@ -146,7 +146,7 @@ def place_paired_marks(passage: Passage, marks: Indices) -> Sides:
         label.with_mark(name, quoted=_enclosed(name, language)).after if label.after else name
         for label, name in zip(written, names, strict=True)
     ]
-    asked, pairs = passage.options.around(passage.config), _wanted(passage)
+    asked, pairs = passage.options.paired_marks(passage.config), _wanted(passage)
     if not asked and not pairs:
         return before, after
     ended = sentence_ends(passage.posteriors, marks)

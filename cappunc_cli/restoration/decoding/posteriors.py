@@ -53,13 +53,13 @@ Probabilities = npt.NDArray[np.float32]
 class Posteriors:
     """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry.
 
-    `around` has the probabilities [n] of the other marks that the model knows.
+    `paired` has the probabilities [n] of the paired marks that the model knows.
     """
 
     cases: Rows
     marks: Rows
     properties: WordProperties
-    around: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
+    paired: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
 
     def has(self, some: WordProperty) -> Flags:
         """Which words have one of some properties, [n]."""
@@ -73,8 +73,8 @@ def posteriors_of(probabilities: Rows, properties: WordProperties, config: Model
     cases, marks = np.zeros((count, len(CASE_CLASSES)), np.float32), np.zeros((count, len(MARK_CLASSES)), np.float32)
     cases[:, [CASE_CLASSES.index(c) for c in config.cases]] = probabilities[:, :size]
     marks[:, [MARK_CLASSES.index(m) for m in config.marks]] = probabilities[:, size:full]
-    around = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
-    text = Posteriors(cases, marks, properties, around)
+    paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
+    text = Posteriors(cases, marks, properties, paired)
     _pour(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
     _pour(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
     _pour(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))

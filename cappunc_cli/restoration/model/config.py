@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.transcript.labels import MARKS, Case, PairedMark
-
-T = TypeVar("T")
 
 #: The encoder must at least hold one capped word between its two special pieces.
 _FEWEST_PIECES = 32
@@ -68,166 +67,106 @@ class ModelConfig:
         """Read and check the config `name` of a model directory; raises BadModel."""
         path = directory / name
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            return _parsed(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
+        except CappuncError as error:
+            raise BadModel(error.message, str(path)) from error
         except ValueError as error:
             raise BadModel(f"not JSON: {error}", str(path)) from error
-        if not isinstance(values, dict):
-            raise BadModel(f"{name} must hold an object", str(path))
+
+
+#: How a message calls a type.
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+#: The fields of the file: a type, a list of one, or an object of one.
+_FIELDS: dict[str, Any] = {
+    "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
+    "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
+    "end_share": float, "around": [str], "files": {str: str}, "version": str, "fast": bool,
+}  # fmt: skip
+_OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ModelConfig:
+    """The config that a file holds; whoever looks for a model's language reads them all, and one of them again."""
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise BadModel("it must hold an object")
+    if missing := [name for name in _FIELDS if name not in values and name not in _OPTIONAL]:
+        raise BadModel(f"{missing[0]} is missing")
+    found: dict[str, Any] = {"licence": ""}
+    for name in [*_FIELDS, "crf"]:
         try:
-            return _parse(values)
-        except BadModel as error:
-            raise BadModel(error.message, str(path)) from error
-
-
-def _parse(values: dict[str, object]) -> ModelConfig:
-    cases = _get(values, "cases", _strings)
-    if unknown := [c for c in cases if c not in list(Case)]:
+            if name == "crf" and values.get("crf") is not None:
+                parts = _checked(values["crf"], dict)
+                found["crf"] = Transitions(
+                    _checked(parts.get("transitions"), [[float]]),
+                    _checked(parts.get("start"), [float]),
+                    _checked(parts.get("end"), [float]),
+                )
+            elif name in values and name != "crf":
+                found[name] = _checked(values[name], _FIELDS[name])
+        except TypeError as error:
+            raise BadModel(f"{name}: must be {error}") from None
+    if unknown := [c for c in found["cases"] if c not in list(Case)]:
         raise BadModel(f"cases: unknown {unknown[0]!r}")
-    marks = _get(values, "marks", _strings)
-    if unknown := [m for m in marks if m and (len(m) != 1 or m not in MARKS)]:
+    if unknown := [m for m in found["marks"] if m and (len(m) != 1 or m not in MARKS)]:
         raise BadModel(f"marks: unknown {unknown[0]!r}")
-    around = _get(values, "around", _strings, [])
-    if unknown := [m for m in around if m not in list(PairedMark)]:
+    if unknown := [m for m in found.get("around", ()) if m not in list(PairedMark)]:
         raise BadModel(f"around: unknown {unknown[0]!r}")
-    if (PairedMark.OPEN_QUOTE in around) != (PairedMark.CLOSE_QUOTE in around):
+    found["cases"] = tuple(map(Case, found["cases"]))
+    found["around"] = tuple(map(PairedMark, found.get("around", ())))
+    config = ModelConfig(**found)
+    _check(config)
+    return config
+
+
+def _checked(value: Any, kind: Any) -> Any:
+    """The value, a tuple for a list; raises TypeError, which names the `kind` that it must be."""
+    outer = kind if isinstance(kind, type) else type(kind)
+    right = isinstance(value, int | float) and math.isfinite(value) if outer is float else isinstance(value, outer)
+    if not right or (isinstance(value, bool) and outer is not bool):
+        raise TypeError(_NAMES[outer])
+    if isinstance(kind, list):
+        return tuple([_checked(item, kind[0]) for item in value])
+    if isinstance(kind, dict):
+        return {name: _checked(item, kind[str]) for name, item in value.items()}
+    return float(value) if outer is float else value
+
+
+def _check(config: ModelConfig) -> None:
+    """Raises BadModel or WrongUsage where values do not go together."""
+    if (PairedMark.OPEN_QUOTE in config.around) != (PairedMark.CLOSE_QUOTE in config.around):
         raise BadModel("around: a quotation opens and closes; both quotes or none")
     for name, labels, needed in (
-        ("cases", cases, ("lower", "capital")),
-        ("marks", marks, ("",)),
-        ("around", around, ()),
+        ("cases", config.cases, ("lower", "capital")),
+        ("marks", config.marks, ("",)),
+        ("around", config.around, ()),
     ):
         if len(set(labels)) != len(labels):
             raise BadModel(f"{name}: a label twice")
         if missing := [label for label in needed if label not in labels]:
             raise BadModel(f"{name}: {missing[0]!r} is missing")
-    bins = _get(values, "pause_bins_ms", _integers)
-    if list(bins) != sorted(set(bins)):
+    if list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)):
         raise BadModel("pause_bins_ms: the edges must ascend")
-    bias = _get(values, "bias", _numbers_by_name, {})
-    if unknown := [m for m in bias if m not in (*marks, *around)]:
+    if unknown := [m for m in config.bias if m not in (*config.marks, *config.around)]:
         raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
-    config = ModelConfig(
-        name=_get(values, "name", _string),
-        languages=_get(values, "languages", _strings),
-        licence=_get(values, "licence", _string, ""),
-        cases=tuple(Case(c) for c in cases),
-        marks=marks,
-        window=_get(values, "window", _integer),
-        overlap=_get(values, "overlap", _integer),
-        min_words_cut=_get(values, "min_words_cut", _integer),
-        max_pieces=_get(values, "max_pieces", _integer),
-        pause_bins_ms=bins,
-        bias=bias,
-        crf=_transitions(values.get("crf"), len(marks)),
-        consistency=_get(values, "consistency", _number, 0.0),
-        end_share=_get(values, "end_share", _number, 0.15),
-        around=tuple(PairedMark(m) for m in around),
-        files=_get(values, "files", _strings_by_name, {}),
-        version=_get(values, "version", _string, "1"),
-        fast=_get(values, "fast", _boolean, False),
-    )
     if not config.languages:
         raise BadModel("languages: none named")
     if not 0 <= config.consistency <= 1:
         raise BadModel("consistency: must be between 0 and 1")
     if config.max_pieces < _FEWEST_PIECES:
         raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
-    _check_windows(config)
-    return config
-
-
-def _check_windows(config: ModelConfig) -> None:
-    try:
-        check(config.window, config.overlap, config.min_words_cut)
-    except CappuncError as error:
-        raise BadModel(error.message) from error
-
-
-_REQUIRED = object()
-
-
-def _get(values: dict[str, object], name: str, parse: Callable[[object], T], default: object = _REQUIRED) -> T:
-    if name not in values:
-        if default is _REQUIRED:
-            raise BadModel(f"{name} is missing")
-        return parse(default)
-    try:
-        return parse(values[name])
-    except TypeError as error:
-        raise BadModel(f"{name}: must be {error}") from None
-
-
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("text")
-    return value
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("a whole number")
-    return value
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise TypeError("a number")
-    return float(value)
-
-
-def _boolean(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("true or false")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("a list")
-    return value
-
-
-def _object(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError("an object")
-    return value
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    return tuple(_string(item) for item in _list(value))
-
-
-def _integers(value: object) -> tuple[int, ...]:
-    return tuple(_integer(item) for item in _list(value))
-
-
-def _numbers(value: object) -> tuple[float, ...]:
-    return tuple(_number(item) for item in _list(value))
-
-
-def _numbers_by_name(value: object) -> dict[str, float]:
-    return {name: _number(item) for name, item in _object(value).items()}
-
-
-def _strings_by_name(value: object) -> dict[str, str]:
-    return {name: _string(item) for name, item in _object(value).items()}
-
-
-def _transitions(value: object, size: int) -> Transitions | None:
-    if value is None:
-        return None
-    try:
-        parts = _object(value)
-        crf = Transitions(
-            tuple(_numbers(row) for row in _list(parts.get("transitions"))),
-            _numbers(parts.get("start")),
-            _numbers(parts.get("end")),
-        )
-    except TypeError as error:
-        raise BadModel(f"crf: must be {error}") from None
-    lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
-    if lengths != {size}:
-        raise BadModel(f"crf: every row must have one number for each of the {size} marks")
-    return crf
+    if (crf := config.crf) is not None:
+        lengths = {len(crf.transitions), len(crf.start), len(crf.end), *(len(row) for row in crf.transitions)}
+        if lengths != {len(config.marks)}:
+            raise BadModel(f"crf: every row must have one number for each of the {len(config.marks)} marks")
+    check(config.window, config.overlap, config.min_words_cut)

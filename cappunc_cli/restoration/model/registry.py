@@ -10,7 +10,7 @@ from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.model.config import ModelConfig, Transitions
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, EngineSpec
-from cappunc_cli.transcript.labels import Case, strip
+from cappunc_cli.transcript.labels import fold
 
 __all__ = [
     "ModelConfig",
@@ -104,20 +104,12 @@ def _verify(directory: Path, config: str) -> None:
 
 
 def read_lexicon(directory: Path) -> dict[str, str]:
-    """Bare word -> its mixed-case form, from lexicon.txt (one form a line); {} without one."""
+    """Bare word -> its mixed-case form, from lexicon.txt (one form a line, as training writes it); {} without one."""
     path = directory / "lexicon.txt"
     if not path.is_file():
         return {}
+    text = path.read_text(encoding="utf-8")
     forms: dict[str, str] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        form = line.strip()
-        if form.isascii() and form.isalpha():
-            # Nearly all are; Python itself tells their case in a fraction of the time.
-            bare = form.lower()
-            if form not in (bare, form.capitalize(), form.upper()):
-                forms.setdefault(bare, form)
-            continue
-        bare, label = strip(form)
-        if label.case is Case.MIXED and not label.before and not label.after:
-            forms.setdefault(bare, label.form)
+    for bare, form in zip(fold(text).splitlines(), text.splitlines(), strict=True):
+        forms.setdefault(bare.strip(), form.strip())
     return forms

@@ -140,7 +140,7 @@ def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, li
         bares.append(bare.replace("’", "'") if any(c.isalnum() for c in bare) else "")
         cases[number] = case_number[label.case]
         marks[number] = MARK_CLASSES.index(label.mark)
-        around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.around)
+        around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.paired)
     frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
     starts, pieces = [0], []
     for start in range(0, len(bares), 50_000):

@@ -40,7 +40,7 @@ def row(text: str, sure: float = 0.9) -> list[float]:
     _, label = strip(text)
     cases = [sure if case is label.case else (1 - sure) / 3 for case in Case]
     marks = [sure if mark == label.mark else (1 - sure) / 8 for mark in ("", *MARKS)]
-    return [*cases, *marks, *(sure if mark in label.around else 1 - sure for mark in PairedMark)]
+    return [*cases, *marks, *(sure if mark in label.paired else 1 - sure for mark in PairedMark)]
 
 
 def rows_of(truth: str) -> list[list[float]]:
