@@ -16,9 +16,9 @@ SUFFIXES = (".vtt", ".webvtt")
 
 _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 # No browser reads `WEBVTTfoo` or a blank line before the signature, but people have such files.
-_LENIENT = r"[\s\ufeff]*+[^\w\r\n]{0,8}(?i:WEBVTT)(?=(?s:.*)-->)"
+_LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
 #: Whether the text begins with WEBVTT, more or less.
-sniff = re.compile(f"{_SIGNATURE.pattern}|{_LENIENT}").match
+sniff = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)").match
 _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
 
 
