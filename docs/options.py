@@ -30,7 +30,7 @@ def section(name: str, command: Any) -> str:
         default = f"`{value}`" if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
         rows.append([cell.replace("|", "\\|") for cell in (names, parameter.help or "", default)])
     summary = " ".join((command.help or "").split("\n\n")[0].split())
-    return f"## {name}\n\n{summary}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return f"## {name}\n\n**cappunc {name}**: {summary}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _choices(parameter: Any) -> list[str]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import check
-from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.transcript.labels import MARKS, Case, PairedMark
 
 #: The encoder must at least hold one capped word between its two special pieces.
@@ -63,7 +62,7 @@ class ModelConfig:
     fast: bool = False
 
     @staticmethod
-    def load(directory: Path, name: str = ENGINES[NETWORK].config) -> ModelConfig:
+    def load(directory: Path, name: str = "config.json") -> ModelConfig:
         """Read and check the config `name` of a model directory; raises BadModel."""
         path = directory / name
         try:
