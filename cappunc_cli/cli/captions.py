@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +35,7 @@ from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.inspection import Report
     from cappunc_cli.application.processing import Mode
     from cappunc_cli.layout import Limits
     from cappunc_cli.transcript.words import Document
@@ -49,6 +51,22 @@ class CaptionKind(StrEnum):
     VTT = "vtt"
     ASS = "ass"
     TTML = "ttml"
+
+
+class CaptionLimits(StrEnum):
+    """Limits as others ask for them (`layout.caption_profiles.PROFILES`)."""
+
+    NETFLIX = "netflix"
+    BBC = "bbc"
+    EBU = "ebu"
+    YOUTUBE = "youtube"
+
+
+class CutBy(StrEnum):
+    """What makes a caption."""
+
+    LIMITS = "limits"
+    SENTENCE = "sentence"
 
 
 class Speakers(StrEnum):
@@ -67,6 +85,9 @@ def captions(
     to: Annotated[
         CaptionKind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")
     ] = None,
+    profile: Annotated[
+        CaptionLimits, typer.Option(help="Whose limits are taken where no option names others.")
+    ] = CaptionLimits.NETFLIX,
     width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
     lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
     max_duration: Annotated[
@@ -79,10 +100,21 @@ def captions(
         float, typer.Option(min=1, metavar="N", callback=finite, help="Characters that can be read in a second.")
     ] = 20.0,
     gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between two captions.")] = 83,
+    fps: Annotated[
+        float | None,
+        typer.Option(min=1, metavar="N", callback=finite, help="Frames a second: times and gaps are whole frames."),
+    ] = None,
+    by: Annotated[
+        CutBy, typer.Option(help="sentence: one sentence a caption, however long, as translators want it.")
+    ] = CutBy.LIMITS,
     speakers: Annotated[
         Speakers,
         typer.Option(help="Who speaks: a dash or the name where another begins, or the format's own field (voice)."),
     ] = Speakers.NONE,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write what is wrong with each caption: .csv, .json or .html."),
+    ] = None,
     rewrap: Annotated[
         bool, typer.Option("--rewrap", help="Keep captions and their times; only break their lines anew.")
     ] = False,
@@ -109,12 +141,20 @@ def captions(
     cappunc captions talk.json                      writes talk.captions.srt
     cappunc captions --to vtt -o out/ *.json        many files, as WebVTT
     cappunc captions --no-restore --cps 17 talk.ctm the text as it is, for slower readers
+    cappunc captions --profile bbc --fps 25 --report faults.html talk.json
+    cappunc captions --by sentence talk.json        a sentence a caption
     cappunc captions --rewrap talk.srt              the same captions, other line breaks
     """
-    from cappunc_cli.layout import Limits
+    from cappunc_cli.application.conversion.caption_report import checked_report, rendered
+    from cappunc_cli.layout.caption_profiles import caption_profile
 
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
+    for name, given in (("--report", report), ("--fps", fps), ("--by", by is CutBy.SENTENCE)):
+        if rewrap and given:
+            raise typer.BadParameter("keeps the captions that are there, --rewrap", param_hint=name)
+    with options_checked():
+        checked_report(report)
     claimed = _claimed(output)
     if to is not None and claimed not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
@@ -122,7 +162,22 @@ def captions(
         raise typer.BadParameter(
             "SRT has no field for who speaks: --speakers name, or --to vtt", param_hint="--speakers"
         )
-    limits = Limits(width, lines, round(1000 * min_duration), round(1000 * max_duration), cps, gap)
+    theirs = caption_profile(profile.value)
+    asked = {
+        "width": width,
+        "lines": lines,
+        "shortest": round(1000 * min_duration),
+        "longest": round(1000 * max_duration),
+        "speed": cps,
+        "gap": gap,
+    }
+    names_of = {"shortest": "min_duration", "longest": "max_duration", "speed": "cps"}
+    own: dict[str, Any] = {key: value for key, value in asked.items() if _is_asked(context, names_of.get(key, key))}
+    limits = replace(theirs.limits, **own)
+    frames = theirs.gap_frames
+    if fps is not None:
+        frames = ceil(gap * fps / 1000 - 1e-6) if "gap" in own else frames
+        limits = replace(limits, gap=round(1000 * frames / fps))
     names = or_standard_input(files, context)
     reporter = Reporter(quiet, verbose)
     kind = to or claimed or CaptionKind.SRT
@@ -146,12 +201,15 @@ def captions(
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.restoration.options import Options
 
+    reports: list[Report] = []
     for name, code, some in by_language(jobs, lang, model, restore and not rewrap, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None))
         if name:
             settings.check()
         fixer = Fixer(settings, reporter.info, reporter.detail)
-        maker = _Maker(fixer, code, limits, kind, restore, rewrap, speakers.value)
+        maker = _Maker(
+            fixer, code, limits, kind, restore, rewrap, speakers.value, by is CutBy.SENTENCE, fps, frames, reports
+        )
         for job in some:
             try:
                 reporter.info(maker.make(job, "force" if force else "new", reporter))
@@ -159,8 +217,16 @@ def captions(
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
+    if report is not None:
+        write_atomic(Path(report), rendered(reports, Path(report).suffix.lower()).encode("utf-8", "surrogateescape"))
     if reporter.errors:
         raise typer.Exit(1)
+
+
+def _is_asked(context: typer.Context, name: str) -> bool:
+    """Whether an option has a value that somebody has given, on the command line or in settings."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: CaptionKind | None, tree: bool) -> list[Job]:
@@ -206,6 +272,10 @@ class _Maker:
     restore: bool
     rewrap: bool
     speakers: str
+    sentences: bool
+    fps: float | None
+    frames: int
+    reports: list[Report]
 
     def make(self, job: Job, mode: Mode, reporter: Reporter) -> str:
         """Write the captions of a file, and tell what was done. Raises CappuncError and OSError."""
@@ -222,7 +292,7 @@ class _Maker:
             output, told = self._rewrapped(document)
             data = encode(output, encoding)
         else:
-            output, told = self._cut(document)
+            output, told = self._cut(document, job.name)
             data = output.encode("utf-8", "surrogateescape")
         if job.target is None:
             write_stdout(data)
@@ -235,18 +305,21 @@ class _Maker:
     def _language(self) -> Language:
         return language(self.code or self.fixer.model.config.languages[0])
 
-    def _cut(self, document: Document) -> tuple[str, str]:
+    def _cut(self, document: Document, name: str) -> tuple[str, str]:
+        from cappunc_cli.application.conversion.caption_report import report_of, summary
         from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
         from cappunc_cli.layout import render
+        from cappunc_cli.layout.frames import on_frames
 
         words, note = timed_words(document)
         texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
-        made, shown = cut_captions(document, words, texts, self._language, self.limits, self.speakers)
-        speed = self.limits.speed
-        fast = sum(1000 * sum(map(len, c.lines)) > speed * (c.end - c.start) for c in made)
-        told = f"{len(words):,} words, {len(made):,} caption{'' if len(made) == 1 else 's'}" + (
-            f", {fast:,} faster than {speed:g} characters a second" if fast else ""
-        )
+        own = self._language
+        made, shown = cut_captions(document, words, texts, own, self.limits, self.speakers, self.sentences)
+        if self.fps is not None:
+            made = on_frames(made, self.fps, self.frames)
+        report = report_of(name, made, own, self.limits)
+        self.reports.append(report)
+        told = f"{len(words):,} words, {summary([report])}"
         return render(made, shown, self.kind.value), "; ".join(filter(None, (told, note, left_out(document))))
 
     def _rewrapped(self, document: Document) -> tuple[str, str]:

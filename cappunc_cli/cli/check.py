@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
-from cappunc_cli.application.plan import jobs_to_read
+from cappunc_cli.application.plan import Job, jobs_to_read
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import write_lines
+from cappunc_cli.application.storage.files import about, read_text, write_atomic, write_lines, write_text
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -20,18 +22,41 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Verbose,
+    options_checked,
     or_standard_input,
 )
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.languages import language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.transcript.words import Document
+
+#: Whose limits there are (`layout.caption_profiles`, which help must not load).
+PROFILES = ("netflix", "bbc", "ebu", "youtube")
+
+
+def _profile(name: str | None) -> str | None:
+    if name is not None and name not in PROFILES:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(PROFILES)}")
+    return name
 
 
 def check(
     context: typer.Context,
     files: Files = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their stretches.")] = False,
+    captions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(PROFILES),
+            callback=_profile,
+            help="Tell instead which captions are too fast, too short, too long, too wide, badly broken.",
+        ),
+    ] = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="--captions: write that as .csv, .json or .html.")
+    ] = None,
     format_name: FormatName = None,
     encoding: EncodingName = None,
     lang: Lang = "auto",
@@ -51,19 +76,71 @@ def check(
     cappunc check talk.srt              talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case
     cappunc check season1/ || cappunc fix --in-place season1/
     cappunc check --json *.vtt | jq '.[] | select(.stretches != []) | .file'
+    cappunc check --captions netflix talk.srt --report faults.csv
     """
+    if report is not None and captions is None:
+        raise typer.BadParameter("goes with --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
     jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
+    if captions is not None:
+        _check_captions(jobs, captions, report, as_json, lang, format_name, reporter)
+        return
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
-    for report in inspect_files(jobs, lang, model, device, format_name, Options(pauses=pauses), reporter, _stretches):
-        found.append(report)
+    for told in inspect_files(jobs, lang, model, device, format_name, Options(pauses=pauses), reporter, _stretches):
+        found.append(told)
         if not as_json:
-            write_lines(span_line(report, entry) for entry in report["stretches"])
+            write_lines(span_line(told, entry) for entry in told["stretches"])
     if as_json:
         print_json(found, jobs)
-    if reporter.errors or any(report["stretches"] for report in found):
+    if reporter.errors or any(told["stretches"] for told in found):
+        raise typer.Exit(1)
+
+
+def _check_captions(
+    jobs: Sequence[Job],
+    profile: str,
+    file: str | None,
+    as_json: bool,
+    lang: str,
+    format_name: str | None,
+    reporter: Reporter,
+) -> None:
+    """The faults of captions by somebody's limits; exit code 1 where there is one."""
+    from cappunc_cli.application.conversion.caption_report import (
+        checked_report,
+        document_report,
+        fault_line,
+        rendered,
+        summary,
+    )
+    from cappunc_cli.application.language_detection import AUTO, known_languages, language_of_text
+    from cappunc_cli.formats import read
+    from cappunc_cli.layout.caption_profiles import caption_profile
+
+    with options_checked():
+        checked_report(file)
+    limits = caption_profile(profile).limits
+    reports: list[Report] = []
+    for job in jobs:
+        try:
+            text, encoding = read_text(job.source, job.encoding)
+            reporter.guessed(job.name, encoding.note)
+            code = language_of_text(text, known_languages()) if lang == AUTO else lang
+            report = document_report(job.name, read(text, job.file_name, format_name), language(code), limits)
+        except (CappuncError, OSError) as error:
+            reporter.failure(about(error, job.name), job.is_passed_over(error))
+            continue
+        reports.append(report)
+        if not as_json:
+            write_lines(fault_line(report, entry) for entry in report["faults"])
+    if as_json:
+        write_text(rendered(reports, ".json"))
+    if file is not None:
+        write_atomic(Path(file), rendered(reports, Path(file).suffix.lower()).encode("utf-8", "surrogateescape"))
+    reporter.info(f"{profile}: {summary(reports)}")
+    if reporter.errors or any(report["faults"] for report in reports):
         raise typer.Exit(1)
 
 

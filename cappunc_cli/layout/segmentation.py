@@ -7,7 +7,7 @@ than two seconds. BBC Subtitle Guidelines: one sentence to a subtitle if possibl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from cappunc_cli.errors import BadInput
@@ -20,6 +20,8 @@ from cappunc_cli.transcript.words import Word, turn_ends
 
 #: A silence (ms) that no caption bridges.
 _LONG_PAUSE = 2_000
+#: As long as it takes (ms).
+_ENDLESS = 1 << 40
 #: No word takes longer than this (ms) and so much for each character: the rest of its time is silence.
 _WORD, _CHARACTER = 1_000, 150
 #: A word that has a start and no end may take so much (ms) longer than others of its length, as the last one of a
@@ -49,13 +51,20 @@ class Caption:
     speaker: str = ""
 
 
-def cut(words: Sequence[Word], texts: Sequence[str], language: Language, limits: Limits) -> list[Caption]:
+def cut(
+    words: Sequence[Word], texts: Sequence[str], language: Language, limits: Limits, sentences: bool = False
+) -> list[Caption]:
     """The words, which read `texts`, in captions: each once, in order, within the limits.
+
+    With `sentences`, each caption is a sentence, or what a speaker says of it, however long that is.
 
     A line or a caption exceeds them only for a single word that does. A caption is shown as long as its words are
     spoken, and on until it has been read if there is room. Raises BadInput, with the word, where words have no times
     or these go far back.
     """
+    if sentences:
+        cutter = Cutter(words, texts, language, replace(limits, longest=_ENDLESS))
+        return list(cutter.timed(cutter.sentences()))
     cutter = Cutter(words, texts, language, limits)
     return list(cutter.timed(cutter.cuts()))
 
@@ -68,7 +77,8 @@ class Cutter:
         self.texts = [" ".join(text.split()) for text in texts]
         self.lines = LineBreaker(self.texts, language, limits.width)
         self._pauses = [pause or 0 for pause in pauses(words)]
-        self._parted = [t or p >= _LONG_PAUSE for t, p in zip(turn_ends(words), self._pauses, strict=True)]
+        self._turns = turn_ends(words)
+        self._parted = [t or p >= _LONG_PAUSE for t, p in zip(self._turns, self._pauses, strict=True)]
         self._silence = [0, *accumulate(self._pauses)]
         self._sentences = [0, *accumulate(place is BreakQuality.SENTENCE for place in self.lines.places)]
         starts, ends = self._clock(words)
@@ -113,6 +123,20 @@ class Cutter:
             if stop == len(self._parted) or (parted and self._is_timed(start, stop)):
                 result += self._cheapest(start, stop)
                 start = stop
+        return result
+
+    def sentences(self) -> list[tuple[int, int]]:
+        """The sentences, as words from and to; what has no time shares a caption with what follows."""
+        result: list[tuple[int, int]] = []
+        start = 0
+        for stop in range(1, len(self.texts) + 1):
+            last = stop == len(self.texts)
+            ends = self._turns[stop - 1] or self.lines.places[stop - 1] is BreakQuality.SENTENCE
+            if (last or ends) and self._is_timed(start, stop):
+                result.append((start, stop))
+                start = stop
+        if start < len(self.texts):
+            raise BadInput(f"no time for “{self.texts[start]}” (word {start + 1}) nor near it")
         return result
 
     def _cheapest(self, start: int, stop: int) -> list[tuple[int, int]]:

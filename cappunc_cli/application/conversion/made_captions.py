@@ -43,6 +43,7 @@ def cut_captions(
     language: Language,
     limits: Limits,
     speakers: str = "none",
+    sentences: bool = False,
 ) -> tuple[list[Caption], list[str]]:
     """Captions of words that have times and read `texts`, and what they show, word by word, in their order.
 
@@ -64,7 +65,7 @@ def cut_captions(
     turns = [word.turn for word in words]
     if speakers in ("dash", "name"):
         shown = _labelled(shown, turns, names, speakers)
-    made = cut(words, shown, language, limits)
+    made = cut(words, shown, language, limits, sentences)
     if speakers == "voice":
         from dataclasses import replace
 

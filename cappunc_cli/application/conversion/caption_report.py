@@ -1,0 +1,110 @@
+"""The faults of captions as a table: lines, CSV, JSON, or a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.application.inspection import Report, tenths
+from cappunc_cli.errors import BadOption, UnknownFormat
+from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, said
+from cappunc_cli.transcript.words import timestamp
+
+if TYPE_CHECKING:
+    from cappunc_cli.languages import Language
+    from cappunc_cli.layout import Limits
+    from cappunc_cli.transcript.words import Document
+
+_COLUMNS = ("file", "caption", "start", "end", "fault", "value", "limit", "text")
+#: What a report may be called.
+SUFFIXES = (".csv", ".json", ".html")
+_STYLE = (
+    ":root { color-scheme: light dark } body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; "
+    "padding: 1rem } table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2rem .6rem; "
+    "border-bottom: 1px solid #8884; vertical-align: top } td:nth-child(-n+3) { white-space: nowrap; "
+    "font-variant-numeric: tabular-nums } div { overflow-x: auto }"
+)
+
+
+def checked_report(name: str | None) -> None:
+    """Raises BadOption for the name of a report that says no format."""
+    if name is not None and Path(name).suffix.lower() not in SUFFIXES:
+        raise BadOption(f"{name}: a report is called {', '.join(SUFFIXES)}", option="--report")
+
+
+def report_of(name: str, captions: Sequence[ShownCaption], language: Language, limits: Limits) -> Report:
+    """The faults of a file's captions."""
+    found = caption_faults(captions, language, limits)
+    return {"file": name, "captions": len(captions), "faults": [_entry(fault) for fault in found]}
+
+
+def document_report(name: str, document: Document, language: Language, limits: Limits) -> Report:
+    """The faults of the captions that a file has; raises UnknownFormat where it has none."""
+    from cappunc_cli.formats.timed_text.shown_cues import shown_cues
+
+    found = shown_cues(document)
+    if found is None:
+        rolls = "its captions roll" if len(document.words) and document.words.copies(0) else "this has no captions"
+        raise UnknownFormat(f"{rolls}: only captions that stand can be checked")
+    return report_of(name, found, language, limits)
+
+
+def _entry(fault: CaptionFault) -> Report:
+    return {
+        "caption": fault.number,
+        "start_ms": fault.start,
+        "end_ms": fault.end,
+        "fault": fault.kind,
+        "value": round(fault.value, 3),
+        "limit": round(fault.limit, 3),
+        "said": said(fault),
+        "text": fault.text,
+    }
+
+
+def fault_line(report: Report, entry: Report) -> str:
+    """`talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`"""
+    return f"{report['file']}:{tenths(entry['start_ms'])}: {entry['fault']}: {entry['said']}: {entry['text']}"
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """`312 captions, 14 too fast, 2 bad break`"""
+    counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
+    captions = sum(report["captions"] for report in reports)
+    told = [f"{captions:,} caption{'' if captions == 1 else 's'}", *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])]
+    return ", ".join(told)
+
+
+def rendered(reports: Sequence[Report], suffix: str) -> str:
+    """All reports as one file of a kind."""
+    if suffix == ".json":
+        return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
+    rows = [(report["file"], entry) for report in reports for entry in report["faults"]]
+    if suffix == ".csv":
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(_COLUMNS)
+        table.writerows(_row(name, entry) for name, entry in rows)
+        return text.getvalue()
+    cells = "".join(
+        f"<tr><td>{escape(name)}</td><td>{entry['caption']}</td><td>{timestamp(entry['start_ms'])}</td>"
+        f"<td>{entry['fault']}: {escape(entry['said'])}</td><td>{escape(entry['text'])}</td></tr>"
+        for name, entry in rows
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>Captions</title><style>{_STYLE}</style><h1>Captions</h1><p>{escape(summary(reports))}</p><div><table>"
+        "<thead><tr><th>file</th><th>caption</th><th>from</th><th>fault</th><th>text</th></tr></thead>"
+        f"<tbody>{cells}</tbody></table></div></html>\n"
+    )
+
+
+def _row(name: str, entry: dict[str, Any]) -> tuple[object, ...]:
+    times = (timestamp(entry[key]) for key in ("start_ms", "end_ms"))
+    return (name, entry["caption"], *times, entry["fault"], entry["value"], entry["limit"], entry["text"])
