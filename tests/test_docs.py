@@ -155,6 +155,8 @@ def test_the_commands_run(
     shutil.copytree(desk, place)
     for name in ("en", "en-fast", "multi"):
         shutil.copytree(tiny_model, tmp_path / "models" / name)
+    spanish = tmp_path / "models" / "multi" / "config.json"
+    spanish.write_text(json.dumps({**json.loads(spanish.read_text("utf-8")), "languages": ["es"]}), "utf-8")
     shutil.copytree(tiny_model, place / "my-fr")
     monkeypatch.chdir(place)
     monkeypatch.setenv("CAPPUNC_MODELS", str(tmp_path / "models"))

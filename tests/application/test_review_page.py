@@ -319,6 +319,8 @@ def test_the_page_alone_reaches_nobody_and_gives_a_file_of_decisions(
     assert "new" in browser.execute_script("return document.getElementById(arguments[0]).className", taken)
     keys(browser, "w")
     until(browser, "document.getElementById('writing').open")
+    shown = "return [...document.querySelectorAll('#writing button')].filter((b) => b.offsetHeight).map((b) => b.id)"
+    assert browser.execute_script(shown) == ["download", "cancel"]
     browser.execute_script("document.getElementById('download').click()")
     saved = browser.downloads / "talk.srt.decisions.json"
     until(browser, "document.getElementById('status').textContent.includes('Saved')")
