@@ -47,7 +47,8 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "restoration": (NOUNS | {"restoration"}, {"numpy"}),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "application/progress": (NOUNS, {"rich"}),
-    "application/storage": (NOUNS | {"application/progress"}, {"charset_normalizer"}),
+    "application/storage": (NOUNS | {"application/progress"}, {"charset_normalizer", "fsspec"}),
+    "application/cluster": (NOUNS | {"application", "formats", "restoration"}, {"ray"}),
     "application/live": (NOUNS | {"application", "formats", "restoration"}, {"websockets"}),
     "application": (
         NOUNS | {"application", "formats", "layout", "evaluation", "restoration"},
@@ -74,6 +75,8 @@ SOLE = {
     "py3langid": "application/language_detection.py",
     "platformdirs": "cli/settings.py",
     "charset_normalizer": "application/storage/encodings.py",
+    "fsspec": "application/storage/urls.py",
+    "ray": "application/cluster/ray_workers.py",
 }
 HEAVY = (
     "numpy",
@@ -85,6 +88,8 @@ HEAVY = (
     "charset_normalizer",
     "rapidfuzz",
     "matplotlib",
+    "fsspec",
+    "ray",
 )
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.garbage_collection import collect_rarely
@@ -76,7 +77,7 @@ def run_batch(
     collect_rarely()
     todo = jobs
     if manifest is not None and mode == "new":
-        todo = [job for job in jobs if job.target is None or not manifest.is_done(job.source, job.target)]
+        todo = [job for job in jobs if not isinstance(job.target, Path) or not manifest.is_done(job.source, job.target)]
     tally.asked += len(jobs)
     tally.known += len(jobs) - len(todo)
     with reporter.progress(len(todo)) as steps:

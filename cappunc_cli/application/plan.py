@@ -6,22 +6,32 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from cappunc_cli.application.storage.files import PIPE, about, is_pipe, read_text
+from cappunc_cli.application.storage.urls import (
+    Target,
+    Url,
+    fixed_part,
+    is_pattern,
+    is_url,
+    is_url_directory,
+    match_url,
+    walk_url,
+)
 from cappunc_cli.errors import BadOption, CappuncError, UnknownFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One input and its output; `target` None is standard output.
+    """One input (a path or a URL) and its output; `target` None is standard output.
 
     `found`: it came out of a directory, where there may be other JSON than transcripts. `encoding` is what the user
     says that it is in.
     """
 
     source: str
-    target: Path | None
+    target: Target | None
     found: bool = False
     encoding: str | None = None
 
@@ -40,9 +50,9 @@ class Job:
         return "" if self.source == PIPE else Path(self.source).name
 
 
-def beside(source: Path) -> Path:
+def fixed_name(source: Path) -> str:
     """`talk.en.srt` becomes `talk.en.fixed.srt`."""
-    return source.with_name(f"{source.stem}.fixed{source.suffix}")
+    return f"{source.stem}.fixed{source.suffix}"
 
 
 def find_inputs(
@@ -50,14 +60,18 @@ def find_inputs(
 ) -> list[tuple[str, Path]]:
     """Each input file with the path that it has below an output directory.
 
+    A pattern (`season*/*.srt`) that no file is called by stands for the files that match it.
     Directories are searched for files of a format (None: of any); what a former run left
     beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
     `refuse` hears of directories that cannot be read, and of pipes in one. Raises CappuncError where no file is found.
     """
-    suffixes = _suffixes(format_name)
-    own = None if output in (None, PIPE) else Path(output or "").resolve()
+    suffixes = suffixes_of(format_name)
+    own = None if output in (None, PIPE) or is_url(output) else Path(output or "").resolve()
     unread: list[OSError] = []
     found = [pair for name in names for pair in _expand(name, suffixes, own, unread.append)]
+    if is_url(output):
+        below = f"{str(output).rstrip('/')}/"
+        found = [pair for pair in found if not pair[0].startswith(below)]
     refused = [about(error, "") for error in unread]
     # Without any file the last line is the command's own.
     last = None if found else refused.pop() if refused else CappuncError("no files of a known format there")
@@ -70,7 +84,8 @@ def find_inputs(
 
 def mark_found(jobs: Sequence[Job], names: Sequence[str], encoding: str | None = None) -> list[Job]:
     """The jobs, all in one encoding if that is said; those that are none of the `names` were found in a directory."""
-    return [replace(job, found=job.source not in names, encoding=encoding) for job in jobs]
+    named = set(names)
+    return [replace(job, found=job.source not in named, encoding=encoding) for job in jobs]
 
 
 def jobs_to_read(
@@ -91,10 +106,14 @@ def replaceable(
     A file among the `names` is one that the user means, wherever it is.
     """
     kept: dict[object, tuple[str, Path]] = {}
+    named = set(names)
     for source, relative in found:
+        if is_url(source):
+            kept.setdefault(source, (source, relative))
+            continue
         root = Path(source).parents[len(relative.parts) - 1]
         real = os.path.realpath(source)
-        if source not in names and Path(os.path.realpath(root)) not in Path(real).parents:
+        if source not in named and Path(os.path.realpath(root)) not in Path(real).parents:
             passed(source)
             continue
         kept.setdefault(real, (source, relative))
@@ -103,7 +122,7 @@ def replaceable(
 
 def resumable(names: Sequence[str], output: str | None) -> Path | None:
     """The output directory if whole directories go there: then a record is kept of what is done."""
-    if output in (None, PIPE) or not any(name != PIPE and Path(name).is_dir() for name in names):
+    if output in (None, PIPE) or is_url(output) or not any(name != PIPE and Path(name).is_dir() for name in names):
         return None
     return Path(output or "")
 
@@ -126,7 +145,7 @@ def plan_jobs(
             if is_pipe(source):
                 name = "standard input" if source == PIPE else source
                 raise BadOption(f"{name} has no place to write to", option="--in-place")
-        return [Job(source, Path(source)) for source, _ in found]
+        return [Job(source, _place_of(source)) for source, _ in found]
     if output is None:
         return _unnamed(found, stdout_is_terminal)
     return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
@@ -157,7 +176,7 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
         raise BadOption(f"{job.name} is {own} and stays so, {job.target} is no name for that{hint}", option="-o")
 
 
-def _suffixes(format_name: str | None) -> frozenset[str]:
+def suffixes_of(format_name: str | None) -> frozenset[str]:
     """Suffixes of the files of a format."""
     from cappunc_cli.formats import FORMATS
 
@@ -172,6 +191,11 @@ def _expand(
     path = Path(name)
     if name == PIPE:
         yield PIPE, Path("stdin")
+    elif is_url(name):
+        yield from _expand_url(name, suffixes)
+    elif is_pattern(name) and not os.path.lexists(path):
+        for source, relative in match_paths(name):
+            yield source, Path(relative)
     elif not path.is_dir():
         yield name, Path(path.name)
     else:
@@ -181,7 +205,7 @@ def _expand(
             )
             for file in sorted(names):
                 here = Path(folder, file)
-                if here.suffix.lower() not in suffixes or file.startswith(".") or here.stem.endswith(".fixed"):
+                if not is_transcript_name(file, suffixes):
                     continue
                 if is_pipe(str(here)):  # it would be waited for, for ever if nobody writes into it
                     unread(OSError(errno.EINVAL, "is a pipe; name it to have it read", str(here)))
@@ -189,11 +213,58 @@ def _expand(
                     yield str(here), here.relative_to(path)
 
 
+def _expand_url(url: str, suffixes: Collection[str]) -> Iterator[tuple[str, Path]]:
+    if is_pattern(url):
+        for entry in match_url(url):
+            yield entry.source, Path(entry.relative)
+    elif is_url_directory(url):
+        for entry in walk_url(url):
+            if is_transcript_name(entry.relative, suffixes):
+                yield entry.source, Path(entry.relative)
+    else:
+        yield url, Path(PurePosixPath(url).name)
+
+
+def match_paths(pattern: str) -> Iterator[tuple[str, str]]:
+    """The files that a pattern matches, with their paths below its fixed part. Raises CappuncError for none."""
+    fixed = fixed_part(pattern)
+    root = Path(fixed or ("/" if pattern.startswith("/") else ""))
+    found = [path for path in sorted(root.glob(pattern[len(fixed) :].lstrip("/"))) if not path.is_dir()]
+    if not found:
+        raise CappuncError("no file matches", pattern)
+    for path in found:
+        relative = path.relative_to(root)
+        if not any(part.startswith(".") for part in relative.parts):  # as in a shell
+            yield str(path), relative.as_posix()
+
+
+def holds_many(name: str) -> bool:
+    """Whether a name is that of a directory or a pattern, and not of one file."""
+    if is_url(name):
+        return is_pattern(name) or is_url_directory(name)
+    return Path(name).is_dir() or (is_pattern(name) and not os.path.lexists(name))
+
+
+def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
+    """Whether a file that lies in a directory may be a transcript by its name, and is no result beside its input."""
+    path = PurePosixPath(relative)
+    return path.suffix.lower() in suffixes and not path.name.startswith(".") and not path.stem.endswith(".fixed")
+
+
+def _place_of(source: str) -> Target:
+    return Url(source) if is_url(source) else Path(source)
+
+
 def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:
     if not stdout_is_terminal:
         return _to_stdout(found)
     # A pipe has no neighbourhood.
-    return [Job(source, None if is_pipe(source) else beside(Path(source))) for source, _ in found]
+    return [Job(source, None if is_pipe(source) else sibling(source, fixed_name(Path(source)))) for source, _ in found]
+
+
+def sibling(source: str, name: str) -> Target:
+    """What has another name in the directory of an input."""
+    return Url(source.rpartition("/")[0]) / name if is_url(source) else Path(source).with_name(name)
 
 
 def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
@@ -203,14 +274,22 @@ def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
 
 
 def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
+    if is_url(output):
+        one = len(found) == 1 and not tree and not output.endswith("/") and not is_url_directory(output)
+        url = Url(output)
+        return _to_directory(found, url) if not one else [Job(found[0][0], url)]
     root = Path(output)
     is_file = not root.is_dir() and not output.endswith(("/", os.sep))
     if len(found) == 1 and not tree and is_file:
         return [Job(found[0][0], root)]
-    if (root.exists() and not root.is_dir()) or (is_file and root.suffix.lower() in _suffixes(None)):
+    if (root.exists() and not root.is_dir()) or (is_file and root.suffix.lower() in suffixes_of(None)):
         raise BadOption(f"{output} is no directory, and several files cannot become one", option="-o")
+    return _to_directory(found, root)
+
+
+def _to_directory(found: Sequence[tuple[str, Path]], root: Target) -> list[Job]:
     jobs = [Job(source, root / relative) for source, relative in found]
-    taken: dict[Path | None, str] = {}
+    taken: dict[Target | None, str] = {}
     for job in jobs:
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option="-o")

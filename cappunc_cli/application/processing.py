@@ -27,6 +27,7 @@ from cappunc_cli.application.storage.files import (
     sync_directory,
     write_atomic,
 )
+from cappunc_cli.application.storage.urls import Target, Url, is_url, url_exists, write_url
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ Mode = Literal["new", "force", "in-place", "diff"]
 
 #: A file is written in one step, which waits for the disk; several can wait at a time.
 _WRITERS = 8
+#: So many URLs are asked for at a time.
+_READERS = 16
 #: So many results may wait for that.
 _WAITING = 64
 
@@ -61,20 +64,31 @@ class JobOutcome:
     fatal: bool = False
     trace: str | None = None
     guessed: str = ""
+    #: The error in parts: what is wrong, and in which line of the file, if in one.
+    reason: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
-    """A job whose input has been read, in so many `seconds`."""
+class InputText:
+    """A job whose input has been read and decoded, in so many `seconds`."""
 
     job: Job
     text: str
     encoding: Encoding
-    document: Document
     seconds: float
     #: How the file was just before it was read.
     state: State
     digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An input in whose text the words have been found."""
+
+    input: InputText
+    document: Document
+    seconds: float
 
 
 def process_jobs(
@@ -89,101 +103,143 @@ def process_jobs(
     An outcome each, in order. `progress` hears which share of the words the model has read, the `manifest` of each
     file that is written; what it knows as its own may be overwritten.
     """
-    opened = [_open(job, fixer, mode, manifest) for job in jobs]
-    documents = [found.document for found in opened if isinstance(found, _Opened)]
-    count = max(sum(len(document.words) for document in documents), 1)
-    heard = (lambda words: progress(words / count)) if progress else None
-    done = 0
-    failure: Exception | None = None
+    opened = [opened_by(fixer, found) for found in read_inputs(jobs, mode, manifest)]
     directories: set[Path] = set()
 
     def known(found: JobOutcome | Future[JobOutcome]) -> JobOutcome:
         outcome = found if isinstance(found, JobOutcome) else found.result()
-        if outcome.error is None and outcome.job.target is not None:
+        if outcome.error is None and isinstance(outcome.job.target, Path):
             directories.add(outcome.job.target.parent)
         return outcome
 
     with ThreadPoolExecutor(_WRITERS) as writers:
         pending: deque[JobOutcome | Future[JobOutcome]] = deque()
-        try:
-            texts = fixer.restore(documents, heard)
-            for found in opened:
-                if isinstance(found, JobOutcome):
-                    pending.append(found)
-                else:
-                    outcome = _finish(found, texts, fixer, mode)
-                    written = outcome.data is not None and outcome.job.target is not None
-                    pending.append(writers.submit(_write, outcome, found, mode, manifest) if written else outcome)
-                done += 1
-                while pending and (len(pending) > _WAITING or _is_known(pending[0])):
-                    yield known(pending.popleft())
-        except Exception as error:
-            failure = error
+        for found, outcome in restored(opened, fixer, mode, progress):
+            written = found is not None and outcome.data is not None and outcome.job.target is not None
+            pending.append(writers.submit(_write, outcome, found, mode, manifest) if found and written else outcome)
+            while pending and (len(pending) > _WAITING or _is_known(pending[0])):
+                yield known(pending.popleft())
         yield from map(known, pending)
     for directory in directories:
         sync_directory(directory)
+
+
+def restored(
+    opened: Sequence[Opened | JobOutcome], fixer: Fixer, mode: Mode, progress: Callable[[float], None] | None = None
+) -> Iterator[tuple[InputText | None, JobOutcome]]:
+    """The bytes of each result, or one refusal, in order: what the command line and a cluster share.
+
+    They are restored together, and each on its own where that fails. Nothing is read and nothing is written. With a
+    result comes the input that it is of.
+    """
+    documents = [found.document for found in opened if isinstance(found, Opened)]
+    count = max(sum(len(document.words) for document in documents), 1)
+    heard = (lambda words: progress(words / count)) if progress else None
+    done = 0
+    failure: Exception | None = None
+    try:
+        texts = fixer.restore(documents, heard)
+        for found in opened:
+            yield (None, found) if isinstance(found, JobOutcome) else (found.input, _finish(found, texts, fixer, mode))
+            done += 1
+    except Exception as error:
+        failure = error
+    if failure is None:
+        return
+    job = _job_of(opened[done])
     if isinstance(failure, BadModel):
         # No other file would fare better.
-        yield replace(_failed(jobs[done], failure), error=str(failure), fatal=True)
-    elif failure is not None and len(jobs) == 1:
-        yield _failed(jobs[0], failure)
-    elif failure is not None:
-        for job in jobs[done:]:  # each on its own: one bad file stops no other
-            yield from process_jobs([job], fixer, mode, progress, manifest)
+        yield None, replace(failed(job, failure), error=str(failure), fatal=True)
+    elif len(opened) == 1:
+        yield None, failed(job, failure)
+    else:
+        for found in opened[done:]:  # each on its own: one bad file stops no other
+            yield from restored([found], fixer, mode, progress)
+
+
+def _job_of(found: Opened | JobOutcome) -> Job:
+    return found.job if isinstance(found, JobOutcome) else found.input.job
 
 
 def _is_known(found: JobOutcome | Future[JobOutcome]) -> bool:
     return isinstance(found, JobOutcome) or found.done()
 
 
-def _open(job: Job, fixer: Fixer, mode: Mode, manifest: Manifest | None) -> _Opened | JobOutcome:
+def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = None) -> list[InputText | JobOutcome]:
+    """What `read_input` gives of each job; many at a time where each is a request to a server."""
+    if not any(is_url(job.source) or isinstance(job.target, Url) for job in jobs):
+        return [read_input(job, mode, manifest) for job in jobs]
+    with ThreadPoolExecutor(_READERS) as readers:
+        return list(readers.map(lambda job: read_input(job, mode, manifest), jobs))
+
+
+def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputText | JobOutcome:
+    """The text of a job's input; an outcome where that cannot be had, or `mode` would not write the result."""
     begun = time.perf_counter()
     try:
         if job.target is not None and mode != "in-place":
             refuse_overwriting(job, job.target, mode, manifest=manifest)
-        state = None if is_pipe(job.source) else state_of(Path(job.source))
+        state = None if is_url(job.source) or is_pipe(job.source) else state_of(Path(job.source))
         data = read_bytes(job.source)
         text, encoding = decode(data, job.encoding)
-        document = fixer.read(text, job.file_name)
-        return _Opened(job, text, encoding, document, time.perf_counter() - begun, state, digest_of(data))
+        return InputText(job, text, encoding, time.perf_counter() - begun, state, digest_of(data))
     except Exception as error:
-        return _failed(job, error)
+        return failed(job, error)
 
 
-def _finish(found: _Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> JobOutcome:
+def opened_by(fixer: Fixer, found: InputText | JobOutcome) -> Opened | JobOutcome:
+    """An input with its words; an outcome where there are none to be found."""
+    if isinstance(found, JobOutcome):
+        return found
+    begun = time.perf_counter()
+    try:
+        document = fixer.read(found.text, found.job.file_name)
+    except Exception as error:
+        return failed(found.job, error)
+    return Opened(found, document, found.seconds + time.perf_counter() - begun)
+
+
+def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> JobOutcome:
     """The result of a file, of which the next of the `texts` are the new words; raises what these raise."""
     begun = time.perf_counter()
-    job, new = found.job, next(texts)
+    read, new = found.input, next(texts)
+    job = read.job
     try:
-        fixed = fixer.finish(found.document, found.text, new, found.encoding)
-        changed = fixed.text != found.text
+        fixed = fixer.finish(found.document, read.text, new, read.encoding)
+        changed = fixed.text != read.text
         data: bytes | None = fixed.data
         if mode == "diff":
-            data = diff.unified(job.name, found.text, fixed.text).encode("utf-8", "surrogateescape")
+            data = diff.unified(job.name, read.text, fixed.text).encode("utf-8", "surrogateescape")
         elif mode == "in-place" and not changed:
             data = None
     except Exception as error:
-        return _failed(job, error)
+        return failed(job, error)
     seconds = found.seconds + time.perf_counter() - begun
     told = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
-    return JobOutcome(job, fixed.notices, *told, guessed=found.encoding.note if fixed.words else "")
+    return JobOutcome(job, fixed.notices, *told, guessed=read.encoding.note if fixed.words else "")
 
 
-def _write(outcome: JobOutcome, opened: _Opened, mode: Mode, manifest: Manifest | None) -> JobOutcome:
+def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest | None) -> JobOutcome:
     """The data to its file; the directory is not synced."""
     begun = time.perf_counter()
     job, data = outcome.job, outcome.data
     target = job.target
     assert target is not None  # only what goes to a file comes here
     assert data is not None
+    if isinstance(target, Url):
+        try:
+            write_url(target.text, data)
+        except Exception as error:
+            return failed(job, error)
+        return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
 
     def before(made: os.stat_result) -> None:
         if mode == "in-place":
-            refuse_replacing(target, opened.digest)
+            refuse_replacing(target, read.digest)
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
         if manifest is not None:
-            manifest.add(target, opened.state, state(made))
+            manifest.add(target, read.state, state(made))
 
     try:
         try:
@@ -194,7 +250,7 @@ def _write(outcome: JobOutcome, opened: _Opened, mode: Mode, manifest: Manifest 
             target.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(target, data, lasting=False, before=before)
     except Exception as error:
-        return _failed(job, error)
+        return failed(job, error)
     return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
 
 
@@ -215,20 +271,32 @@ def digest_of(data: bytes) -> bytes:
     return hashlib.blake2b(data).digest()
 
 
-def _failed(job: Job, error: Exception) -> JobOutcome:
+def failed(job: Job, error: Exception) -> JobOutcome:
+    """The outcome of a job that raised something."""
+    if isinstance(error, MemoryError):
+        error = CappuncError("takes more memory than there is")
     if isinstance(error, CappuncError | OSError):
-        return JobOutcome(job, error=str(about(error, job.name)), passed=job.is_passed_over(error))
-    line = f"{job.name}: nothing written, this is a bug: {type(error).__name__}: {error}"
-    return JobOutcome(job, error=line, trace="".join(traceback.format_exception(error)).rstrip())
+        told = about(error, job.name)
+        passed = job.is_passed_over(error)
+        return JobOutcome(job, error=str(told), passed=passed, reason=told.message, line=told.line)
+    reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return JobOutcome(job, error=f"{job.name}: {reason}", trace=trace, reason=reason)
 
 
 def refuse_overwriting(
-    job: Job, target: Path, mode: Mode, instead: str = "; --in-place overwrites it", manifest: Manifest | None = None
+    job: Job, target: Target, mode: Mode, instead: str = "; --in-place overwrites it", manifest: Manifest | None = None
 ) -> None:
     """Raises CappuncError where a file is there that `mode` does not overwrite, or that is the input."""
+    if isinstance(target, Url):
+        if target.text == job.source:
+            raise CappuncError(f"is the input itself{instead}", str(target))
+        if mode == "new" and url_exists(target.text):
+            raise CappuncError("exists already; --force overwrites it", str(target))
+        return
     if not is_file(target):
         return
-    if job.source != PIPE and target.samefile(job.source):
+    if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
         raise CappuncError(f"is the input itself{instead}", str(target))
     if mode == "new" and (manifest is None or not manifest.is_ours(target)):
         raise CappuncError("exists already; --force overwrites it", str(target))

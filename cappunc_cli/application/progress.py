@@ -114,6 +114,8 @@ class Steps:
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
         self._show = show
+        #: Whether anybody sees it.
+        self.shown = show is not _nothing
         self._done = 0
         self._read = 0.0
         self._name = ""
@@ -123,6 +125,10 @@ class Steps:
         self._done += 1
         self._name = name
         self._moved()
+
+    def at(self, note: str, done: float) -> None:
+        """So many files are done, and what else there is to tell."""
+        self._show(note, done)
 
     def reading(self, files: int) -> Callable[[float], None]:
         """A callback for the share of words that the model has read of so many files, while others may be in work."""

@@ -12,23 +12,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, resumable
+from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, resumable, sibling
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_atomic, write_stdout
+from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_atomic, write_result, write_stdout
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
     Files,
+    FilesFrom,
     Force,
     FormatName,
     Lang,
     ModelByLanguage,
+    Nul,
     Output,
     Quiet,
     Verbose,
     finite,
+    names_asked,
     options_checked,
-    or_standard_input,
 )
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
@@ -81,6 +83,8 @@ class Speakers(StrEnum):
 def captions(
     context: typer.Context,
     files: Files = None,
+    files_from: FilesFrom = None,
+    nul: Nul = False,
     output: Output = None,
     to: Annotated[
         CaptionKind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")
@@ -178,7 +182,7 @@ def captions(
     if fps is not None:
         frames = ceil(gap * fps / 1000 - 1e-6) if "gap" in own else frames
         limits = replace(limits, gap=round(1000 * frames / fps))
-    names = or_standard_input(files, context)
+    names = names_asked(files, files_from, nul, context)
     reporter = Reporter(quiet, verbose)
     kind = to or claimed or CaptionKind.SRT
     found = [
@@ -236,7 +240,7 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: CaptionKi
     """
     named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return [Job(source, None if is_pipe(source) else _beside(source, path)) for source, path in named]
+        return [Job(source, None if is_pipe(source) else sibling(source, _made_name(path))) for source, path in named]
     return plan_jobs(named, output, False, False, tree)
 
 
@@ -256,9 +260,9 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
 
 
-def _beside(source: str, path: Path) -> Path:
+def _made_name(path: Path) -> str:
     """`talk.en.json` becomes `talk.en.captions.srt`."""
-    return Path(source).with_name(f"{path.stem}.captions{path.suffix}")
+    return f"{path.stem}.captions{path.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +301,7 @@ class _Maker:
         if job.target is None:
             write_stdout(data)
             return f"{job.name}: {told}"
-        job.target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(job.target, data)
+        write_result(job.target, data)
         return f"{job.name} -> {job.target}: {told}"
 
     @property

@@ -16,14 +16,16 @@ from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
     Files,
+    FilesFrom,
     FormatName,
     Lang,
     ModelByLanguage,
+    Nul,
     Pauses,
     Quiet,
     Verbose,
+    names_asked,
     options_checked,
-    or_standard_input,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
@@ -45,6 +47,8 @@ def _profile(name: str | None) -> str | None:
 def check(
     context: typer.Context,
     files: Files = None,
+    files_from: FilesFrom = None,
+    nul: Nul = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their stretches.")] = False,
     captions: Annotated[
         str | None,
@@ -81,7 +85,7 @@ def check(
     if report is not None and captions is None:
         raise typer.BadParameter("goes with --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
-    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
+    jobs = jobs_to_read(names_asked(files, files_from, nul, context), reporter.error, format_name, encoding)
     if captions is not None:
         _check_captions(jobs, captions, report, as_json, lang, format_name, reporter)
         return

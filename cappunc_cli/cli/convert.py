@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, find_inputs, mark_found, plan_jobs, resumable
+from cappunc_cli.application.plan import Job, find_inputs, mark_found, plan_jobs, resumable, sibling
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_atomic, write_stdout
+from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_result, write_stdout
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -129,8 +129,7 @@ def _convert(job: Job, converter: Converter, force: bool, reporter: Reporter) ->
         write_stdout(data)
         reporter.info(f"{job.name}: {told}")
         return
-    job.target.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(job.target, data)
+    write_result(job.target, data)
     reporter.info(f"{job.name} -> {job.target}: {told}")
 
 
@@ -144,7 +143,5 @@ def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: FileKind,
     """One job per input, named after the kind."""
     named = [(source, path.with_suffix(f".{kind.value}")) for source, path in found]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return [
-            Job(source, None if is_pipe(source) else Path(source).with_suffix(f".{kind.value}")) for source, _ in named
-        ]
+        return [Job(source, None if is_pipe(source) else sibling(source, path.name)) for source, path in named]
     return plan_jobs(named, output, False, False, tree)

@@ -10,29 +10,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, replaceable, resumable
+from cappunc_cli.application.plan import (
+    Job,
+    check_name,
+    find_inputs,
+    holds_many,
+    mark_found,
+    plan_jobs,
+    replaceable,
+    resumable,
+)
 from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import PIPE, checked_name
+from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.application.storage.urls import is_url
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
     EngineName,
     Files,
+    FilesFrom,
     Force,
     FormatName,
     Lang,
     Marks,
     ModelByLanguage,
+    Nul,
     Output,
     Pauses,
     Quiet,
     Sensitivity,
     Verbose,
+    finite,
+    names_asked,
     options_checked,
-    or_standard_input,
 )
 from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
+    from cappunc_cli.application.cluster.archive import ArchiveOrder
     from cappunc_cli.application.processing import Mode
 
 
@@ -52,9 +68,22 @@ class Diacritics(StrEnum):
     RESTORE = "restore"
 
 
+def _percent(text: str) -> float:
+    """`5%` and `5` are five percent."""
+    try:
+        share = float(text.strip().removesuffix("%"))
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 100:
+        raise typer.BadParameter(f"{text!r} is no share of 100 (5%)")
+    return share
+
+
 def fix(
     context: typer.Context,
     files: Files = None,
+    files_from: FilesFrom = None,
+    nul: Nul = False,
     output: Output = None,
     in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the files themselves.")] = False,
     force: Force = False,
@@ -69,8 +98,33 @@ def fix(
     engine: EngineName = NETWORK,
     device: Device = "auto",
     workers: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model; Ray's engines."
+        ),
+    ] = None,
+    ray: Annotated[
+        bool, typer.Option("--ray", help="An archive on Ray: this machine's, or the cluster of RAY_ADDRESS.")
+    ] = False,
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", metavar="ADDRESS", help="The cluster (auto, HOST:PORT, ray://…).")
+    ] = None,
+    fail_over: Annotated[
+        float | None,
+        typer.Option("--fail-over", metavar="N%", parser=_percent, help="Stop when more of the archive is refused."),
+    ] = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="What an archive's run refused, as JSON Lines.")
+    ] = None,
+    file_timeout: Annotated[
+        float,
+        typer.Option(
+            "--file-timeout", min=1, metavar="SECONDS", callback=finite, help="With --ray, how long a file may take."
+        ),
+    ] = 600.0,
+    file_memory: Annotated[
+        int, typer.Option("--file-memory", min=1, metavar="MB", help="With --ray, what memory files may take.")
+    ] = 4096,
     marks: Marks = None,
     sensitivity: Sensitivity = 0.5,
     existing: Annotated[
@@ -113,14 +167,47 @@ def fix(
     cappunc fix --in-place season1/             every known file below a directory
     cappunc fix *.vtt -o fixed/                 many files, same names, another place
     cappunc fix archive/ -o fixed/ --jobs 4     a whole tree; go on later where it stopped
+    cappunc fix s3://old/ -o s3://new/ --ray    an archive, on this machine or a cluster
     cappunc fix --diff talk.srt                 what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
     _check(diff, output, in_place)
     if fast and model is not None:
         raise typer.BadParameter("--model names the model already", param_hint="--fast")
-    names = or_standard_input(files, context)
     reporter = Reporter(quiet, verbose)
+    with_ray = ray or ray_address is not None
+    archive = _is_archive(files or [], files_from, output, with_ray, diff, in_place)
+    for option, given in (("--fail-over", fail_over), ("--report", report)):
+        if given is not None and not archive:
+            raise typer.BadParameter("goes with --ray, or with directories that have URLs", param_hint=option)
+    # An archive's list of a million names is read as it is needed.
+    names = list(map(checked_name, files or [])) if archive else names_asked(files, files_from, nul, context)
+    from cappunc_cli.application.glossary_file import load_glossary
+    from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.terms import Glossary
+
+    options = Options(
+        marks=marks,
+        sensitivity=sensitivity,
+        existing=existing.value,
+        window=window,
+        overlap=overlap,
+        min_words_cut=min_words_cut,
+        pauses=pauses,
+        glossary=Glossary() if glossary is None else load_glossary(glossary),
+    )
+    if archive:
+        from cappunc_cli.application.cluster.archive import ArchiveOrder
+        from cappunc_cli.application.cluster.fix_request import FixRequest
+
+        request = FixRequest(
+            lang, model, options, engine, fast, device, format_name, attach, diacritics.value, encoding
+        )
+        memory = file_memory << 20 if with_ray else None
+        listed = None if files_from is None else names_in(files_from, nul)
+        order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
+        _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout)
+        return
     found = find_inputs(names, format_name, reporter.error, output)
     if in_place:
         found = replaceable(
@@ -136,22 +223,9 @@ def fix(
         check_name(jobs, format_name)
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.glossary_file import load_glossary
     from cappunc_cli.application.language_detection import by_model
     from cappunc_cli.application.manifest import Manifest, settings_signature
-    from cappunc_cli.restoration.pipeline import Options
-    from cappunc_cli.restoration.terms import Glossary
 
-    options = Options(
-        marks=marks,
-        sensitivity=sensitivity,
-        existing=existing.value,
-        window=window,
-        overlap=overlap,
-        min_words_cut=min_words_cut,
-        pauses=pauses,
-        glossary=Glossary() if glossary is None else load_glossary(glossary),
-    )
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     parts = by_model(jobs, lang, model, engine, reporter.error, fast)
     tally = BatchSummary(asked=reporter.errors, failed=reporter.errors)
@@ -166,7 +240,7 @@ def fix(
         fixer = Fixer(settings, reporter.info, reporter.detail)
         signature = settings_signature(settings, encoding)
         with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
-            run_batch(some, fixer, mode, reporter, tally, manifest, workers)
+            run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
     tally.tell(reporter)
     if reporter.errors:
         raise typer.Exit(1)
@@ -175,6 +249,47 @@ def fix(
 def _check(diff: bool, output: str | None, in_place: bool) -> None:
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
+
+
+def _is_archive(
+    files: list[str], files_from: str | None, output: str | None, ray: bool, diff: bool, in_place: bool
+) -> bool:
+    """Whether the files are those of an archive: on Ray, or many with a URL; with a record and a lock at the target."""
+    if ray:
+        for option, given in (("--diff", diff), ("--in-place", in_place)):
+            if given:
+                raise typer.BadParameter(f"goes not with {option}", param_hint="--ray")
+        if output in (None, PIPE):
+            raise typer.BadParameter("needs a directory or URL for the results (-o)", param_hint="--ray")
+        if PIPE in files or not (files or files_from):
+            raise typer.BadParameter("needs the names of files, directories or URLs", param_hint="--ray")
+        return True
+    if output in (None, PIPE) or diff or in_place or PIPE in files:
+        return False
+    if not any(map(is_url, [output, *files])):
+        return False
+    return files_from is not None or len(files) > 1 or any(map(holds_many, files))
+
+
+def _fix_archive(
+    order: ArchiveOrder, reporter: Reporter, ray: bool, address: str | None, engines: int | None, seconds: float
+) -> None:
+    from cappunc_cli.application.cluster.archive import in_this_process, run_archive
+
+    if ray:
+        from cappunc_cli.application.cluster.ray_workers import RayOptions, on_ray
+
+        gpu = order.request.device.startswith(("cuda", "tensorrt"))
+        workers = on_ray(RayOptions(address, engines, gpu, seconds), reporter)
+    elif (engines or 1) > 1:
+        raise typer.BadParameter("several processes write to a local directory; --ray to a URL", param_hint="--jobs")
+    else:
+        workers = in_this_process(reporter)
+    summary = run_archive(order, workers, reporter)
+    for line in summary.table():
+        reporter.info(line)
+    if summary.refused or reporter.errors:
+        raise typer.Exit(1)
 
 
 def _is_terminal() -> bool:

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
-from cappunc_cli.errors import BadOption, WrongUsage
+from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.transcript.labels import MARKS, PairedMark
@@ -30,8 +31,13 @@ def code_of(language: str) -> str:
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILES]...", help="Files or directories; nothing or - is standard input."),
+    typer.Argument(metavar="[FILES]...", help="Files, directories, patterns or URLs; nothing or - is standard input."),
 ]
+FilesFrom = Annotated[
+    str | None,
+    typer.Option("--files-from", metavar="FILE|-", help="A list of files, one a line; below DIR if that is named."),
+]
+Nul = Annotated[bool, typer.Option("--null", "-0", help="In that list a NUL ends each name (find -print0).")]
 
 
 def _begins(names: Iterable[str]) -> Callable[[str], list[str]]:
@@ -196,6 +202,23 @@ def or_standard_input(files: list[str] | None, context: typer.Context) -> list[s
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
     return list(map(checked_name, files or [PIPE]))
+
+
+def names_asked(files: list[str] | None, files_from: str | None, nul: bool, context: typer.Context) -> list[str]:
+    """As `or_standard_input`, with the files of a list: below the only directory that is named, or anywhere."""
+    if files_from is None:
+        if nul:
+            raise typer.BadParameter("goes with --files-from", param_hint="-0")
+        return or_standard_input(files, context)
+    listed = list(names_in(files_from, nul))
+    if not listed:
+        raise CappuncError("names no files", files_from)
+    if not files:
+        return listed
+    if len(files) > 1:
+        raise typer.BadParameter("its files are below one directory, or anywhere", param_hint="--files-from")
+    root = files[0].rstrip("/")
+    return [f"{root}/{name}" for name in listed]
 
 
 @contextmanager

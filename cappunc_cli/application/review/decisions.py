@@ -15,6 +15,7 @@ from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import Mode, digest_of, refuse_overwriting, refuse_replacing
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import PIPE, read_bytes, write_atomic, write_stdout
+from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.transcript.labels import cached_strip, kept
 
@@ -129,6 +130,9 @@ def write_signed(job: Job, signed: Signed, mode: Mode, data: bytes) -> None:
         return
     if mode != "in-place":
         refuse_overwriting(job, target, mode)
+    if isinstance(target, Url):
+        write_url(target.text, signed.data)
+        return
 
     def before(_made: os.stat_result) -> None:
         if mode != "in-place":

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.application.plan import Job, beside
+from cappunc_cli.application.plan import Job, fixed_name
 from cappunc_cli.application.review.decisions import parse_decisions, sha256, sign, write_signed
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.page_data import compared, page_data
@@ -61,7 +61,7 @@ class ReviewSession:
                 raise CappuncError("a pipe has no place to write to", self.job.name)
             source = Path(self.job.source)
             in_place = json.loads(body).get("where") == "in-place"
-            target = source if in_place else beside(source)
+            target = source if in_place else source.with_name(fixed_name(source))
             mode: Mode = "in-place" if in_place else "new"
             if not in_place and target.is_file() and self._ours.get(target) == sha256(target.read_bytes()):
                 mode = "force"  # what this session has written itself

@@ -16,6 +16,7 @@ from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
 from cappunc_cli.application.storage.file_attributes import keep
 from cappunc_cli.application.storage.leftovers import temporary
+from cappunc_cli.application.storage.urls import Target, Url, is_url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 #: What the user writes for standard input or output.
@@ -43,7 +44,9 @@ def standard_input() -> TextIO:
 
 
 def read_bytes(source: str) -> bytes:
-    """All bytes of a file, or of a pipe (`-`: standard input), which may be asked for again."""
+    """All bytes of a file, of a URL, or of a pipe (`-`: standard input), which may be asked for again."""
+    if is_url(source):
+        return read_url(source)
     if not is_pipe(source):
         return Path(source).read_bytes()
     stream = standard_input().buffer if source == PIPE else None
@@ -102,6 +105,8 @@ def write_json(data: object, indent: int = 2) -> None:
 
 def is_pipe(source: str) -> bool:
     """Whether an input is standard input or another pipe (`<(command)`): only this process can read it, and once."""
+    if is_url(source):
+        return False
     path = Path(source)
     return source == PIPE or (path.exists() and not is_file(path) and not path.is_dir())
 
@@ -112,6 +117,15 @@ def is_file(path: Path) -> bool:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return False
+
+
+def write_result(target: Target, data: bytes) -> None:
+    """Write a file in one step, in a directory that is made if it is not there. Raises OSError and CappuncError."""
+    if isinstance(target, Url):
+        write_url(target.text, data)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(target, data)
 
 
 def write_atomic(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -101,10 +101,11 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
     return ends
 
 
-def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
+def columns(labels: Iterable[Label]) -> tuple[Numbers, Numbers]:
     """The columns of the labels' cases and of their marks, [n] each."""
-    cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
-    return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
+    numbers = [(_CASE_NUMBER[label.case], _MARK_NUMBER[label.mark]) for label in labels]
+    cases, marks = np.array(numbers, np.int8).reshape(-1, 2).T
+    return cases, marks
 
 
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:

@@ -1,0 +1,149 @@
+"""One driver alone writes to a target; of a dead one nothing is left that would keep the next out for long.
+
+On a disk the system holds the lock, and lets it go with the process. An object store has no locks: there the driver
+puts its name and the time, again and again; a name that has not been renewed for a while is a dead driver's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import IO, Any
+
+from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore
+from cappunc_cli.application.storage.urls import Url
+from cappunc_cli.errors import CappuncError
+
+if sys.platform != "win32":
+    import fcntl
+
+_NAME = f"{PRIVATE}/lock"
+#: Seconds between two renewals, and after which a lock that is not renewed is a dead driver's.
+RENEWED_S, DEAD_S = 20.0, 90.0
+
+
+class TargetLock:
+    """The right to write to a target, while it is entered. Raises CappuncError where another driver has it."""
+
+    def __init__(self, store: TargetStore, run: str) -> None:
+        self._store = store
+        self._run = run
+        self._file: IO[str] | None = None
+        self._ended = threading.Event()
+        self._renewer: threading.Thread | None = None
+        #: Why the lock is lost, if it is: another driver has held this one for dead.
+        self.lost: str | None = None
+
+    def __enter__(self) -> TargetLock:
+        if isinstance(self._store.at(_NAME), Url):
+            self._lease()
+        else:
+            self._lock()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._renewer is not None:
+            self._renewer.join()
+            if self.lost is None:
+                self._store.remove(_NAME)
+        if self._file is not None:
+            self._file.close()
+
+    def _lock(self) -> None:
+        place = self._store.at(_NAME)
+        assert not isinstance(place, Url)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # Nobody removes it: a lock on a file without a name keeps nobody out.
+        self._file = place.open("a+", encoding="utf-8")
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                self._file.seek(1 << 20)  # what is locked cannot be read there
+                msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.seek(0)
+            holder = _parsed(self._file.read())
+            self._file.close()
+            raise self._refusal(holder) from None
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(self._name())
+        self._file.flush()
+
+    def _lease(self) -> None:
+        if not self._store.create(_NAME, self._name().encode()):
+            holder = self._holder()
+            if not _is_dead(holder):
+                raise self._refusal(holder)
+            self._store.write(_NAME, self._name().encode())
+        # Where a store lets two create one file, the last one has it.
+        if self._holder().get("run") != self._run:
+            raise self._refusal(self._holder())
+        self._renewer = threading.Thread(target=self._renew, daemon=True)
+        self._renewer.start()
+
+    def _renew(self) -> None:
+        while not self._ended.wait(RENEWED_S):
+            try:
+                holder = self._holder()
+                if holder.get("run") not in (self._run, None):
+                    self.lost = str(self._refusal(holder))
+                    return
+                self._store.write(_NAME, self._name().encode())
+            except (CappuncError, OSError):
+                continue  # the next time, or it is lost
+
+    def _name(self) -> str:
+        told = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
+        return json.dumps(told) + "\n"
+
+    def _holder(self) -> dict[str, Any]:
+        try:
+            return _parsed(self._store.read(_NAME).decode("utf-8", "replace"))
+        except FileNotFoundError:
+            return {}
+
+    def _refusal(self, holder: dict[str, Any]) -> CappuncError:
+        who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
+        later = ""
+        if isinstance(self._store.at(_NAME), Url):
+            later = f"; if it is dead, {DEAD_S:.0f} seconds after its end this can be run again"
+        return CappuncError(f"{who} is writing there{later}", self._store.root)
+
+
+def _is_dead(holder: dict[str, Any]) -> bool:
+    """Whether a lock's driver has gone: it has not renewed it, or was a process of this machine that is no more."""
+    time_told = holder.get("time")
+    if not isinstance(time_told, int | float) or time.time() - time_told > DEAD_S:
+        return True
+    pid = holder.get("pid")
+    if holder.get("host") != platform.node() or not isinstance(pid, int) or sys.platform == "win32":
+        return False
+    if pid == os.getpid():
+        return True  # in a container every driver may have this number
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,251 @@
+"""Files that have a URL (`s3://`, `gs://`, `az://` …), through fsspec; who has local paths alone never loads it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, TypeVar
+
+from cappunc_cli.errors import CappuncError, WrongUsage
+
+_Result = TypeVar("_Result")
+
+#: Two letters at least: `C:` is a drive. A file:// is a local path, and no file is called that.
+_URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
+_MAGIC = re.compile(r"[*?\[]")
+#: In these a file is there when the request that puts it has come whole, and not before; in others by a rename.
+_PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "memory"])
+#: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
+_TRIES, _FIRST_WAIT_S = 7, 0.2
+#: What no second request mends.
+_FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError, CappuncError)
+#: Folders that are listed at a time.
+_LISTED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """Where a result goes that has a URL; of a path it has what results are named by."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __truediv__(self, relative: PurePath | str) -> Url:
+        name = relative if isinstance(relative, str) else relative.as_posix()
+        return Url(f"{self.text.rstrip('/')}/{name}")
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.text).suffix
+
+
+#: Where a result goes.
+Target = Path | Url
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in a listing: its name, its path below what was listed, its bytes.
+
+    `tag` is another one when its content is: what the store calls it, or the time of its last change.
+    """
+
+    source: str
+    relative: str
+    size: int
+    tag: str
+
+
+def is_url(name: object) -> bool:
+    """Whether it is a URL (`s3://bucket/talk.srt`) and not a path."""
+    return _URL.match(str(name)) is not None
+
+
+def is_pattern(name: str) -> bool:
+    """Whether it has what stands for other characters: `*`, `?`, `[`."""
+    return _MAGIC.search(name) is not None
+
+
+def fixed_part(pattern: str) -> str:
+    """The directory above everything that a pattern can match: `season1` of `season1/*/a.srt`."""
+    return pattern[: _MAGIC.search(pattern).start()].rpartition("/")[0]  # type: ignore[union-attr]
+
+
+def read_url(url: str) -> bytes:
+    """All bytes of a file. Raises OSError and CappuncError."""
+    fs, path = _place(url)
+    data: bytes = _tried(lambda: fs.cat_file(path), url)
+    return data
+
+
+def write_url(url: str, data: bytes) -> None:
+    """Write a file, which appears whole or not at all. Raises OSError and CappuncError."""
+    fs, path = _place(url)
+    if url.partition("://")[0].lower() in _PUTS:
+        _tried(lambda: fs.pipe_file(path, data), url)
+        return
+    folder = path.rpartition("/")[0]
+    part = f"{folder}/.cappunc-{random.getrandbits(64):016x}.tmp"
+    with contextlib.suppress(NotImplementedError):
+        _tried(lambda: fs.makedirs(folder, exist_ok=True), url)
+    try:
+        _tried(lambda: fs.pipe_file(part, data), url)
+        _tried(lambda: fs.mv(part, path), url)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            fs.rm_file(part)
+        raise
+
+
+def create_url(url: str, data: bytes) -> bool:
+    """Write a file unless there is one already; False where there is. Not every store can keep two from doing so."""
+    fs, path = _place(url)
+    fs.invalidate_cache()
+    if _tried(lambda: fs.exists(path), url):
+        return False
+    try:
+        _tried(lambda: fs.pipe_file(path, data, mode="create"), url)
+    except FileExistsError:
+        return False
+    except (NotImplementedError, TypeError, ValueError):
+        _tried(lambda: fs.pipe_file(path, data), url)
+    return True
+
+
+def remove_url(url: str) -> None:
+    """Remove a file, if it is there."""
+    fs, path = _place(url)
+    with contextlib.suppress(FileNotFoundError):
+        _tried(lambda: fs.rm_file(path), url)
+
+
+def url_exists(url: str) -> bool:
+    """Whether there is such a file or directory."""
+    fs, path = _place(url)
+    fs.invalidate_cache()
+    return bool(_tried(lambda: fs.exists(path), url))
+
+
+def is_url_directory(url: str) -> bool:
+    """Whether files lie below a URL; a slash at its end says so unasked."""
+    if url.endswith("/"):
+        return True
+    fs, path = _place(url)
+    return "/" not in path.strip("/") or bool(_tried(lambda: fs.isdir(path), url))
+
+
+def stat_url(url: str, relative: str) -> Entry:
+    """The entry of one file. Raises OSError and CappuncError."""
+    fs, path = _place(url)
+    fs.invalidate_cache()
+    return _entry(url, relative, _tried(lambda: fs.info(path), url))
+
+
+def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
+    """The files below a URL, folder by folder; what is `hidden` begins with a dot. Raises OSError and CappuncError."""
+    fs, root = _place(url)
+    fs.invalidate_cache()
+    root = root.rstrip("/")
+    base = url.rstrip("/")
+
+    def listed(folder: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = _tried(lambda: fs.ls(folder, detail=True, refresh=True), url)
+        return found
+
+    folders = [root]
+    waiting: deque[Future[list[dict[str, Any]]]] = deque()
+    with ThreadPoolExecutor(_LISTED) as pool:
+        while folders or waiting:
+            while folders and len(waiting) < _LISTED:
+                waiting.append(pool.submit(listed, folders.pop()))
+            for info in sorted(waiting.popleft().result(), key=lambda info: str(info["name"])):
+                relative = str(info["name"])[len(root) :].strip("/")
+                # A store may keep an empty file for a folder.
+                if not relative or (not hidden and PurePosixPath(relative).name.startswith(".")):
+                    continue
+                if info["type"] == "directory":
+                    folders.append(str(info["name"]))
+                elif not str(info["name"]).endswith("/"):
+                    yield _entry(f"{base}/{relative}", relative, info)
+
+
+def match_url(pattern: str) -> Iterator[Entry]:
+    """The files that a pattern matches, by their paths below its fixed part. Raises OSError and CappuncError."""
+    fs, path = _place(pattern)
+    fs.invalidate_cache()
+    _, root = _place(fixed_part(pattern))
+    found: dict[str, dict[str, Any]] = _tried(lambda: fs.glob(path, detail=True), pattern)
+    base = fixed_part(pattern)
+    for name in sorted(found):
+        relative = name[len(root) :].strip("/")
+        if found[name]["type"] == "file":
+            yield _entry(f"{base}/{relative}", relative, found[name])
+
+
+def _entry(url: str, relative: str, info: dict[str, Any]) -> Entry:
+    tags = (info.get(key) for key in ("ETag", "etag", "md5Hash", "generation", "LastModified", "mtime", "created"))
+    tag = next((found for found in tags if found), "")
+    # One store tells the same time as a date or as a number.
+    tag = tag.timestamp() if isinstance(tag, datetime) else tag
+    return Entry(url, relative, int(info.get("size") or 0), str(tag))
+
+
+def _place(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path that it has there. Raises CappuncError."""
+    scheme = url.partition("://")[0].lower()
+    try:
+        from fsspec import get_filesystem_class
+    except ImportError:
+        raise CappuncError("URLs need the extra: pip install 'cappunc[cluster]'", url) from None
+    try:
+        kind = get_filesystem_class(scheme)
+    except (ImportError, ValueError) as error:
+        if isinstance(error, ValueError):
+            raise WrongUsage(f"{url}: no storage is called {scheme}://") from error
+        raise CappuncError(f"{scheme}:// needs the extra: pip install 'cappunc[cluster]'", url) from error
+    # Not by `url_to_fs`, which takes `::` in a name for one file system within another.
+    try:
+        fs = kind(use_listings_cache=False, **kind._get_kwargs_from_urls(url))
+        return fs, str(kind._strip_protocol(url))
+    except Exception as error:
+        raise CappuncError(_reason(error), url) from error
+
+
+def _tried(request: Callable[[], _Result], url: str) -> _Result:
+    """The result of a request, which is made again when a server is too busy or a connection breaks.
+
+    Raises OSError and CappuncError about the URL.
+    """
+    for attempt in range(_TRIES):
+        try:
+            return request()
+        except NotImplementedError:
+            raise
+        except _FINAL as error:
+            if isinstance(error, OSError):
+                raise type(error)(error.errno, error.strerror or _reason(error), url) from error
+            raise
+        except (TypeError, ValueError):
+            raise
+        except Exception as error:
+            if attempt == _TRIES - 1:
+                raise CappuncError(_reason(error), url) from error
+            time.sleep(_FIRST_WAIT_S * 2**attempt * random.uniform(0.5, 1.5))
+    raise AssertionError
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, FileNotFoundError) and not error.strerror:
+        return "no such file"
+    return text or type(error).__name__

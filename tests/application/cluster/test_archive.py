@@ -1,0 +1,400 @@
+"""Archives in one process: what is done once, what is refused, what is left when a run is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cappunc_cli.application.cluster import archive_summary, block_worker, ledger, target_lock, work_plan
+from cappunc_cli.application.cluster.archive import ArchiveOrder, in_this_process, run_archive
+from cappunc_cli.application.cluster.archive_summary import ArchiveSummary, kind_of
+from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
+from cappunc_cli.application.cluster.fix_request import FixRequest
+from cappunc_cli.application.cluster.ledger import Line
+from cappunc_cli.application.cluster.target_lock import TargetLock
+from cappunc_cli.application.cluster.target_store import TargetStore
+from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage import urls
+from cappunc_cli.application.storage.urls import Entry, read_url, url_exists, walk_url, write_url
+from cappunc_cli.cli import app
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.restoration.options import Options
+
+memory = pytest.importorskip("fsspec.implementations.memory")
+WORDS = "hello anna then we went to london where is the cat"
+BAD = '{"results": [{"alternatives": [{"transcript": "a'
+
+
+@pytest.fixture(autouse=True)
+def empty_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(urls, "_FIRST_WAIT_S", 0.0)
+    memory.MemoryFileSystem.store.clear()
+    memory.MemoryFileSystem.pseudo_dirs[:] = [""]
+    yield
+    memory.MemoryFileSystem.store.clear()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Nine texts, and what is none."""
+    for i in range(9):
+        place = tmp_path / "in" / ("deep" if i % 2 else "") / f"{i}.txt"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(" ".join(WORDS.split()[i:]) + "\n")
+    (tmp_path / "in/log.json").write_text('{"level": "info"}')
+    (tmp_path / "in/.hidden.txt").write_text("hello")
+    return tmp_path
+
+
+@pytest.fixture
+def request_(tiny_model: Path) -> FixRequest:
+    return FixRequest("en", str(tiny_model), Options(), "onnx", device="cpu")
+
+
+def upload(folder: Path, url: str) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            write_url(f"{url}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+
+
+def results(place: Path | str) -> dict[str, bytes]:
+    """What is at a target but for the record and the lock."""
+    if isinstance(place, str):
+        if not url_exists(place):
+            return {}
+        return {entry.relative: read_url(entry.source) for entry in walk_url(place)}
+    found = (path for path in place.rglob("*") if path.is_file() and ".cappunc" not in path.relative_to(place).parts[0])
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
+
+
+def archive(order: ArchiveOrder, reporter: Reporter | None = None) -> ArchiveSummary:
+    told = reporter or Reporter(quiet=True)
+    return run_archive(order, in_this_process(told), told)
+
+
+def cappunc(*arguments: str | Path, data: str | None = None) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)], input=data)
+
+
+def test_a_store_and_a_disk_get_the_same_bytes(tree: Path, tiny_model: Path) -> None:
+    upload(tree / "in", "memory://old")
+    model = ("--model", tiny_model)
+    assert cappunc("fix", *model, tree / "in", "-o", tree / "out").exit_code == 0
+    expected = results(tree / "out")
+    assert len(expected) == 9
+    first = cappunc("fix", *model, "memory://old/", "-o", "memory://new/season")
+    assert first.exit_code == 0, first.stderr
+    assert results("memory://new/season") == expected
+    assert "files    9 fixed, 1 skipped" in first.stderr
+    assert cappunc("fix", *model, "memory://old", "-o", tree / "down").exit_code == 0
+    assert results(tree / "down") == expected
+    again = cappunc("fix", *model, "memory://old/", "-o", "memory://new/season")
+    assert "files    0 fixed, 9 up to date, 1 skipped" in again.stderr
+    (line,) = read_url("memory://new/season/.cappunc/refused.jsonl").splitlines()
+    assert json.loads(line)["path"] == "memory://old/log.json"
+    assert json.loads(line)["skipped"] is True
+
+
+def test_what_is_new_is_done_and_what_is_not_ours_stays(tree: Path, request_: FixRequest) -> None:
+    order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_)
+    (tree / "out").mkdir()
+    (tree / "out/0.txt").write_text("an editor's own")
+    assert (archive(order).fixed, (tree / "out/0.txt").read_text()) == (8, "an editor's own")
+    (tree / "in/2.txt").write_text("hello london\n")
+    (tree / "in/new.txt").write_text("hello cat\n")
+    before = (tree / "out/4.txt").stat().st_mtime_ns
+    second = archive(order)
+    assert (second.fixed, second.known, second.refused, second.passed) == (2, 7, 1, 1)
+    assert (tree / "out/4.txt").stat().st_mtime_ns == before
+    # Other options do all again, but for what somebody has changed meanwhile, be it as long as it was.
+    edited = (tree / "out/4.txt").read_bytes().swapcase()
+    (tree / "out/4.txt").write_bytes(edited)
+    other = ArchiveOrder(order.names, order.target, FixRequest("en", request_.model, Options(marks="."), "onnx"))
+    third = archive(other)
+    assert (third.fixed, third.refused) == (8, 2)
+    assert (tree / "out/4.txt").read_bytes() == edited
+    told = [json.loads(line) for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
+    reasons = {Path(entry["path"]).name: entry["reason"] for entry in told}
+    assert reasons["0.txt"] == "exists already; --force overwrites it"
+    assert reasons["4.txt"] == "has been changed since a run wrote it; --force overwrites it"
+    forced = archive(ArchiveOrder(order.names, order.target, request_, force=True))
+    assert (forced.fixed, forced.refused) == (10, 0)
+    assert (tree / "out/0.txt").read_text() != "an editor's own"
+
+
+@pytest.mark.parametrize("stage", range(8))
+def test_a_run_that_is_stopped_anywhere_goes_on(
+    tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, stage: int
+) -> None:
+    """It dies at its n-th write, which may be a part of the record or a result."""
+    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 3)
+    upload(tree / "in", "memory://old")
+    archive(ArchiveOrder(["memory://old/"], "memory://whole", request_))
+    order = ArchiveOrder(["memory://old/"], "memory://new", request_)
+    count, true, lock = 0, memory.MemoryFileSystem.pipe_file, threading.Lock()
+
+    def dies(self: Any, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
+        nonlocal count
+        with lock:
+            mine = path.endswith("lock") or "/new/" not in path
+            count += not mine
+            if not mine and count > stage:
+                raise SystemExit
+        true(self, path, value, mode, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.MemoryFileSystem, "pipe_file", dies)
+        with pytest.raises(SystemExit):
+            archive(order)
+    there = results("memory://new")
+    whole = results("memory://whole")
+    assert there.items() <= whole.items()
+    resumed = archive(order)
+    assert results("memory://new") == whole
+    assert (resumed.fixed, resumed.known, resumed.refused) == (9 - len(there), len(there), 0)
+
+
+def test_each_file_is_named_once_in_the_ledger(tree: Path, request_: FixRequest) -> None:
+    archive(ArchiveOrder([str(tree / "in")], "memory://new", request_))
+    lines = list(ledger.read_all(TargetStore("memory://new")))
+    made = results("memory://new")
+    assert sorted(line.file for line in lines) == sorted(made)
+    assert all((line.size, line.md5) == (len(made[line.file]), ledger.md5_of(made[line.file])) for line in lines)
+
+
+def test_what_is_no_line_of_a_ledger_counts_for_nothing() -> None:
+    store = TargetStore("memory://new")
+    good = Line("a.txt", "tag", 3, "md5", "sig")
+    ledger.write_part(store, "run-1", [good])
+    write_url("memory://new/.cappunc/done/run-2.jsonl", b'{"file": "b"\n[]\n{"file": 1, "output": 2}\n\xff\n')
+    assert list(ledger.read_all(store)) == [good]
+
+
+def test_a_second_driver_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for root in (str(tmp_path), "memory://new"):
+        store = TargetStore(root)
+        second = TargetLock(store, "second")
+        with TargetLock(store, "first"), monkeypatch.context() as patch:
+            patch.setattr(target_lock.os, "getpid", lambda: -1)  # another process, as far as the lock can tell
+            with pytest.raises(CappuncError, match=r"process \d+ on .* is writing there") as error:
+                second.__enter__()
+        assert str(error.value).startswith(root)
+        with TargetLock(store, "third"):
+            pass
+
+
+def test_a_dead_driver_leaves_a_store_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = TargetStore("memory://new")
+    told = {"run": "dead", "host": "elsewhere", "pid": 1, "time": target_lock.time.time() - target_lock.DEAD_S - 1}
+    write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
+    with TargetLock(store, "next"):
+        assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "next"
+    # One of this machine is known to be dead at once.
+    told |= {"host": target_lock.platform.node(), "pid": 2**22 + 1, "time": target_lock.time.time()}
+    write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
+    with TargetLock(store, "next"):
+        pass
+    monkeypatch.setattr(target_lock, "RENEWED_S", 0.01)
+    with TargetLock(store, "frozen") as lock:
+        write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
+        for _ in range(500):
+            if lock.lost:
+                break
+            target_lock.time.sleep(0.01)
+        assert lock.lost is not None
+    # It is the other's now.
+    assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "dead"
+
+
+def test_a_run_that_goes_wrong_stops(tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 2)
+    for i in range(6):
+        (tree / f"in/bad{i}.json").write_text(BAD + str(i))
+    order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, fail_over=50)
+    assert archive(order).refused == 6
+    monkeypatch.setattr("cappunc_cli.application.cluster.archive._TELLING", 2)
+    with pytest.raises(CappuncError, match=r"^stopped: \d+ of \d+ files were refused, more than 10 % \(--fail-over\)$"):
+        archive(ArchiveOrder(order.names, str(tree / "other"), request_, fail_over=10))
+    assert (tree / "other/.cappunc/refused.jsonl").read_text().count("broken JSON") >= 1
+
+
+def test_a_refusal_is_a_line_of_the_report(tree: Path, tiny_model: Path) -> None:
+    (tree / "in/bad.json").write_text(BAD)
+    report = tree / "report.jsonl"
+    model = ("--model", tiny_model)
+    alone = cappunc("fix", *model, tree / "in/bad.json", "-o", tree / "x.json")
+    run = cappunc("fix", *model, tree / "in", "-o", "memory://new/", "--report", report, "--fail-over", "20%")
+    assert run.exit_code == 1
+    bad, _ = sorted(map(json.loads, report.read_text().splitlines()), key=lambda entry: str(entry["path"]))
+    assert f"cappunc: {bad['path']}:{bad['line']}: {bad['reason']}" in alone.stderr
+    assert bad["seconds"] >= 0
+    assert "refused  1 × " in run.stderr
+    assert "words/s" in run.stderr
+
+
+def test_memory_that_is_short_with_others_is_tried_alone(
+    tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    true = block_worker.opened_by
+
+    def starved(fixer: Any, found: Any) -> Any:
+        if found.job.file_name == "0.txt":
+            asked.append(True)
+            if len(asked) == 1:
+                return block_worker.failed(found.job, MemoryError())
+        if found.job.file_name == "2.txt":
+            return block_worker.failed(found.job, MemoryError())
+        return true(fixer, found)
+
+    monkeypatch.setattr(block_worker, "opened_by", starved)
+    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_))
+    assert (summary.fixed, summary.refused, summary.passed) == (8, 1, 1)
+    assert summary.reasons == {"takes more memory than there is": 1}
+    assert len(asked) == 2
+
+
+def test_a_file_larger_than_its_memory_is_not_even_read(tree: Path, request_: FixRequest) -> None:
+    store = TargetStore(str(tree / "out"))
+    worker = BlockWorker(WorkOrder(request_, store, request_.signature(), "run", memory=1 << 20))
+    large = BlockFile(str(tree / "in/none.txt"), "none.txt", 2 << 30, "tag")
+    result = worker.run(FileBlock(0, (large,)))
+    reason = "has 2,048 MB, more than the 1 MB of memory that --file-memory gives a file"
+    assert [(refusal.path, refusal.reason) for refusal in result.refusals] == [(large.source, reason)]
+
+
+def test_a_block_of_a_dead_worker_is_done_again(tree: Path, request_: FixRequest) -> None:
+    """Some of its results are there already, whether or not older ones lay there before."""
+    store = TargetStore(str(tree / "out"))
+    sources = [tree / "in/0.txt", tree / "in/2.txt"]
+    for ours in (None, ("0" * 32,)):
+        files = tuple(BlockFile(str(path), path.name, 10, "tag", ours=ours) for path in sources)
+        worker = BlockWorker(WorkOrder(request_, store, request_.signature(), "run"))
+        if ours is None:
+            assert worker.run(FileBlock(0, files[:1])).fixed == 1
+        result = worker.run(FileBlock(0, files, alone=True))
+        assert (result.fixed, result.refusals) == (2, [])
+    (tree / "out/2.txt").write_text("an editor's own")
+    result = worker.run(FileBlock(0, files))
+    assert (result.fixed, len(result.refusals)) == (1, 1)
+
+
+def test_a_worker_with_another_model_is_refused(request_: FixRequest) -> None:
+    with pytest.raises(CappuncError, match="another version of cappunc, or other models"):
+        BlockWorker(WorkOrder(request_, TargetStore("memory://new"), "other", "run"))
+
+
+def test_each_language_has_its_model(tree: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what says so is in a language without a model: it is refused, the others are done."""
+    monkeypatch.setenv("CAPPUNC_MODELS", str(tree / "models"))
+    (tree / "models").mkdir()
+    (tree / "models/en").symlink_to(tiny_model)
+    (tree / "in/czech.txt").write_text("včera jsme šli do města a potom jsme se vrátili domů protože pršelo\n")
+    run = cappunc("fix", tree / "in", "-o", "memory://new/", "--report", tree / "report.jsonl")
+    told = [json.loads(line) for line in (tree / "report.jsonl").read_text().splitlines()]
+    refused = [entry for entry in told if not entry.get("skipped")]
+    assert [Path(entry["path"]).name for entry in refused] == ["czech.txt"], run.stderr
+    assert "looks like Czech" in refused[0]["reason"] or "cs" in refused[0]["reason"]
+    assert "(en " in run.stderr
+
+
+def test_blocks_are_sorted_by_size_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 3)
+    monkeypatch.setattr(work_plan, "_BYTES_TOGETHER", 100)
+    plan = WorkPlan()
+    sizes = [5, 300, 70, 40, 10, 5, 5, 5]
+    plan.add_inputs(Entry(f"in/{i}", f"{i}", size, "t") for i, size in enumerate(sizes))
+    assert plan.todo("sig") == (8, 440)
+    blocks = list(plan.blocks())
+    assert [[file.size for file in block.files] for block in blocks] == [[300], [70], [40, 10, 5], [5, 5, 5]]
+    assert [block.number for block in blocks] == [0, 1, 2, 3]
+    plan.close()
+
+
+def test_names_need_be_no_text() -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    plan = WorkPlan()
+    plan.add_inputs([Entry(f"in/{name}", name, 1, "t")])
+    plan.add_lines([Line(name, "t", 2, "m", "sig")])
+    plan.add_results([Entry(f"out/{name}", name, 2, "t")])
+    assert plan.todo("sig") == (0, 0)
+    assert plan.todo("other") == (1, 1)
+    ((file,),) = (block.files for block in plan.blocks())
+    assert (file.relative, file.source, file.ours) == (name, f"in/{name}", ("m",))
+
+
+def test_two_inputs_cannot_become_one() -> None:
+    plan = WorkPlan()
+    plan.add_inputs([Entry("a/x.txt", "x.txt", 1, "t")])
+    plan.add_inputs([Entry("a/x.txt", "x.txt", 1, "t")])
+    with pytest.raises(BadOption, match=r"b/x\.txt and a/x\.txt would both become x\.txt"):
+        plan.add_inputs([Entry("b/x.txt", "x.txt", 1, "t")])
+    with pytest.raises(BadOption):
+        WorkPlan().add_inputs([Entry("a/x.txt", "x.txt", 1, "t"), Entry("b/x.txt", "x.txt", 1, "t")])
+
+
+def test_a_list_names_the_files(tree: Path, request_: FixRequest) -> None:
+    listed = ArchiveOrder([str(tree / "in")], "memory://new", request_, listed=["deep/1.txt", "0.txt", "none.txt"])
+    summary = archive(listed)
+    assert (summary.fixed, summary.refused) == (2, 1)
+    assert set(results("memory://new")) == {"deep/1.txt", "0.txt"}
+    with pytest.raises(CappuncError, match="is no path below"):
+        archive(ArchiveOrder([str(tree / "in")], "memory://new", request_, listed=["../x.txt"]))
+    anywhere = archive(ArchiveOrder([], "memory://flat", request_, listed=[str(tree / "in/deep/1.txt")]))
+    assert (anywhere.fixed, set(results("memory://flat"))) == (1, {"1.txt"})
+
+
+def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest) -> None:
+    order = ArchiveOrder([str(tree / "in")], str(tree / "in/out"), request_)
+    assert archive(order).fixed == 9
+    assert archive(order).known == 9
+    with pytest.raises(WrongUsage, match="is the source itself"):
+        archive(ArchiveOrder([str(tree / "in")], f"{tree}/in/", request_))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ray",), "needs a directory or URL"),
+        (("--ray", "-o", "out", "--diff"), "--diff"),
+        (("--ray", "-o", "out", "-"), "needs the names"),
+        (("-o", "memory://new/", "--jobs", "2"), "--ray to a URL"),
+        (("-o", "out/", "--fail-over", "5%"), "goes with --ray"),
+        (("-o", "memory://new/", "--fail-over", "many"), "no share"),
+    ],
+)
+def test_what_makes_no_sense_is_said(tree: Path, tiny_model: Path, options: tuple[str, ...], message: str) -> None:
+    found = cappunc("fix", "--model", tiny_model, tree / "in", *options)
+    assert message in f"{found.stderr}{found.exception!r}{getattr(found.exception, 'message', '')}"
+    assert found.exit_code
+
+
+def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = ArchiveSummary(todo=1000, known=5)
+    result = BlockResult(0, "node-1", fixed=200, seconds=2.0, refusals=[Refusal("a.srt", "no cue 12", 3)])
+    result.words["en"] = 40_000
+    summary.add(result)
+    monkeypatch.setattr(archive_summary, "_TOLD_S", 0.0)
+    with archive_summary.progress(Reporter(), summary) as teller:
+        teller.tell()
+    line = capsys.readouterr().err
+    assert line.startswith("cappunc: 201 of 1,000 files, ")
+    assert "words/s, " in line
+    assert line.endswith("left, 1 refused\n")
+    table = summary.table()
+    assert table[0] == "files    200 fixed, 5 up to date, 1 refused"
+    assert table[1].startswith("words    40,000 (en 40,000) in ")
+    assert table[2:] == ["refused  1 × no cue …", "node     node-1: 200 files, 40,000 words, 20,000 words/s"]
+
+
+def test_refusals_are_of_one_kind_but_for_what_they_quote() -> None:
+    kinds = {kind_of(Refusal("a", text)) for text in ("word 7 is “a”, not “b”", "word 12 is “x y”, not “”")}
+    assert kinds == {"word … is …, not …"}

@@ -1,0 +1,236 @@
+"""Files that have a URL: read, written, listed; the commands take them as they take paths."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cappunc_cli.application.storage import urls
+from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.application.storage.urls import (
+    Url,
+    create_url,
+    fixed_part,
+    is_url,
+    is_url_directory,
+    match_url,
+    read_url,
+    remove_url,
+    stat_url,
+    url_exists,
+    walk_url,
+    write_url,
+)
+from cappunc_cli.cli import app
+from cappunc_cli.errors import CappuncError, WrongUsage
+
+memory = pytest.importorskip("fsspec.implementations.memory")
+local = pytest.importorskip("fsspec.implementations.local")
+TALK = "1\n00:00:01,000 --> 00:00:06,000\nhello anna then we went to london\n"
+
+
+@pytest.fixture(autouse=True)
+def empty_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(urls, "_FIRST_WAIT_S", 0.0)
+    memory.MemoryFileSystem.store.clear()
+    memory.MemoryFileSystem.pseudo_dirs[:] = [""]
+    yield
+    memory.MemoryFileSystem.store.clear()
+
+
+def run(*arguments: str, data: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(arguments), input=data)
+
+
+@pytest.mark.parametrize("name", ["s3://b/a.srt", "gs://b", "memory://a", "https://h/x"])
+def test_a_url_is_told_from_a_path(name: str) -> None:
+    assert is_url(name)
+
+
+@pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None, "file:///a"])
+def test_a_path_is_no_url(name: str | None) -> None:
+    assert not is_url(name)
+
+
+def test_what_is_written_is_read_and_listed() -> None:
+    for name in ("a.srt", "deep/b.srt", "deep/.hidden", ".cappunc/lock", "odd ?#name[1].txt"):
+        write_url(f"memory://box/{name}", name.encode())
+    assert read_url("memory://box/odd ?#name[1].txt") == b"odd ?#name[1].txt"
+    listed = {entry.relative: entry for entry in walk_url("memory://box/")}
+    assert set(listed) == {"a.srt", "deep/b.srt", "odd ?#name[1].txt"}
+    assert listed["deep/b.srt"].source == "memory://box/deep/b.srt"
+    assert listed["deep/b.srt"].size == len("deep/b.srt")
+    assert {entry.relative for entry in walk_url("memory://box", hidden=True)} >= {".cappunc/lock", "deep/.hidden"}
+    assert stat_url("memory://box/a.srt", "x") == urls.Entry("memory://box/a.srt", "x", 5, listed["a.srt"].tag)
+    before = listed["a.srt"].tag
+    write_url("memory://box/a.srt", b"other")
+    assert stat_url("memory://box/a.srt", "x").tag != before
+
+
+def test_a_pattern_keeps_the_path_below_its_fixed_part() -> None:
+    for name in ("s1/a.srt", "s1/b.vtt", "s2/deep/c.srt"):
+        write_url(f"memory://box/{name}", b"x")
+    assert fixed_part("memory://box/*/a.srt") == "memory://box"
+    found = {entry.source: entry.relative for entry in match_url("memory://box/**/*.srt")}
+    assert found == {"memory://box/s1/a.srt": "s1/a.srt", "memory://box/s2/deep/c.srt": "s2/deep/c.srt"}
+
+
+def test_a_directory_is_one_by_what_lies_below_it() -> None:
+    write_url("memory://box/deep/a.srt", b"x")
+    assert is_url_directory("memory://box/deep")
+    assert is_url_directory("memory://bucket")
+    assert is_url_directory("memory://bucket/new/")
+    assert not is_url_directory("memory://box/deep/a.srt")
+    assert not is_url_directory("memory://box/nothing")
+
+
+def test_one_alone_creates_a_file() -> None:
+    assert create_url("memory://box/lock", b"1")
+    assert not create_url("memory://box/lock", b"2")
+    assert read_url("memory://box/lock") == b"1"
+    remove_url("memory://box/lock")
+    remove_url("memory://box/lock")
+    assert not url_exists("memory://box/lock")
+
+
+def test_what_fails_for_a_moment_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_url("memory://box/a.srt", b"x")
+    true, calls = memory.MemoryFileSystem.cat_file, []
+
+    def busy(self: Any, path: str, **options: Any) -> bytes:
+        calls.append(path)
+        if len(calls) < urls._TRIES:
+            raise ConnectionResetError("503 Slow Down")
+        found: bytes = true(self, path, **options)
+        return found
+
+    monkeypatch.setattr(memory.MemoryFileSystem, "cat_file", busy)
+    assert read_url("memory://box/a.srt") == b"x"
+    assert len(calls) == urls._TRIES
+
+    def down(*_: Any, **__: Any) -> bytes:
+        raise ConnectionResetError("503 Slow\nDown")
+
+    monkeypatch.setattr(memory.MemoryFileSystem, "cat_file", down)
+    with pytest.raises(CappuncError, match=r"^memory://box/a\.srt: 503 Slow Down$"):
+        read_url("memory://box/a.srt")
+
+
+def test_what_is_not_there_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(urls.time, "sleep", lambda _: pytest.fail("it waits"))
+    with pytest.raises(FileNotFoundError) as error:
+        read_url("memory://box/none.srt")
+    assert error.value.filename == "memory://box/none.srt"
+    with pytest.raises(WrongUsage, match="no storage is called nosuch"):
+        read_url("nosuch://box/a.srt")
+
+
+def test_where_a_put_is_not_whole_a_rename_is(tmp_path: Path) -> None:
+    place = f"local://{tmp_path}/deep/a.srt"
+    write_url(place, b"one")
+    write_url(place, b"two")
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["a.srt"]
+    assert read_url(place) == b"two"
+
+
+def test_a_rename_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_url(f"local://{tmp_path}/a.srt", b"one")
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "no")
+
+    monkeypatch.setattr(local.LocalFileSystem, "mv", fails)
+    monkeypatch.setattr(local.LocalFileSystem, "mv_file", fails, raising=False)
+    with pytest.raises(PermissionError):
+        write_url(f"local://{tmp_path}/a.srt", b"two")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.srt", b"one")]
+
+
+def test_a_url_is_joined_and_named_as_a_path() -> None:
+    assert str(Url("s3://b/") / "c/d.srt") == "s3://b/c/d.srt"
+    assert (Url("s3://b") / Path("c.srt")).suffix == ".srt"
+
+
+def test_commands_take_urls(tiny_model: Path, tmp_path: Path) -> None:
+    write_url("memory://box/talk.srt", TALK.encode())
+    (tmp_path / "talk.srt").write_text(TALK)
+    model = ("--model", str(tiny_model))
+    assert run("fix", *model, str(tmp_path / "talk.srt"), "-o", str(tmp_path / "fixed.srt")).exit_code == 0
+    expected = (tmp_path / "fixed.srt").read_bytes()
+    assert expected != TALK.encode()
+    assert run("fix", *model, "memory://box/talk.srt").stdout.encode() == expected
+    assert run("fix", *model, "memory://box/talk.srt", "-o", "memory://out/x.srt").exit_code == 0
+    assert read_url("memory://out/x.srt") == expected
+    again = run("fix", *model, "memory://box/talk.srt", "-o", "memory://out/x.srt")
+    assert (again.exit_code, again.stderr) == (
+        1,
+        "cappunc: memory://out/x.srt: exists already; --force overwrites it\n",
+    )
+    assert run("fix", *model, "memory://box/talk.srt", "-o", str(tmp_path / "down.srt")).exit_code == 0
+    assert (tmp_path / "down.srt").read_bytes() == expected
+    checked = run("check", *model, "memory://box/")
+    assert checked.stdout.startswith("memory://box/talk.srt:")
+    assert run("fix", *model, "--in-place", "memory://box/talk.srt").exit_code == 0
+    assert read_url("memory://box/talk.srt") == expected
+
+
+def test_captions_go_to_a_url(tiny_model: Path) -> None:
+    timed = [
+        {"word": word, "start": i / 2, "end": i / 2 + 0.4} for i, word in enumerate(["hello", "anna", "we", "went"])
+    ]
+    write_url("memory://box/talk.json", json.dumps({"text": "hello anna we went", "words": timed}).encode())
+    made = run("captions", "--model", str(tiny_model), "memory://box/talk.json", "-o", "memory://out/")
+    assert made.exit_code == 0, made.output
+    assert b"-->" in read_url("memory://out/talk.srt")
+
+
+def test_a_list_names_files_below_a_directory_or_anywhere(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in ("a.txt", "deep/b.txt", "c.txt"):
+        (tmp_path / "in" / name).write_text("hello anna\n")
+    (tmp_path / "list").write_bytes(b"deep/b.txt\r\n\na.txt\n")
+    assert list(names_in(str(tmp_path / "list"))) == ["deep/b.txt", "a.txt"]
+    options = ("check", "--model", str(tiny_model), "--files-from")
+    found = run(*options, str(tmp_path / "list"), str(tmp_path / "in"))
+    assert [line.split(":")[0] for line in found.stdout.splitlines()] == [
+        f"{tmp_path}/in/{name}" for name in ("deep/b.txt", "a.txt")
+    ]
+    both = f"{tmp_path}/in/c.txt\0{tmp_path}/in/a.txt\0"
+    assert run(*options, "-", "-0", data=both).stdout.count("lack") == 2
+    wrong = run(*options, "-", data=both)
+    assert "NUL" in str(wrong.exception)
+    assert run("check", "-0", str(tmp_path)).exit_code == 2
+
+
+def test_a_pattern_in_quotes_is_matched_here(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in ("a.txt", "deep/b.txt", "deep/[c].txt", ".hidden.txt"):
+        (tmp_path / "in" / name).write_text("hello anna\n")
+    model = ("--model", str(tiny_model), "-q")
+    assert run("fix", *model, f"{tmp_path}/in/**/*.txt", "-o", f"{tmp_path}/out/").exit_code == 0
+    out = tmp_path / "out"
+    assert {path.relative_to(out).as_posix() for path in out.rglob("*.txt")} == {"a.txt", "deep/b.txt", "deep/[c].txt"}
+    # A file that is called so is meant itself.
+    assert "[c].txt" in run("check", *model, f"{tmp_path}/in/deep/[c].txt").stdout
+    missing = run("check", *model, f"{tmp_path}/in/*.vtt")
+    assert "no file matches" in str(missing.exception)
+
+
+def test_who_has_paths_alone_loads_no_fsspec(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello anna\n")
+    code = (
+        "import sys\n"
+        f"sys.argv = ['cappunc', 'fix', '-q', '--model', {str(tiny_model)!r}, 'a.txt', '-o', 'b.txt']\n"
+        "from cappunc_cli.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "sys.exit(bool({'fsspec', 'ray', 'sqlite3'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0

@@ -1,0 +1,86 @@
+"""The files of deploy/ are what their tools read: Ray's own schema, and the options that the command has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from cappunc_cli.cli import app
+
+DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
+if not DEPLOY.is_dir():
+    pytest.skip("only in a checkout", allow_module_level=True)
+GROUP = typer.main.get_group(app)
+
+
+def calls(text: str) -> list[list[str]]:
+    """The calls of cappunc in a file's text."""
+    found = re.findall(r"\bcappunc (fix [^\n'\"]*)", text)
+    return [shlex.split(re.split(r" [<>|] ", call)[0]) for call in found]
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.iterdir()), ids=lambda path: path.name)
+def test_the_commands_parse(path: Path) -> None:
+    asked = calls(path.read_text("utf-8"))
+    assert asked
+    for call in asked:
+        GROUP.commands[call[0]].make_context(call[0], call[1:])
+
+
+def test_the_container_has_an_ordinary_user_and_known_extras() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^USER cappunc$", text, re.MULTILINE)
+    assert text.index("USER cappunc") > text.rindex("pip install")
+    project = (DEPLOY.parent / "pyproject.toml").read_text("utf-8")
+    for extras in re.findall(r"extras=([\w,]+)", text):
+        assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
+
+
+@pytest.fixture
+def ray_autoscaler(monkeypatch: pytest.MonkeyPatch) -> None:
+    if "CAPPUNC_SLOW" not in os.environ:
+        pytest.skip("loads Ray (CAPPUNC_SLOW=1 runs it)")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    pytest.importorskip("ray.autoscaler")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["ray-aws.yaml", "ray-gcp.yaml"])
+@pytest.mark.usefixtures("ray_autoscaler")
+def test_ray_takes_the_cluster(name: str) -> None:
+    from ray.autoscaler._private.util import prepare_config, validate_config  # type: ignore[import-not-found]
+
+    whole = prepare_config(loaded(name))
+    validate_config(whole)
+    assert whole["head_node_type"] in whole["available_node_types"]
+    assert "--entrypoint=" in whole["docker"]["run_options"]
+    with pytest.raises(Exception, match="no_such_field"):
+        validate_config({**whole, "no_such_field": 1})
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("ray_autoscaler")
+def test_ray_takes_the_groups_of_kuberay() -> None:
+    from ray.autoscaler._private.kuberay.autoscaling_config import (  # type: ignore[import-not-found]
+        _derive_autoscaling_config_from_ray_cr,
+    )
+
+    spec = loaded("kuberay.yaml")["spec"]["rayClusterSpec"]
+    cluster = {"metadata": {"name": "cappunc", "namespace": "default"}, "spec": spec}
+    config = _derive_autoscaling_config_from_ray_cr(cluster)
+    types = config["available_node_types"]
+    assert types["engines"]["resources"]["CPU"] == 4
+    assert types["engines"]["max_workers"] == 50
+    assert types[config["head_node_type"]]["resources"]["CPU"] == 0
+
+
+def loaded(name: str) -> Any:
+    import yaml
+
+    return yaml.safe_load((DEPLOY / name).read_text("utf-8"))
