@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -81,18 +81,22 @@ class Label:
     """Case and marks of one word.
 
     `before` and `after` are exactly what stands around the bare word, quotes and brackets
-    included; `form` is the written word where `case` is MIXED.
+    included; `form` is the written word where `case` is MIXED. `mark` is the one mark of MARKS
+    that `after` amounts to, or ''; where it `is_bound` it cannot go: without it the quote of
+    `hello,'` would become part of the word.
     """
 
     case: Case = Case.LOWER
     before: str = ""
     after: str = ""
     form: str = ""
+    # Asked far more often than labels are made: a text's words share some dozens.
+    mark: str = field(init=False, repr=False, compare=False)
+    is_bound: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def mark(self) -> str:
-        """The one mark of MARKS that `after` amounts to, or ''."""
-        return mark_of(self.after)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mark", mark_of(self.after))
+        object.__setattr__(self, "is_bound", "'" in self.after or "’" in self.after)
 
     @property
     def paired(self) -> frozenset[PairedMark]:
@@ -111,11 +115,6 @@ class Label:
     def signs(self) -> frozenset[str]:
         """Every mark of MARKS in `after` and every paired one: `¿Qué?”,` has four."""
         return _marks_in(self.after) | self.paired
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether its mark cannot go: without it the quote of `hello,'` would become part of the word."""
-        return "'" in self.after or "’" in self.after
 
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """The same label with its mark replaced; quotes and brackets keep their place.

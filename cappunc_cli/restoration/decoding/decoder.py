@@ -130,8 +130,9 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     before, after = place_paired_marks(passage, marks)
     if not given:
         # Names behind a title, which no speech has in capitals: `Ms. Delgado`.
-        titles = [i for i, word in enumerate(words[:-1]) if conventions.spelled(word).rstrip(".") in conventions.titles]
-        text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
+        titles = {word for word in set(words) if conventions.spelled(word).rstrip(".") in conventions.titles}
+        names = [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles] if titles else []
+        text = replace(text, cases=_without_upper(text, names))
     if options.apart:
         return _labels(passage, text.cases.argmax(1).tolist(), before, after)
     begins, ends_quote = having(QUOTES, before), having(QUOTES, after)

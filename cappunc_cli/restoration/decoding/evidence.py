@@ -168,7 +168,7 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
 
 def begins_with_ellipsis(label: Label) -> bool:
     """Whether a word begins with an ellipsis, and so goes on with a sentence: `...and so on`."""
-    return ".." in label.before or "…" in label.before
+    return label.before != "" and (".." in label.before or "…" in label.before)
 
 
 def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -70,12 +71,10 @@ def lexical_rules(passage: Passage) -> LexicalRules:
     bare, old, turns = passage.bare, passage.labels, passage.turn_ends
     changes: dict[int, Label] = {}
     cased, terms = np.zeros(len(bare), np.bool_), np.zeros(len(bare), np.bool_)
-    joined = (
-        np.array(
-            [after == _THOUSAND and word[-1:].isdigit() for word, after in zip(bare, [*bare[1:], ""], strict=True)]
-        )
-        & ~turns
-    )
+    joined = np.zeros(len(bare), np.bool_)
+    if _THOUSAND in bare:
+        joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
+        joined &= ~turns
     for start, stop in _spelled(passage):
         changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
         joined[start : stop - 1] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -101,11 +101,10 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
     return ends
 
 
-def columns(labels: Iterable[Label]) -> tuple[Numbers, Numbers]:
+def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
     """The columns of the labels' cases and of their marks, [n] each."""
-    numbers = [(_CASE_NUMBER[label.case], _MARK_NUMBER[label.mark]) for label in labels]
-    cases, marks = np.array(numbers, np.int8).reshape(-1, 2).T
-    return cases, marks
+    cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
+    return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
 
 
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,8 @@ _LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
 _CASE = np.array([case for _, case in _WAYS])
 #: How much likelier it is that the next word is written in a certain way because all may change than because none does.
 _STIR = _CHANGE / (1 - len(_WAYS) * _CHANGE)
+#: Words over which probabilities may shrink, by _STIR at most for each, before they are normalised.
+_LONGEST_BLOCK = 64
 #: Log-likelihoods of the kinds of mark where marks are missing.
 _BY_CHANCE = np.log([1 - _STRAY, _STRAY / 2, _STRAY / 2])
 
@@ -222,14 +225,31 @@ def _probable(scores: Scores) -> Probabilities:
 
 
 def _forward(gains: Probabilities, begin: Scores) -> Probabilities:
-    """The probabilities [k, ways, n] given the `gains` up to each word, of k texts that start as `begin` [k, ways]."""
-    found = np.ascontiguousarray(gains.transpose(2, 0, 1))
-    here = begin / begin.sum(1, keepdims=True)
-    for gain in found:
-        here = (here + _STIR) * gain  # a step mixes all ways alike
-        here /= here.sum(1, keepdims=True)
-        gain[:] = here
-    return found.transpose(1, 2, 0)
+    """The probabilities [k, ways, n] given all `gains` up to each word, of k texts, in blocks side by side.
+
+    The texts begin with `begin` [k, ways]. What a block does to the probabilities before it is linear; so first the
+    matrix of each block, then the probabilities at its head, then all in it. A word's step mixes all ways alike.
+    """
+    texts, ways, count = gains.shape
+    length = min(isqrt(count) + 1, _LONGEST_BLOCK)
+    blocks = np.ones((texts, ways, -(-count // length) * length), np.float32)
+    blocks[:, :, :count] = gains
+    # [length, ways, texts * blocks]: what is done at a time lies side by side
+    blocks = blocks.reshape(texts, ways, -1, length).transpose(3, 1, 0, 2).reshape(length, ways, -1)
+    effect = np.repeat(np.eye(ways)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
+    for gain in blocks:
+        effect += _STIR * np.add.reduce(effect)
+        effect *= gain[:, None]
+    heads = [begin[:, None] / begin.sum(1)[:, None, None]]
+    for matrix in np.ascontiguousarray(effect.reshape(ways, ways, texts, -1).transpose(3, 2, 1, 0)[:-1]):
+        head = heads[-1] @ matrix
+        heads.append(head / head.sum(2, keepdims=True))
+    here = np.stack(heads)[:, :, 0].transpose(2, 1, 0).reshape(ways, -1)
+    for block in blocks:
+        here = (here + _STIR) * block
+        here /= np.add.reduce(here)
+        block[:] = here
+    return blocks.reshape(length, ways, texts, -1).transpose(2, 1, 3, 0).reshape(texts, ways, -1)[:, :, :count]
 
 
 def _decided(ways: Probabilities) -> Numbers:

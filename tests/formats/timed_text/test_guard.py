@@ -1,0 +1,39 @@
+"""Changes of marks and case that the next reader would take for something else are not made."""
+
+from __future__ import annotations
+
+import pytest
+
+from cappunc_cli import formats
+
+CUE = "1\n00:00:01,000 --> 00:00:03,000\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "written"),
+    [
+        ("london never", ["London:", "never"], "London, never"),  # not a speaker's label
+        ("london never", ["London", "never."], "London never."),
+        ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], None),  # not a sound
+        ("so he left", ["—so", "he", "left."], "so he left."),  # a dash begins another speaker
+        ("she said never", ["She", "said:", "never."], None),
+    ],
+)
+def test_words_stay_words_for_the_next_reader(text: str, wanted: list[str], written: str | None) -> None:
+    document = formats.read(CUE.format(text), "talk.srt")
+    output = formats.write(document, wanted)
+    if written is not None:
+        assert output == CUE.format(written)
+    formats.verify(document, output)
+
+
+def test_unsupported_files_are_named() -> None:
+    from cappunc_cli.errors import UnknownFormat
+    from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
+
+    with pytest.raises(UnknownFormat, match="RTF"):
+        formats.detect("{\\rtf1 hello}", "talk.txt")
+    for kind in UNSUPPORTED_FORMATS:
+        for suffix in kind.suffixes:
+            with pytest.raises(UnknownFormat, match="not supported"):
+                formats.detect("plain words", f"talk{suffix.upper()}")
