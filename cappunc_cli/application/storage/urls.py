@@ -25,6 +25,8 @@ _MAGIC = re.compile(r"[*?\[]")
 _PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "memory"])
 #: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
 _TRIES, _FIRST_WAIT_S = 7, 0.2
+#: Parts of one file are not asked for at a time (many files are): s3fs would ask for the length first.
+_OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 #: What no second request mends.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError, CappuncError)
 #: Folders that are listed at a time.
@@ -215,7 +217,7 @@ def _place(url: str) -> tuple[Any, str]:
         raise CappuncError(f"{scheme}:// needs the extra: pip install 'cappunc[cluster]'", url) from error
     # Not by `url_to_fs`, which takes `::` in a name for one file system within another.
     try:
-        fs = kind(use_listings_cache=False, **kind._get_kwargs_from_urls(url))
+        fs = kind(use_listings_cache=False, **_OPTIONS.get(scheme, {}), **kind._get_kwargs_from_urls(url))
         return fs, str(kind._strip_protocol(url))
     except Exception as error:
         raise CappuncError(_reason(error), url) from error
