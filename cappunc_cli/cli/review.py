@@ -7,6 +7,7 @@ import io
 import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -267,7 +268,8 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
     with ReviewServer(session) as server:
         reporter.info(f"{job.name}: {server.address} until the page is closed, or Ctrl-C")
         webbrowser.open(server.address)
-        server.serve_forever()
+        with suppress(KeyboardInterrupt):  # one of the two ways to close it
+            server.serve_forever()
 
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:

@@ -96,6 +96,13 @@ def test_words_for_other_programs(talk: Path) -> None:
     assert all(a["start"] <= a["end"] <= b["start"] for a, b in pairwise(words))
 
 
+def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("Anna: So we went.\n", "utf-8")
+    text = converted(tmp_path / "talk.txt", "json")
+    assert json.loads(text)["segments"] == [{"start": None, "end": None, "speaker": "Anna", "text": "So we went."}]
+    assert formats.read(text, "x.json").words.texts == ["So", "we", "went."]
+
+
 def test_every_fixture_keeps_its_words_in_every_kind() -> None:
     folder = Path(__file__).parents[2] / "fixtures"
     done = 0

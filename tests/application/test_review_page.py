@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -352,6 +353,25 @@ def test_the_page_fits_and_what_can_be_pressed_has_a_name(browser: Any, server: 
         && (e.getBoundingClientRect().height < 36 || e.getBoundingClientRect().right > innerWidth)).length"""
     assert browser.execute_script(small) == 0
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_sound_plays_from_a_word(browser: Any, server: ReviewServer, tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "talk.wav"), "wb") as sound:
+        sound.setparams((1, 1, 8000, 0, "NONE", ""))
+        sound.writeframes(bytes([128]) * 8000 * 30)
+    browser.get(server.address)
+    browser.find_element("id", "media").send_keys(str(tmp_path / "talk.wav"))
+    until(browser, "document.querySelector('video')?.readyState >= 1")
+    keys(browser, "SPACE")
+    at = float(browser.execute_script("return Number(document.querySelector('.w.here').id.slice(1))"))
+    until(browser, "!document.querySelector('video').paused")
+    began = 2 * (at // 4)  # four words in each cue of two seconds
+    now = float(browser.execute_script("return document.querySelector('video').currentTime"))
+    assert began - 0.2 <= now < began + 4
+    until(browser, "document.querySelector('.playing') !== null")
+    keys(browser, "SPACE")
+    until(browser, "document.querySelector('video').paused")
+    assert severe(browser) == []
 
 
 def test_two_files_side_by_side(browser: Any, tmp_path: Path, tiny_model: Path) -> None:

@@ -73,9 +73,7 @@ def words_json(document: Document, texts: Sequence[str], language: Language) -> 
             {"word": " ".join(texts[i].split()), "start": _seconds(words.starts[i]), "end": _seconds(words.ends[i])}
             for i in range(begun, stop)
         ]
-        segment: dict[str, Any] = {}
-        if own[0]["start"] is not None and own[-1]["end"] is not None:
-            segment = {"start": own[0]["start"], "end": own[-1]["end"]}
+        segment: dict[str, Any] = {"start": own[0]["start"], "end": own[-1]["end"]}
         if name := document.speakers.get(turns[begun] or 0):
             segment["speaker"] = name
         timed = all(word["start"] is not None and word["end"] is not None for word in own)
