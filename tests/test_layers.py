@@ -49,7 +49,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "application/progress": (NOUNS, {"rich"}),
     "application/storage": (NOUNS | {"application/progress"}, {"charset_normalizer", "fsspec"}),
     "application/cluster": (NOUNS | {"application", "formats", "restoration"}, {"ray"}),
-    "application/live": (NOUNS | {"application", "formats", "restoration"}, {"websockets"}),
+    "application/live": (NOUNS | {"application", "formats", "layout", "restoration"}, {"websockets"}),
     "application": (
         NOUNS | {"application", "formats", "layout", "evaluation", "restoration"},
         {"rich", "py3langid"},

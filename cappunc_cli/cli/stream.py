@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import Annotated
@@ -22,6 +23,12 @@ from cappunc_cli.restoration.model.engines import NETWORK
 
 #: Bytes that are read at most before what they say is given out.
 _BLOCK = 1 << 16
+
+
+class StreamKind(StrEnum):
+    """What live words can become."""
+
+    VTT = "vtt"
 
 
 def stream(
@@ -42,6 +49,9 @@ def stream(
     every: Annotated[
         int, typer.Option(min=1, max=64, metavar="N", help="Give out so many words at a time: less work, more delay.")
     ] = 1,
+    to: Annotated[
+        StreamKind | None, typer.Option(help="Write WebVTT cues instead, each when its sentence ends or it is full.")
+    ] = None,
     listen: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, a stream each (needs cappunc[live])."),
@@ -61,6 +71,7 @@ def stream(
     recogniser | cappunc stream                            plain words, or JSON lines
     recogniser | cappunc stream --look-ahead 4             sooner, and less sure
     recogniser | cappunc stream --max-delay 3              nothing waits for longer than three seconds
+    recogniser | cappunc stream --to vtt                   live captions, with the times of the words or the clock's
     cappunc stream --engine gru --listen 127.0.0.1:8765    many streams at once, each a WebSocket
     """
     if lang == AUTO:
@@ -81,8 +92,15 @@ def stream(
     def begin() -> LiveRestorer:
         return live_restorer(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
 
+    if listen is not None and to is not None:
+        raise typer.BadParameter("goes to standard output, not to WebSockets", param_hint="--to")
     if listen is None:
-        _pipe(LiveOutput(begin(), max_delay, _write), reporter)
+        cues = None
+        if to is not None:
+            from cappunc_cli.application.live.live_cues import LiveCues
+
+            cues = LiveCues(options.conventions(opened.config))
+        _pipe(LiveOutput(begin(), max_delay, _write, cues), reporter, cues is None)
     else:
         from cappunc_cli.application.live.websocket_server import serve
 
@@ -93,8 +111,8 @@ def _write(text: str) -> None:
     write_stdout(text.encode("utf-8", "surrogateescape"))
 
 
-def _pipe(captions: LiveOutput, reporter: Reporter) -> None:
-    """Standard input to standard output."""
+def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> None:
+    """Standard input to standard output; with its own white space at the end where words go out `as_it_came`."""
     source = LiveInput(reporter.error)
     with _input() as (receive, is_stopped):
         cut = False
@@ -107,7 +125,8 @@ def _pipe(captions: LiveOutput, reporter: Reporter) -> None:
         for piece in () if cut else source.rest(is_stopped()):
             captions.take(piece)
         captions.end()
-        _write(source.ending)
+        if as_it_came:
+            _write(source.ending)
     if is_stopped():
         raise typer.Exit(130)
     if reporter.errors:

@@ -16,6 +16,7 @@ from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
+    from cappunc_cli.application.live.live_cues import LiveCues
     from cappunc_cli.formats.asr_json.json_lines import JsonLines
     from cappunc_cli.restoration.live import LiveRestorer
 
@@ -34,8 +35,18 @@ class LivePiece(Protocol):
 class LiveOutput:
     """Pieces on their way through a stream to whatever writes them."""
 
-    def __init__(self, stream: LiveRestorer, max_delay: float | None, write: Callable[[str], None]) -> None:
-        """No word waits for longer than `max_delay` seconds, if it is given."""
+    def __init__(
+        self,
+        stream: LiveRestorer,
+        max_delay: float | None,
+        write: Callable[[str], None],
+        cues: LiveCues | None = None,
+    ) -> None:
+        """No word waits for longer than `max_delay` seconds, if it is given; words become `cues`, if these are."""
+        self._cues = cues
+        self._begun = time.monotonic()
+        #: When the words came that have their texts (ms).
+        self._came: list[int] = []
         self._stream = stream
         self._write = write
         self._max_delay = max_delay
@@ -96,15 +107,21 @@ class LiveOutput:
     def end(self) -> None:
         """Write the words that still wait."""
         self.give(self._stream.end())
+        if self._cues is not None:
+            self._write(self._cues.flush())
 
     def give(self, texts: Sequence[str]) -> None:
         """Write the pieces whose last words have these texts."""
         for text in texts:
-            self._due.popleft()
+            self._came.append(round(1000 * (self._due.popleft() - (self._max_delay or 0) - self._begun)))
             self._texts.append(text)
         while self._waiting and len(self._texts) >= (count := len(self._waiting[0].words)):
-            self._write(self._waiting.popleft().written(self._texts[:count]))
-            del self._texts[:count]
+            piece, own = self._waiting.popleft(), self._texts[:count]
+            if self._cues is None:
+                self._write(piece.written(own))
+            elif done := self._cues.add(piece.words, own, self._came[:count]):
+                self._write(done)
+            del self._texts[:count], self._came[:count]
 
 
 @dataclass(frozen=True, slots=True)

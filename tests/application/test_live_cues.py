@@ -1,0 +1,65 @@
+"""Live words as WebVTT cues."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+
+import webvtt
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cappunc_cli
+from cappunc_cli.application.live.live_cues import LiveCues
+from cappunc_cli.languages import language
+from cappunc_cli.transcript.words import Word
+
+ENGLISH = language("en")
+SAID = ["Yes.", "no", "R&D,", "caterpillar", "London!"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["Yes.", "no", "R&D,", "caterpillar", "London!"]), st.integers(0, 2500), st.booleans()
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_cues_have_each_word_once_and_do_not_overlap(said: list[tuple[str, int, bool]]) -> None:
+    cues, at, output = LiveCues(ENGLISH), 0, ""
+    for n, (text, wait, timed) in enumerate(said):
+        at += wait
+        word = Word(text, at if timed else None, at + 300 if timed else None, turn=n // 20)
+        output += cues.add([word], [text], [at + 50])
+    output += cues.flush()
+    found = webvtt.from_string(output).captions
+    assert [word for cue in found for word in unescape(cue.text).split()] == [text for text, _, _ in said]
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(cue.start < cue.end and len(cue.lines) <= 2 for cue in found)
+    assert max(len(unescape(line)) for cue in found for line in cue.lines) <= 42
+
+
+def test_a_sentence_is_written_as_soon_as_it_ends() -> None:
+    cues = LiveCues(ENGLISH)
+    texts = ["We", "went", "home", "again."]
+    words = [Word(text, 300 * i, 300 * i + 250) for i, text in enumerate(texts)]
+    assert cues.add(words[:3], texts[:3], [0, 0, 0]) == ""
+    assert cues.add(words[3:], texts[3:], [0]) == "WEBVTT\n\n00:00:00.000 --> 00:00:01.150\nWe went home again.\n\n"
+    assert cues.flush() == ""
+
+
+def test_the_command_writes_cues(tiny_model: Path) -> None:
+    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = '{"word": "hello", "start": 1.0, "end": 1.4}\n{"word": "anna", "start": 1.5, "end": 1.9}\n'
+    plain = "hello anna then\n"
+    found = subprocess.run(command, input=lines, env=paths, capture_output=True, text=True, check=True).stdout
+    assert found.lower().startswith("webvtt\n\n00:00:01.000 --> 00:00:01.900\nhello")
+    found = subprocess.run(command, input=plain, env=paths, capture_output=True, text=True, check=True).stdout
+    assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]
