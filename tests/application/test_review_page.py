@@ -243,10 +243,12 @@ def browser() -> Iterator[Any]:
         ):  # fmt: skip
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        options.add_experimental_option("prefs", {"download.default_directory": home})
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur))
+        options.add_experimental_option("prefs", {"download.default_directory": f"{home}/saved"})
+        # What a browser writes beside its profile goes there, too.
+        own = {**os.environ, "XDG_CONFIG_HOME": f"{home}/config"}
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur, env=own))
         driver.set_script_timeout(LONG)
-        driver.downloads = Path(home)
+        driver.downloads = Path(home) / "saved"
         yield driver
         driver.quit()
 
