@@ -247,14 +247,11 @@ class Words(Sequence[Word]):
     def __getitem__(self, at: slice) -> Words: ...
 
     def __getitem__(self, at: int | slice) -> Word | Words:
-        if isinstance(at, slice):
-            return self._sliced(at)
-        i = range(len(self))[at]
-        cue, turn = self.cues[i] or 0, self.turns[i] or 0
-        sound, followed = bool(self.sounds[i]), bool(self.followed[i])
-        return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), sound, followed)
-
-    def _sliced(self, at: slice) -> Words:
+        if isinstance(at, int):
+            i = range(len(self))[at]
+            cue, turn = self.cues[i] or 0, self.turns[i] or 0
+            sound, followed = bool(self.sounds[i]), bool(self.followed[i])
+            return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), sound, followed)
         part = Words()
         part.texts = self.texts[at]
         part.starts, part.ends = self.starts[at], self.ends[at]

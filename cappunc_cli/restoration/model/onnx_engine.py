@@ -141,7 +141,7 @@ class OnnxEngine:
                 width = min(_padded(width, self._buckets), self.config.max_pieces)
                 count = max(self._pieces_per_batch // width, 1)
             else:
-                longest = len(todo) - _first_of_length(text, todo)
+                longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
                 count = min(max(self._pieces_per_batch // width, 1), longest)
             yield todo[-count:], width
             del todo[-count:]
@@ -247,11 +247,6 @@ def _padded(width: int, buckets: bool) -> int:
     if buckets:
         return next((bucket for bucket in _WIDTHS if bucket >= width), width)
     return -(-width // 8) * 8
-
-
-def _first_of_length(text: Pieces, todo: Sequence[Chunk]) -> int:
-    """Where, in a list that is sorted by length, the run of the last length begins."""
-    return bisect_left(todo, text.length(todo[-1]), key=text.length)
 
 
 def _power_of_two(count: int) -> int:
