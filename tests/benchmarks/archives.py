@@ -93,7 +93,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     """All results below a folder."""
     found = (path for path in folder.rglob("*") if path.is_file())
     named = {path.relative_to(folder).as_posix(): path for path in found}
-    return {name: path.read_bytes() for name, path in named.items() if not name.startswith(".cappunc")}
+    # Neither the record nor what a killed worker was writing.
+    return {name: path.read_bytes() for name, path in named.items() if "/.cappunc" not in f"/{name}"}
 
 
 def command(*arguments: object, files_together: int | None = None) -> list[str]:
@@ -323,15 +324,16 @@ def kills(count: int, files: int, seed: int = 0) -> dict[str, Any]:
                 shutil.rmtree(out)
             if row["hit"]:
                 rows.append(row)
-            print(json.dumps(row), flush=True)
+                save("kills", killed(files, rows, failures))
+            print(json.dumps(row), failures, flush=True)
         if out.exists():
             failures += finished(asked, out, expected, number)
-    return {
-        "files": files,
-        "kills": rows,
-        "by_victim": dict(Counter(row["victim"] for row in rows)),
-        "failures": failures,
-    }
+    return killed(files, rows, failures)
+
+
+def killed(files: int, rows: list[dict[str, Any]], failures: list[str]) -> dict[str, Any]:
+    hits = dict(Counter(row["victim"] for row in rows))
+    return {"files": files, "kills": rows, "by_victim": hits, "failures": failures}
 
 
 def strike(asked: list[str], out: Path, victim: str, wanted: int, chance: Random) -> dict[str, Any]:
@@ -420,7 +422,7 @@ def hang() -> dict[str, Any]:
         )
         extra = {"PYTHONPATH": f"{place}{os.pathsep}{ROOT}"}
         for name, memory in (("2 GB are more than --file-memory", 1024), ("2 GB are read", 3072)):
-            options = ("--ray", "--jobs", 1, "--file-timeout", 40, "--file-memory", memory)
+            options = ("--ray", "--jobs", 1, "--file-timeout", 60, "--file-memory", memory)
             done, seconds = run(command(source, "-o", out, *options), extra)
             report = [json.loads(line) for line in (out / ".cappunc/refused.jsonl").read_text().splitlines()]
             rows[name] = {
@@ -429,6 +431,7 @@ def hang() -> dict[str, Any]:
                 "refused": {Path(entry["path"]).name: entry["reason"] for entry in report},
                 "results": len(contents(out)),
             }
+            save("hang", {"files": 22, "runs": rows})
             print(json.dumps(rows[name], indent=1), flush=True)
             shutil.rmtree(out)
     return {"files": 22, "runs": rows}
