@@ -6,6 +6,7 @@ import json
 import sys
 
 import fuzz
+import fuzz_oracle
 import pytest
 
 
@@ -18,6 +19,14 @@ def test_broken_files_are_read_within_their_promises_or_refused(part: int) -> No
     assert outcome.kinds["refused"] > 20
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="owners, access lists and pipes as Linux has them")
+def test_files_and_directories_in_odd_states_lose_nothing() -> None:
+    import fuzz_scenes
+
+    _, failures = fuzz_scenes.scenes(4 * len(fuzz_scenes.SCENES))
+    assert failures == []
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux says what a process has and had")
 @pytest.mark.parametrize("path", fuzz.LARGE_FIXTURES)
 def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None:
@@ -25,6 +34,41 @@ def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None
     assert size >= 1_500_000
     # All the same few words: little but what grows with the file is needed.
     assert most <= fuzz.MEMORY_TIMES * size + (24 << 20), f"{most / size:.1f} bytes a byte"
+
+
+@pytest.mark.parametrize(
+    ("format", "source", "output"),
+    [
+        ("srt", "bonjour !\u00a0ça va", "Bonjour.\u00a0Ça va?"),
+        ("srt", "he said <i>no</i>", "“He said” <i>No!</i>"),
+        ("vtt", "caf&eacute; &amp; bar", "Caf&Eacute;. &amp; bar"),
+        ("generic", '[{"text": "d\\u00e9j\\u00e0"}]', '[{"text": "D\\u00c9J\\u00c0\\u2026"}]'),
+        ("revai", '[{"type": "t", "value": "a"}]', '[{"type": "t", "value": "A"}, {"type": "punct", "value": "."}]'),
+        ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.1 So\nf A 0.5 0.1 .\n"),
+        ("tsv", "10,0.5,1.0\n", '"10,",0.5,1.0\n'),
+    ],
+)  # fmt: skip
+def test_the_oracle_takes_marks_and_case(format: str, source: str, output: str) -> None:
+    fuzz_oracle.assert_same(format, source, output)
+
+
+@pytest.mark.parametrize(
+    ("format", "source", "output"),
+    [
+        ("srt", "one\u00a0two", "One, two"),
+        ("srt", "one\u2009 two", "One\u2009two"),
+        ("srt", "so\nthen", "So. Then"),
+        ("srt", "00:00:01,500", "00:00:01500"),
+        ("srt", "ışık", "İşik"),
+        ("srt", "a &amp; b", "A & b"),
+        ("generic", '[{"text": "a", "start": 1}]', '[{"text": "A", "start": 2}]'),
+        ("generic", '[{"text": "a"}, {"text": "b"}]', '[{"text": "A."}]'),
+        ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.2 So\n"),
+    ],
+)
+def test_the_oracle_takes_nothing_else(format: str, source: str, output: str) -> None:
+    with pytest.raises(AssertionError, match="more than marks and case"):
+        fuzz_oracle.assert_same(format, source, output)
 
 
 def test_an_input_is_the_same_wherever_its_file_is() -> None:

@@ -200,9 +200,7 @@ def _expand(
         yield name, Path(path.name)
     else:
         for folder, folders, names in os.walk(path, onerror=unread):
-            folders[:] = sorted(
-                f for f in folders if not f.startswith(".") and (output is None or Path(folder, f).resolve() != output)
-            )
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is(Path(folder, f), output))
             for file in sorted(names):
                 here = Path(folder, file)
                 if not is_transcript_name(file, suffixes):
@@ -253,6 +251,14 @@ def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
 
 def _place_of(source: str) -> Target:
     return Url(source) if is_url(source) else Path(source)
+
+
+def _is(folder: Path, output: Path | None) -> bool:
+    """Whether a directory is the output, by whatever name: there are file systems that ignore case."""
+    try:
+        return output is not None and folder.samefile(output)
+    except OSError:
+        return False  # the output is not there yet
 
 
 def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:

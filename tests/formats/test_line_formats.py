@@ -343,6 +343,19 @@ def keeps_its_promises(document: Document, source: str, seed: int) -> None:
     assert formats.write(again, [word.text for word in again.words]) == output
 
 
+@pytest.mark.parametrize(
+    ("wanted", "written"),
+    [("London:", "London ,"), ("London:”", "London:”"), ("london:", "london:"), ("London;", "London;")],
+)
+def test_a_colon_that_would_name_a_speaker_leaves_the_comma_and_its_space(wanted: str, written: str) -> None:
+    source = HEADS["sbv"] + "london , never\n"
+    document = formats.read(source, format="sbv")
+    assert document.words.texts == ["london ,", "never"]
+    output = formats.write(document, [wanted, "never"])
+    assert output == source.replace("london ,", written)
+    formats.verify(document, output)
+
+
 @pytest.mark.parametrize("name", list(HEADS))
 @given(body=SOURCES, seed=st.integers(0, 2**32))
 def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:

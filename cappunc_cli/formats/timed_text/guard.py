@@ -12,12 +12,12 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from operator import ne
 from sys import intern
 
-from cappunc_cli.formats.source.spans import Edit, Spans, at_copy, edits, splice
+from cappunc_cli.formats.source.spans import Edit, Spans, at_copy, edits, same_spaces, splice
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text.nonspeech import LONGEST_NAME_PARTS
 from cappunc_cli.formats.timed_text.speech import scan_lazily
@@ -155,4 +155,8 @@ def _without_new_colon(old: str, new: str) -> str:
     if not _has_colon(new) or _has_colon(old):
         return new
     bare, label = strip(new)
-    return dress(bare, label.with_mark(",")) if label.mark == ":" else new
+    if label.mark != ":":
+        return new
+    text = dress(bare, label.with_mark(","))
+    # Of `c ,` the comma is no new mark, with which its space might go.
+    return text if same_spaces(old, text) else dress(bare, replace(label, after=strip(old)[1].after))

@@ -1,0 +1,125 @@
+"""What `fix` may change of a file, said once more and without its own code: `verify` is not asked.
+
+Both sides in lower case and without marks must be the same, character for character. Where marks are entries or rows
+of their own, these are left out, too, and the numbers that count characters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+#: All that is a mark, however it is spelled, and the hyphens of which dashes are made.
+MARKS = ',.?!:;—…–‒―-。，、？！：；\u037e؟،؛।"“”„‟«»‹›¿¡'
+#: Formats of which a row may be a mark's, and the column of its text.
+_ROWS = {"ctm": 4}
+#: Numbers of JSON that count the characters of a text.
+_COUNTING = frozenset(("startOffset", "endOffset", "Begin", "End", "offset", "length"))
+#: Members that show the text of an entry, beside others that are no text.
+_SHOWN = frozenset(("content", "value", "word", "text", "name", "display", "punctuated_word"))
+
+_SET = f"[{re.escape(MARKS)}]"
+# The space before a mark goes with it, unless it begins a line or the mark begins a word. ASS writes `\\h` for some.
+_CLOSING_SPACE = re.compile(rf"(?<=\S)(?:(?!\\h)[^\S\r\n]|\\h)++(?![¿¡“„«])(?={_SET}++(?:[\s\\)\]}}]|</|\Z))")
+# Between two digits there is no mark but in rows: `10,0.5`.
+_MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
+_ANY_MARK = re.compile(_SET)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ENTITY = re.compile(r"&(?:amp;)?(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+
+
+def assert_same(format: str, source: str, output: str) -> None:
+    """Raises AssertionError unless two texts differ in marks and case alone."""
+    was, now = _plain(format, source), _plain(format, output)
+    if was == now:
+        return
+    left, right = _without_entries(format, source), _without_entries(format, output)
+    if left is not None and left == right:
+        return
+    at = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    around = slice(max(0, at - 40), at + 40)
+    raise AssertionError(f"more than marks and case has changed: {was[around]!r}, {now[around]!r}")
+
+
+def _plain(format: str, text: str, *, escapes: bool | None = None) -> str:
+    """Lower case, without marks, entities and escapes of letters and marks as what they show."""
+    if escapes if escapes is not None else text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        text = _ESCAPE.sub(_unescaped, text)
+    text = _ENTITY.sub(_shown, text)
+    # One by one: a Σ at the end of a word has a lower case of its own.
+    text = "".join(map(str.lower, text))
+    return (_ANY_MARK if format == "tsv" else _MARK).sub("", _CLOSING_SPACE.sub("", text))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    return found[2] if found[2] in MARKS else found[0]
+
+
+def _shown(found: re.Match[str]) -> str:
+    c = unescape(f"&{found[1]};")
+    return c if len(c) == 1 and (c.isalpha() or c in MARKS or c.isspace()) else found[0]
+
+
+def _without_entries(format: str, text: str) -> object:
+    """What is left without the entries and rows of marks; None where the format has none."""
+    if format in _ROWS:
+        return [_plain(format, row) for row in re.split(r"\r\n|\r|\n", text) if not _is_mark_row(row, _ROWS[format])]
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return [_value(value) for value in _values(text)]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _values(text: str) -> Iterator[Any]:
+    """The values of a text of JSON; there may be several, one after another."""
+    decoder = json.JSONDecoder(strict=False)
+    at, text = 0, text.strip()
+    while at < len(text):
+        value, stop = decoder.raw_decode(text, at)
+        yield value
+        at = stop + len(text[stop:]) - len(text[stop:].lstrip(", \t\r\n"))
+
+
+def _is_mark_row(row: str, column: int) -> bool:
+    columns = row.split()
+    return not row.strip() or (len(columns) > column and not columns[column].strip(MARKS))
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case str():
+            return "".join(_plain("", value, escapes=False).split())
+        case list():
+            return [_value(inner) for inner in value if not _is_mark(inner)]
+        case dict():
+            return {key: 0 if key in _COUNTING else _value(inner) for key, inner in value.items()}
+    return value
+
+
+def _is_mark(entry: Any) -> bool:
+    """Whether an entry of a list shows nothing but a mark or the space between words."""
+    if not isinstance(entry, dict):
+        return False
+    kind = next((value for key, value in entry.items() if key.lower() == "type"), "")
+    named = isinstance(kind, str) and kind.startswith("punct")
+    texts = list(_texts({k: v for k, v in entry.items() if k != "word"} if named else entry))
+    return bool(texts) and not any(text.strip().strip(MARKS) for text in texts)
+
+
+def _texts(entry: Any) -> Iterator[str]:
+    if isinstance(entry, dict):
+        for key, inner in entry.items():
+            if isinstance(inner, str) and key.lower() in _SHOWN:
+                yield inner
+            else:
+                yield from _texts(inner)
+    elif isinstance(entry, list):
+        for inner in entry:
+            yield from _texts(inner)
