@@ -67,6 +67,9 @@ LARGE_FIXTURES = (
 LARGE_FILE = 3_000_000
 #: Nothing of these is used but whether marks go onto words: the labels are random.
 SETTINGS = Settings("none", "cpu", None, Options())
+_ORACLE = (
+    "in lower case and without marks each result is its source to the byte (`fuzz_oracle.py`, which is not `verify`).",
+)
 #: What fuzz_scenes.py plays, by its name there.
 SCENES = {
     "names": "names with control characters and bytes that are no text",
@@ -478,11 +481,11 @@ def check(seed: Seed, random: Random) -> tuple[str, str, str]:
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused when written", document.format, codec
-    assert_only_marks_and_case(document.format, seed, fixed)
+    assert_only_marks_and_case(document.format, seed, fixed, fixer.settings.attach)
     return "rewritten" if fixed.text != text else "rewritten as it was", document.format, codec
 
 
-def assert_only_marks_and_case(format: str, seed: Seed, fixed: Fixed) -> None:
+def assert_only_marks_and_case(format: str, seed: Seed, fixed: Fixed, attach: bool) -> None:
     """Compare a file and its result as text of its encoding; of the one that it is really in, where that is known."""
     if seed.page:
         try:
@@ -490,13 +493,13 @@ def assert_only_marks_and_case(format: str, seed: Seed, fixed: Fixed) -> None:
         except UnicodeDecodeError:
             seed = replace(seed, page="")
         else:
-            assert_same(format, was, fixed.data.decode(seed.page))
+            assert_same(format, was, fixed.data.decode(seed.page), attach=attach)
     if not seed.page:
         encoding = fixed.encoding
-        assert_same(
-            format,
-            *(data[len(encoding.bom) :].decode(encoding.codec, encoding.errors) for data in (seed.data, fixed.data)),
+        was, now = (
+            data[len(encoding.bom) :].decode(encoding.codec, encoding.errors) for data in (seed.data, fixed.data)
         )
+        assert_same(format, was, now, attach=attach)
 
 
 def _one_line(refusal: CappuncError) -> None:
@@ -561,8 +564,8 @@ def page(report: dict[str, Any]) -> str:
         "# Broken files",
         "",
         f"{report['inputs']:,} broken files, made of {report['files']} files of every format, ours and others'. "
-        f"{report['failed']} broke a promise:",
-        "in lower case and without marks each result is its source to the byte (`fuzz_oracle.py`, which is not `verify`).",
+        f"{report['failed']} broke a promise{':' if report.get('oracle') else '.'}",
+        *(_ORACLE if report.get("oracle") else ()),
         f"`{report['command']}`, cappunc {report['version']}, Python {report['python']}; {machine['cpu']}, "
         f"{machine['cores']} cores, {report['seconds']:,.0f} s.",
         "",
@@ -674,6 +677,7 @@ def main() -> int:
         "version": __version__,
         "python": platform.python_version(),
         "hardware": hardware(),
+        "oracle": "fuzz_oracle.py",
         "inputs": outcome.inputs,
         "seed": options.seed,
         "files": sum(map(len, known.folders)),

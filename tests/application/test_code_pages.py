@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import JobOutcome, process_jobs
-from cappunc_cli.application.storage.encodings import decode, encode, limited, named
+from cappunc_cli.application.storage import code_pages
+from cappunc_cli.application.storage.encodings import Encoding, decode, encode, limited, named
 from cappunc_cli.errors import BadInput
 from cappunc_cli.restoration.pipeline import Options
 from cappunc_cli.transcript.labels import Case, dress, strip
@@ -52,6 +53,15 @@ SAID = {
     "你好 the word 世界": ("gb18030", "hz", "big5"),
     "so où étiez-vous and then": ("utf-7",),
     "ışık ve gökyüzü": ("utf-7",),
+}
+#: Capitals where Windows has quotation marks; two bytes of which the second is an ASCII letter.
+SAID |= {
+    "добрый вечер Лондон": ("cp1251", "koi8_r", "cp866", "mac_cyrillic"),
+    "и Лондон и Уфа и Самара": ("cp1251", "koi8_r", "cp866", "mac_cyrillic"),
+    "晚上 好 晚上 好 then and now": ("big5", "gb18030"),
+    "so 晚上 is 許功蓋 and then 上": ("big5",),
+    "表示 ソース then と十": ("cp932",),
+    "똠방 각하 then 펲시": ("cp949",),
 }
 FILES = [(said, codec) for said, codecs in SAID.items() for codec in codecs]
 
@@ -115,6 +125,23 @@ def test_no_letter_of_a_guessed_encoding_becomes_another(tmp_path: Path, said: s
             assert "bug" not in outcome.error
             continue
         assert plain(new(tmp_path), codec) == plain(source, codec)
+
+
+@pytest.mark.parametrize("guess", ["cp932", "big5", "gb18030", "cp949", "ascii"])
+@pytest.mark.parametrize(
+    ("said", "codec"), [("5晚上好 do", "big5"), ("表ソ十 do", "cp932"), ("丄乗 do", "gb18030"), ("갂똠 do", "cp949")]
+)
+def test_an_ascii_letter_that_may_be_half_a_character_stays(said: str, codec: str, guess: str) -> None:
+    data = said.encode(codec)
+    try:
+        text = data.decode(guess, "surrogateescape" if guess == "ascii" else "strict")
+    except UnicodeDecodeError:
+        return
+    encoding = Encoding(guess, guess=code_pages.judge(data, guess))
+    old = text.split()
+    new = limited(old, [f"{word.upper()}." for word in old], encoding)
+    assert plain(encode(" ".join(new), encoding), codec) == said
+    assert new[-1] == "DO."
 
 
 @pytest.mark.parametrize(("said", "codec"), FILES)

@@ -29,6 +29,8 @@ _LETTERS_THERE = (
     "cp860", "cp861", "cp862", "cp863", "cp864", "cp865", "cp866", "cp869",
 )  # fmt: skip
 _SINGLE = frozenset(codecs.lookup(page).name for page in _SIGNS_THERE + _LETTERS_THERE) | {"iso8859-1", "latin-1"}
+#: 0x80 to 0x9F.
+_HIGH_CONTROLS = frozenset(bytes([byte]) for byte in range(0x80, 0xA0))
 #: Code pages in which the second byte of a character may be an ASCII letter.
 _TWO_BYTES = ("cp932", "big5", "gb18030", "cp949")
 
@@ -48,6 +50,8 @@ _ELISION = re.compile(
 NAMING = "--encoding NAME says what it is"
 #: Share of a text's characters that may stand where they do not belong, and of its signs that must where they do.
 _ODD, _PROPER = 0.03, 0.8
+#: Share of them that must stand where no capital can: what opens a quotation may be the capital of a word.
+_FIRM = 0.25
 #: How signs are spelled where they cannot be written.
 SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
 SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
@@ -85,16 +89,18 @@ class Guess:
         if len(bare) != len(wanted):
             return old
         core, shown = _core(old, was.before, was.after), _core(new, label.before, label.after)
-        kept = [b if self._may_change(core, i, b) else a for i, (a, b) in enumerate(zip(core, shown, strict=True))]
+        left = f"{was.before[-1:] or ' '}{core}"
+        kept = [b if self._may_change(c, a, b) else a for c, a, b in zip(left[:-1], core, shown, strict=True)]
         before = label.before if self.signs or was.before.isascii() else was.before
         after = label.after if self.signs or was.after.isascii() else was.after
         text = f"{self._spelled(was.before, before)}{''.join(kept)}{self._spelled(was.after, after)}"
         return text if strip(text)[0] == bare else old
 
-    def _may_change(self, core: str, i: int, new: str) -> bool:
-        if core[i].isascii():
-            return new.isascii() and (self.alone or not i or core[i - 1].isascii())
-        return core[i] in self.cased and not new.isascii()
+    def _may_change(self, left: str, old: str, new: str) -> bool:
+        """Whether a letter that stands behind the character `left` may become another one."""
+        if old.isascii():
+            return new.isascii() and (self.alone or left.isascii())
+        return old in self.cased and not new.isascii()
 
     def _spelled(self, old: str, new: str) -> str:
         """What stands around a word, without signs beyond ASCII that nobody is sure of, but those that it had."""
@@ -125,10 +131,11 @@ class Guess:
 def judge(telling: bytes, codec: str) -> Guess:
     """What is sure of a text whose lines beyond ASCII are `telling`, if `codec` is a guess."""
     if codec in (*_TWO_BYTES, "ascii"):
-        return Guess(codec)
+        # What is a character and a letter in one of them may be one character in another.
+        return Guess(codec, alone=False)
     tokens = Counter(_TOKEN.findall(telling))
-    there, proper = _signs(_read(tokens, codec), codec, range(0x80, 0xA0))
-    windows = there > 0 and proper >= _PROPER * there
+    there, proper, firm = _signs(_read(tokens, codec), codec, range(0x80, 0xA0))
+    windows = there > 0 and proper >= _PROPER * there and firm >= _FIRM * there
     if not windows and any(_is_east_asian(telling, two) for two in _TWO_BYTES):
         return Guess(codec, alone=False)
     pages = [p for p in _SIGNS_THERE + _LETTERS_THERE if not (windows and p in _LETTERS_THERE) and _is_text(tokens, p)]
@@ -137,8 +144,10 @@ def judge(telling: bytes, codec: str) -> Guess:
     used = sorted({bytes([b]).decode(codec) for b in set(telling) if b > 0x7F})
     letters = [c for c in used if c.isalpha() and c not in _NO_LETTERS]
     cased = frozenset(c for c in letters if all(_same_pair(c, codec, page) for page in pages))
-    there, proper = _signs(_read(tokens, codec), codec, range(0x80, 0x100))
-    signs = proper >= _PROPER * there
+    there, proper, _ = _signs(_read(tokens, codec), codec, range(0x80, 0x100))
+    letters_there = [page for page in pages if page in _LETTERS_THERE]
+    doubtful = any(_is_letter_in(c, codec, page) for c in used if c in _SIGNS for page in letters_there)
+    signs = proper >= _PROPER * there and not doubtful
     marks = frozenset(c for c in _SIGNS if _is_same(c, codec, pages) or (signs and c in used))
     frozen = not signs or any(c not in cased and c.swapcase() != c for c in letters)
     return Guess(codec, cased, frozenset(c for c in marks if _byte(c, codec)), signs, frozen=frozen)
@@ -216,16 +225,19 @@ def _is_odd_sign(c: str, left: str, right: str) -> bool:
     return between or (left.isalpha() and c not in _BEHIND and c not in _EITHER)
 
 
-def _signs(texts: Iterable[tuple[str, int]], codec: str, among: range) -> tuple[int, int]:
-    """How many signs of a code page the texts have, and how many stand where they belong."""
-    there = proper = 0
+def _signs(texts: Iterable[tuple[str, int]], codec: str, among: range) -> tuple[int, int, int]:
+    """How many signs of a code page the texts have, how many stand where they belong, and where no capital can be."""
+    there = proper = firm = 0
     for text, count in texts:
         elided = {at for found in _ELISION.finditer(text) for at in range(*found.span())}
         for i, c in enumerate(text):
             if c in _SIGNS and (_byte(c, codec) or b"\0")[0] in among:
+                left, right = text[i - 1 : i] if i else "", text[i + 1 : i + 2]
+                belongs = i in elided or _is_proper(c, left, right)
                 there += count
-                proper += count * (i in elided or _is_proper(c, text[i - 1 : i] if i else "", text[i + 1 : i + 2]))
-    return there, proper
+                proper += count * belongs
+                firm += count * (belongs and (left.isalpha() or not right.isalpha()))
+    return there, proper, firm
 
 
 def _is_proper(c: str, left: str, right: str) -> bool:
@@ -257,6 +269,12 @@ def _byte(c: str, codec: str) -> bytes | None:
         return c.encode(codec)
     except UnicodeEncodeError:
         return None
+
+
+def _is_letter_in(c: str, codec: str, page: str) -> bool:
+    """Whether the byte of a sign is a letter in another code page."""
+    own = _byte(c, codec) or b""
+    return own in _HIGH_CONTROLS and own.decode(page, "replace").isalpha()
 
 
 def _same_pair(c: str, codec: str, page: str) -> bool:

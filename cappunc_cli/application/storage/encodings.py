@@ -109,7 +109,7 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
         # Some East Asian code pages spell one character in two ways.
         if encoding.guess is None:
             raise BadInput(f"some of its {encoding.codec} text could not be written back byte by byte")
-        encoding = Encoding(_UNKNOWN, guess=Guess(_UNKNOWN))
+        encoding = Encoding(_UNKNOWN, guess=Guess(_UNKNOWN, alone=False))
         text = data.decode(_UNKNOWN, encoding.errors)
     return text, encoding
 
