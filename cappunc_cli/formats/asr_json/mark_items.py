@@ -51,11 +51,16 @@ def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
 
 
 def removal(fields: Fields, f: int) -> Edit:
-    """The edit that takes the entry of a mark out of its list, with the comma before it."""
+    """The edit that takes the entry of a mark out of its list, with the comma before it, or else the one behind it."""
     word, mark = fields.item(f - 1), fields.item(f)
     assert word is not None
     assert mark is not None
-    return word[1], mark[1], ""
+    # Between the two may stand what is no word, and the end of a list.
+    between = fields.source[word[1] : mark[0]].rstrip()
+    if between.endswith(","):
+        return word[1] + len(between[:-1].rstrip()), mark[1], ""
+    comma = _COMMA.match(fields.source, mark[1])
+    return mark[0], comma.end() if comma else mark[1], ""
 
 
 def _applied(text: str, edits: Sequence[Edit]) -> str:

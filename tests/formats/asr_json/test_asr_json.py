@@ -366,6 +366,18 @@ def test_numbered_items_are_neither_added_nor_removed() -> None:
     assert [item["id"] for item in items] == list(range(len(items)))
 
 
+@pytest.mark.parametrize("attach", [False, True])
+@pytest.mark.parametrize("between", ['"a note", ', '{"odd": 1},\n  '])
+def test_what_stands_before_the_entry_of_a_mark_that_goes_stays(attach: bool, between: str) -> None:
+    word, mark = '{"type": "text", "value": "so", "ts": 0.5, "end_ts": 0.9}', '{"type": "punct", "value": ","}'
+    source = f'{{"monologues": [{{"speaker": 0, "elements": [{word}, {between}{mark}, {word}]}}]}}'
+    document = formats.read(source)
+    assert (document.format, document.words.texts) == ("revai", ["so,", "so"])
+    output = formats.write(document, ["so,", "so"] if attach else ["so", "so"], attach=attach)
+    expected = source.replace(f", {mark}", "").replace(f"{between}{mark}", between.rstrip(", \n"))
+    assert output == (expected.replace('"so"', '"so,"', 1) if attach else expected)
+
+
 @pytest.mark.parametrize("path", CASES, ids=IDS)
 def test_attached_marks_have_no_items(path: Path) -> None:
     source = source_of(path)
