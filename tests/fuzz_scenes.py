@@ -513,7 +513,7 @@ def _seed(known: Any, random: Random) -> Seed | None:
 
     try:
         text, _ = decode(seed.data)
-        if not formats.read(text, seed.name).words or formats.unsupported.by_suffix(seed.name):
+        if not formats.read(text, seed.name).words:
             return None
     except CappuncError:
         return None
