@@ -25,7 +25,7 @@ _SET = f"[{re.escape(MARKS)}]"
 # The space before a mark goes with it, unless it begins a line or the mark begins a word. ASS writes `\\h` for some.
 _CLOSING = rf"{_SET}++(?:[\s\\)\]}}]|<(?:/|[\w:]*br\b)|\Z)"
 _CLOSING_SPACE = re.compile(rf"(?<=\S)(?:(?!\\h)[^\S\r\n]|\\h)++(?![¿¡“„«])(?={_CLOSING})")
-_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n]++(?={_SET}++(?![^\W\d_]))")
+_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?![^\W\d_]))")
 # Between two digits there is no mark but in rows: `10,0.5`.
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)

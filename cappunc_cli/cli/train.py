@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -109,6 +112,10 @@ def train(
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    # torch makes a directory for what it compiles, and leaves it in the system's place for temporary files.
+    compiled = TemporaryDirectory()
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
+    atexit.register(compiled.cleanup)
     from cappunc_cli.training.custom.custom_model import build_custom_model
     from cappunc_cli.training.custom.custom_recipe import TrainingOrder
 
