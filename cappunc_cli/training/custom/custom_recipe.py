@@ -10,8 +10,6 @@ from typing import Any
 
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 from cappunc_cli.training.custom.custom_text import FEWEST_WORDS, HELDOUT
-from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
-from cappunc_cli.training.network import stored_shape
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import PairedMark
 
@@ -127,6 +125,9 @@ def _on_encoder(order: TrainingOrder, work: Path, words: int) -> dict[str, Any]:
 
     Wide encoders forget at rates that narrow ones need.
     """
+    from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
+    from cappunc_cli.training.network import stored_shape
+
     shape = stored_shape(work / ENCODER)
     assert shape is not None  # `PretrainedEncoder.save` has written it
     return {
