@@ -407,9 +407,9 @@ def memory(path: str, size: int) -> tuple[int, int]:
 
 def _memory(data: bytes, path: str) -> tuple[int, int]:
     seed = Seed(path, data)
-    check(Seed(path, b"hello"), Random(0))  # what is loaded on demand is loaded
+    check(Seed(path, b"hello"), Random(0), compare=False)  # what is loaded on demand is loaded
     before = _resident()
-    kind, *_ = check(seed, Random(0))
+    kind, *_ = check(seed, Random(0), compare=False)
     assert kind == "rewritten", kind
     return len(data), _most_resident() - before
 
@@ -451,7 +451,8 @@ def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("â
         bare, label = cached_strip(word.text)
         mark = random.choice(("", "", label.mark, *MARKS))
         label = replace(label, case=random.choice(list(Case)), form="").with_mark(mark)
-        if random.random() < 0.05:
+        # A CTM reads what follows a semicolon as a tag of SCTK's.
+        if random.random() < 0.05 and mark != ";":
             opening, closing = random.choice(pairs)
             label = replace(label, before=opening + label.before, after=label.after + closing)
         text = dress(bare, label)
@@ -459,8 +460,11 @@ def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("â
     return result
 
 
-def check(seed: Seed, random: Random) -> tuple[str, str, str]:
-    """(what became of an input, its format, its encoding); raises whatever breaks a promise."""
+def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str, str]:
+    """(what became of an input, its format, its encoding); raises whatever breaks a promise.
+
+    To `compare` with an oracle of one's own takes ten times the memory of what is compared.
+    """
     codec = ""
     fixer = Fixer(replace(SETTINGS, attach=random.random() < 0.2), print)
     try:
@@ -483,7 +487,8 @@ def check(seed: Seed, random: Random) -> tuple[str, str, str]:
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused when written", document.format, codec
-    assert_only_marks_and_case(document.format, seed, fixed, fixer.settings.attach)
+    if compare:
+        assert_only_marks_and_case(document.format, seed, fixed, fixer.settings.attach)
     return "rewritten" if fixed.text != text else "rewritten as it was", document.format, codec
 
 

@@ -44,9 +44,11 @@ _PARTICLES = "de da di del della van von der den la le el al bin ibn of the and 
 #: What may be lower-case in the middle of a name.
 PARTICLES = frozenset(_PARTICLES.split())
 
-#: `speaker 1:` is a label in any case.
+#: `speaker 1:` and `speaker two:` are labels in any case.
 GENERIC_LABEL = re.compile(
-    r"(?:speaker|spk|spkr|unknown speaker|sprecher|locutor|hablante|vorbitor)[ _#-]*[0-9]+", re.IGNORECASE
+    r"(?:(?:speaker|spk|spkr|unknown speaker|sprecher|locutor|hablante|vorbitor)[ _#-]*[0-9]+"
+    r"|speaker[ _#-]+(?:one|two|three|four|five|six|seven|eight|nine|ten))",
+    re.IGNORECASE,
 )
 
 #: Who speaks unseen, behind a name: `JOHN ON PHONE:`, `WOMAN OVER PA:`.

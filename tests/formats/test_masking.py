@@ -8,6 +8,8 @@ import masking
 import pytest
 from rules import rules
 
+from cappunc_cli.formats import read
+
 MODEL = rules()
 DOUBLED = re.compile(r"[,;:?!]{2}|(?<!\.)\.{2}(?!\.)|[.,?!][;:,?!]")
 
@@ -18,6 +20,27 @@ def test_what_comes_out(kind: str) -> None:
     assert masking.fixed(before, MODEL) == after
     assert masking.fixed(after, MODEL) == after
     assert not DOUBLED.search(after)
+
+
+@pytest.mark.parametrize(
+    ("line", "spoken"),
+    [
+        ("John Smith (00:01:02): hello there", ["hello", "there"]),
+        ("John Smith [0:12]: hello", ["hello"]),
+        ("speaker two: i am fine", ["i", "am", "fine"]),
+        ("SPEAKER ONE: hello", ["hello"]),
+        ("a speaker two: rooms away", ["a", "speaker", "two:", "rooms", "away"]),
+        ("we met (at 12:30) there: it rained", ["we", "met", "there:", "it", "rained"]),
+    ],
+)
+def test_a_label_may_tell_the_time(line: str, spoken: list[str]) -> None:
+    assert [word.text for word in read(line + "\n", "a.txt").words] == spoken
+
+
+def test_a_speaker_is_the_same_whatever_the_time() -> None:
+    text = "John (00:01:02): hello there\n\nJohn (00:02:03): again\n\nMary (00:03:00): yes\n"
+    turns = {word.text: word.turn for word in read(text, "a.txt").words}
+    assert turns["there"] == turns["again"] != turns["yes"]
 
 
 def test_the_table_shows_these_files() -> None:
