@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
 from cappunc_cli.application.inspection import Report, find_missing, span_entry
-from cappunc_cli.application.language_detection import (
-    AUTO,
-    known_languages,
-    language_of_text,
-    languages_of,
-    model_seen,
-    named_model,
-)
+from cappunc_cli.application.language_detection import AUTO, model_of_text
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, decode, named
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -194,17 +187,12 @@ def _fixer(
     if fast and model is not None:
         raise WrongUsage("fast: the model is named already")
     asked = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
-    chosen = named_model(language, asked, settings.engine, fast)
-    if chosen is None:
-        code = language_of_text(text, known_languages())
-        chosen = model_seen(code, settings.engine, fast), code
-    name, own = chosen
-    if own is None:
-        codes = list(given.config.languages) if given else languages_of(name, settings.engine)
-        own = language_of_text(text, codes) if len(codes) > 1 else None
+    codes = given.config.languages if given else None
+    name, own = model_of_text(text, language, asked, settings.engine, fast, codes)
     settings = replace(settings, model=name, options=replace(settings.options, language=own))
-    settings.check(given.config if given else None)
-    if notice := settings.notice(given.config if given else None):
+    config = given.config if given else settings.config()
+    settings.check(config)
+    if notice := settings.notice(config):
         _warn(notice)
     fixer = _LastingFixer(settings, _warn)
     fixer.given = given

@@ -77,22 +77,23 @@ class Settings:
 
         `config` is that of the model, where it is open already.
         """
-        config = config or self._config()
+        config = config or self.config()
         self.options.windows(config)
         self.options.paired_marks(config)
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
 
-    def _config(self) -> ModelConfig:
+    def config(self) -> ModelConfig:
+        """What the model says of itself; raises BadModel where there is no such model."""
         from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
         kind = ENGINES[self.engine]
         return ModelConfig.load(find_model(self.model, kind), kind.config)
 
-    def notice(self, config: ModelConfig | None = None) -> str:
+    def notice(self, config: ModelConfig) -> str:
         """What a user should know who asks a model for a language that it has not learnt; empty for one that it has."""
-        config, code = config or self._config(), self.options.language
+        code = self.options.language
         if code is None or code in config.languages:
             return ""
         return f"{config.name} has learnt no {language(code).name}: nothing is promised of its marks and capitals"

@@ -39,13 +39,7 @@ def inspect_files(
 
     `reporter` hears of the other files. Raises BadModel and WrongUsage.
     """
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.language_detection import by_model
-
-    for (name, code), some in by_model(jobs, lang, model, NETWORK, reporter.error).items():
-        settings = Settings(name, device, format_name, replace(options, language=code))
-        settings.check()
-        fixer = Fixer(settings, reporter.info, reporter.detail)
+    for fixer, some in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
         for job in some:
             try:
                 text, encoding = read_text(job.source, job.encoding)
@@ -58,6 +52,29 @@ def inspect_files(
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
                 continue
             yield {"file": job.name, "format": document.format, "words": len(document.words), **report}
+
+
+def fixers_by_model(
+    jobs: Sequence[Job],
+    lang: str,
+    model: str | None,
+    device: str,
+    format_name: str | None,
+    options: Options,
+    reporter: Reporter,
+    refuse: Callable[[CappuncError], None],
+) -> Iterator[tuple[Fixer, list[Job]]]:
+    """What reads the jobs of each model and language; `refuse` hears of those without one.
+
+    Raises BadModel and WrongUsage.
+    """
+    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.language_detection import by_model
+
+    for (name, code), some in by_model(jobs, lang, model, NETWORK, refuse).items():
+        settings = Settings(name, device, format_name, replace(options, language=code))
+        settings.check()
+        yield Fixer(settings, reporter.info, reporter.detail), some
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:

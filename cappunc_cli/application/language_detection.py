@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -122,17 +122,13 @@ def by_model(
     that cannot be read or have no model. Otherwise one model does all, and raises BadModel if there is none. The
     language None is the model's.
     """
-    codes = known_languages() if model is None else languages_of(model, engine)
-    if (named := named_model(lang, model, engine, fast)) is not None and (lang != AUTO or len(codes) == 1):
+    named = named_model(lang, model, engine, fast)
+    codes = () if lang != AUTO else known_languages() if model is None else languages_of(model, engine)
+    if named is not None and len(codes) <= 1:
         return {named: list(jobs)}
     chosen = cache(partial(model_seen, engine=engine, fast=fast)) if model is None else lambda _: model
     result: dict[tuple[str, str | None], list[Job]] = {}
-    for job in jobs:
-        try:
-            code = language_of(job, codes)
-        except (CappuncError, OSError) as error:
-            refuse(about(error, job.name))
-            continue
+    for job, code in with_languages(jobs, codes, refuse):
         try:
             own = chosen(code)
         except BadModel as error:
@@ -142,11 +138,42 @@ def by_model(
     return result
 
 
+def with_languages(
+    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
+) -> Iterator[tuple[Job, str]]:
+    """Each job with the code of its file's language, as `language_of`; `refuse` hears of those that cannot be read."""
+    for job in jobs:
+        try:
+            code = language_of(job, codes)
+        except (CappuncError, OSError) as error:
+            refuse(about(error, job.name))
+        else:
+            yield job, code
+
+
 def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -> tuple[str, str | None] | None:
     """The model and the language that are asked for; None where a text's language is to say. Raises BadModel."""
     if model is None and lang == AUTO:
         return None
     return model_for(lang, engine, fast) if model is None else model, None if lang == AUTO else lang
+
+
+def model_of_text(
+    text: str, lang: str, model: str | None, engine: str, fast: bool = False, codes: Sequence[str] | None = None
+) -> tuple[str, str | None]:
+    """The model and the language for a file's text; the language None is the model's. Raises BadModel.
+
+    `codes` are the languages of the named model, which are looked up where they are None.
+    """
+    named = named_model(lang, model, engine, fast)
+    if named is None:
+        code = language_of_text(text, known_languages())
+        return model_seen(code, engine, fast), code
+    name, own = named
+    if own is None:
+        codes = languages_of(name, engine) if codes is None else codes
+        own = language_of_text(text, codes) if len(codes) > 1 else None
+    return name, own
 
 
 def model_seen(code: str, engine: str, fast: bool = False) -> str:

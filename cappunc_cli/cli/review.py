@@ -8,7 +8,6 @@ import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ import typer
 
 from cappunc_cli.application.inspection import (
     Report,
+    fixers_by_model,
     inspect_files,
     missing_spans,
     place,
@@ -53,7 +53,6 @@ from cappunc_cli.cli.parameters import (
     or_standard_input,
 )
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
@@ -226,19 +225,14 @@ def _fixer_for(
     reporter: Reporter,
 ) -> Fixer:
     """What reads the one file and knows its model; raises BadParameter for several files."""
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.language_detection import by_model
-
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows one file", param_hint="FILES")
 
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(name, code)] = by_model(jobs, lang, model, NETWORK, fail)
-    settings = Settings(name, device, format_name, replace(options, language=code))
-    settings.check()
-    return Fixer(settings, reporter.info, reporter.detail)
+    [(fixer, _)] = fixers_by_model(jobs, lang, model, device, format_name, options, reporter, fail)
+    return fixer
 
 
 def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:

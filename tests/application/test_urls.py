@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +33,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 memory = pytest.importorskip("fsspec.implementations.memory")
 local = pytest.importorskip("fsspec.implementations.local")
 TALK = "1\n00:00:01,000 --> 00:00:06,000\nhello anna then we went to london\n"
-
-
-@pytest.fixture(autouse=True)
-def empty_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(urls, "_FIRST_WAIT_S", 0.0)
-    memory.MemoryFileSystem.store.clear()
-    memory.MemoryFileSystem.pseudo_dirs[:] = [""]
-    yield
-    memory.MemoryFileSystem.store.clear()
+pytestmark = pytest.mark.usefixtures("memory_store")
 
 
 def run(*arguments: str, data: str | None = None) -> Result:

@@ -9,9 +9,10 @@ from functools import cache
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.language_detection import (
+    AUTO,
     known_languages,
-    language_of_text,
     languages_of,
+    model_of_text,
     model_seen,
     named_model,
 )
@@ -49,20 +50,17 @@ class FixRequest:
 
     def choose(self, text: str) -> tuple[str, str | None]:
         """The model and the language of a file's text. Raises BadModel where there is none."""
-        named = named_model(self.lang, self.model, self.engine, self.fast)
-        if named is None:
-            code = language_of_text(text, known_languages())
-            return model_seen(code, self.engine, self.fast), code
-        model, own = named
-        if own is None:
-            codes = _languages_of(model, self.engine)
-            own = language_of_text(text, codes) if len(codes) > 1 else None
-        return model, own
+        looked_at = self.lang == AUTO and self.model is not None
+        codes = _languages_of(self.model, self.engine) if looked_at else None
+        return model_of_text(text, self.lang, self.model, self.engine, self.fast, codes)
 
     def notice(self) -> str:
         """What workers far away would say of the model that is named, as `Settings.notice`."""
         named = named_model(self.lang, self.model, self.engine, self.fast)
-        return "" if named is None else self.settings(*named).notice()
+        if named is None:
+            return ""
+        settings = self.settings(*named)
+        return settings.notice(settings.config())
 
     def signature(self) -> str:
         """A hash of what decides the results, as `settings_signature`; of all models that the files may ask for.

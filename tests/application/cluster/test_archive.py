@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from cappunc_cli.application.cluster.target_lock import TargetLock
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage import urls
 from cappunc_cli.application.storage.urls import Entry, read_url, url_exists, walk_url, write_url
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
@@ -31,15 +29,7 @@ from cappunc_cli.restoration.options import Options
 memory = pytest.importorskip("fsspec.implementations.memory")
 WORDS = "hello anna then we went to london where is the cat"
 BAD = '{"results": [{"alternatives": [{"transcript": "a'
-
-
-@pytest.fixture(autouse=True)
-def empty_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(urls, "_FIRST_WAIT_S", 0.0)
-    memory.MemoryFileSystem.store.clear()
-    memory.MemoryFileSystem.pseudo_dirs[:] = [""]
-    yield
-    memory.MemoryFileSystem.store.clear()
+pytestmark = pytest.mark.usefixtures("memory_store")
 
 
 @pytest.fixture
