@@ -227,7 +227,8 @@ def build(known: Known, seed: int, chosen: Seed, number: int) -> Seed:
         return Seed(path, _torn(_legacy(text, random), random, random.randint(0, 4)))
     if way < 0.2:
         page = random.choice(list(LANGUAGES))
-        return Seed(path, _in_language(text, page, random).encode(page, "ignore"), page)
+        data = _in_language(text, page, random).encode(page, "ignore")
+        return Seed(path, data, page if _is_told(data, page) else "")
     if way < 0.23:
         return Seed(path, _spaced(text, random).encode("utf-8", "surrogatepass"))
     if way < 0.26:
@@ -260,6 +261,17 @@ def _in_language(text: str, page: str, random: Random) -> str:
     for at in random.choices(gaps, k=random.choice((1, 5, 40, 400))) if gaps else ():
         parts[at] += random.choice(words) + " "
     return "".join(parts)
+
+
+def _is_told(data: bytes, page: str) -> bool:
+    """Whether there is anything to tell the code page by: `şö` in that of Mac OS is one character of UTF-8, too."""
+    if data.isascii():
+        return not data.decode(page, "ignore").isascii()
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _spaced(text: str, random: Random) -> str:

@@ -22,10 +22,15 @@ _COUNTING = frozenset(("startOffset", "endOffset", "Begin", "End", "offset", "le
 _SHOWN = frozenset(("content", "value", "word", "text", "name", "display", "punctuated_word"))
 
 _SET = f"[{re.escape(MARKS)}]"
-# The space before a mark goes with it, unless it begins a line or the mark begins a word. ASS writes `\\h` for some.
-_CLOSING = rf"{_SET}++(?:[\s\\)\]}}]|<(?:/|[\w:]*br\b)|\Z)"
-_CLOSING_SPACE = re.compile(rf"(?<=\S)(?:(?!\\h)[^\S\r\n]|\\h)++(?![¿¡“„«])(?={_CLOSING})")
-_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?![^\W\d_]))")
+# The space before a mark goes with it, unless it begins a line or the mark begins a word, whatever stands between
+# that nobody sees. ASS writes `\\h` for some.
+_SPACE = r"(?:(?!\\h)[^\S\r\n]|\\h)"
+_UNSEEN = r"(?:<[^<>]*>|\{\\[^{}]*\}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff])"
+_CLOSING = rf"(?:{_UNSEEN}*+{_SET})++(?:{_UNSEEN}*+(?:[\s\\)\]}}]|\Z)|<(?:/|[\w:]*br\b))"
+_CLOSING_SPACE = re.compile(
+    rf"(?<=\S){_SPACE}++(?=(?:{_UNSEEN}|{_SPACE})*+(?!{_UNSEEN}*+[¿¡“„«]++(?![.,!?…])){_CLOSING})"
+)
+_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?!\w))")
 # Between two digits there is no mark but in rows: `10,0.5`.
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)
@@ -38,7 +43,8 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
 
     With `attach`, what stands in the entry of a mark may have come onto its word.
     """
-    was, now = _plain(format, source), _plain(format, output)
+    escapes = _is_json(source)
+    was, now = (_plain(format, text, escapes=escapes) for text in (source, output))
     if was == now:
         return
     left, right = (_without_entries(format, text, attach) for text in (source, output))
@@ -49,9 +55,13 @@ def assert_same(format: str, source: str, output: str, *, attach: bool = False) 
     raise AssertionError(f"more than marks and case has changed: {was[around]!r}, {now[around]!r}")
 
 
-def _plain(format: str, text: str, *, escapes: bool | None = None) -> str:
-    """Lower case, without marks, entities and escapes of letters and marks as what they show."""
-    if escapes if escapes is not None else text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+def _is_json(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
+def _plain(format: str, text: str, *, escapes: bool = False) -> str:
+    """Lower case, without marks; entities and, if asked, JSON's escapes of letters and marks are what they show."""
+    if escapes:
         text = _ESCAPE.sub(_unescaped, text)
     text = _ENTITY.sub(_shown, text)
     # One by one: a Σ at the end of a word has a lower case of its own.
@@ -76,7 +86,7 @@ def _without_entries(format: str, text: str, attach: bool) -> object:
     """What is left without the entries and rows of marks; None where the format has none."""
     if format in _ROWS:
         return [_plain(format, row) for row in re.split(r"\r\n|\r|\n", text) if not _is_mark_row(row, _ROWS[format])]
-    if text.lstrip()[:1] not in ("{", "["):
+    if not _is_json(text):
         return None
     try:
         return [_value(value, attach) for value in _values(text)]
@@ -102,7 +112,7 @@ def _is_mark_row(row: str, column: int) -> bool:
 def _value(value: Any, attach: bool) -> Any:
     match value:
         case str():
-            return "".join(c for c in _plain("", value, escapes=False) if c.isalnum() or not (attach or c.isspace()))
+            return "".join(c for c in _plain("", value) if c.isalnum() or not (attach or c.isspace()))
         case list():
             return [_value(inner, attach) for inner in value if not _is_mark(inner, attach)]
         case dict():

@@ -46,6 +46,11 @@ def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None
         ("revai", '[{"type": "t", "value": "a"}]', '[{"type": "t", "value": "A"}, {"type": "punct", "value": "."}]'),
         ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.1 So\nf A 0.5 0.1 .\n"),
         ("tsv", "10,0.5,1.0\n", '"10,",0.5,1.0\n'),
+        ("tsv", "end 4.85\tso\n", 'end "4.85,"\tso\n'),
+        ("txt", "and no <i>: not", "and no<i> not"),
+        ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
+        ("txt", "see …<i>: many", "see<i> many"),
+        ("txt", "[4 \\u00e9", "«[4» \\u00e9"),
     ],
 )  # fmt: skip
 def test_the_oracle_takes_marks_and_case(format: str, source: str, output: str) -> None:
@@ -57,6 +62,8 @@ def test_the_oracle_takes_marks_and_case(format: str, source: str, output: str) 
     [
         ("srt", "one\u00a0two", "One, two"),
         ("srt", "one\u2009 two", "One\u2009two"),
+        ("srt", "one <i>two</i>", "One<i>two.</i>"),
+        ("srt", "one \u200etwo", "One,\u200eTwo"),
         ("srt", "so\nthen", "So. Then"),
         ("srt", "00:00:01,500", "00:00:01500"),
         ("srt", "ışık", "İşik"),

@@ -126,6 +126,12 @@ def test_a_torn_character_leaves_the_file_utf8() -> None:
     assert text.startswith("où êtes-vous")
 
 
+def test_letters_of_a_code_page_that_look_like_characters_not_in_unicode_are_not_utf8() -> None:
+    text, encoding = decode("ลอนดอน butterfly".encode("cp874"))  # twice U+0379, were it UTF-8
+    assert encoding.codec != "utf-8"
+    assert encode(text, encoding) == "ลอนดอน butterfly".encode("cp874")
+
+
 def test_bytes_of_no_known_code_page_have_no_letters_to_change() -> None:
     text, encoding = decode(b"n\xb2a \x81s")
     assert encoding.codec == "ascii"

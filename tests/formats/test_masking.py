@@ -8,7 +8,7 @@ import masking
 import pytest
 from rules import rules
 
-from cappunc_cli.formats import read
+from cappunc_cli.formats import read, write
 
 MODEL = rules()
 DOUBLED = re.compile(r"[,;:?!]{2}|(?<!\.)\.{2}(?!\.)|[.,?!][;:,?!]")
@@ -45,3 +45,10 @@ def test_a_speaker_is_the_same_whatever_the_time() -> None:
 
 def test_the_table_shows_these_files() -> None:
     assert (masking.FOLDER / "README.md").read_text(encoding="utf-8") == masking.page()
+
+
+def test_a_mark_right_before_an_annotation_keeps_its_space() -> None:
+    document = read("so ,[applause] then we went home\n", "talk.txt")
+    first, *others = document.words.texts
+    assert first == "so"
+    assert write(document, ["So.", *others]).startswith("So. ,[applause] then")

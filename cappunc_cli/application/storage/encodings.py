@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from unicodedata import category
 
 from cappunc_cli.application.storage import code_pages
 from cappunc_cli.application.storage.code_pages import NAMING, SPELLINGS, Guess
@@ -267,9 +268,10 @@ def _without_mark(data: bytes) -> Encoding:
 
 def _mostly_utf8(data: bytes) -> bool:
     """UTF-8 with a torn character here and there (a tool cut lines by bytes)."""
-    text = data.decode("utf-8", "surrogateescape")
-    torn = sum("\udc80" <= c <= "\udcff" for c in text)
-    proper = sum(c > "\x7f" for c in text) - torn
+    beyond_ascii = [c for c in data.decode("utf-8", "surrogateescape") if c > "\x7f"]
+    torn = sum("\udc80" <= c <= "\udcff" for c in beyond_ascii)
+    # Two bytes of a code page may be a character that Unicode has not assigned: Thai `อน` in cp874 is U+0379.
+    proper = sum(category(c) not in ("Cn", "Cs") for c in beyond_ascii)
     return proper >= max(2, torn)
 
 

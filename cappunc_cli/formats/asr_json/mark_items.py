@@ -43,11 +43,11 @@ def item_edits(
 
 
 def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
-    """Whether text[start:stop] of a field is all that the entry of a mark shows."""
+    """Whether text[start:stop] of a field is all that the entry of a mark shows, and no letter is in it."""
     if fields.item(f) is None:
         return False
     shown = fields.text(f)
-    return not (shown[:start] + shown[stop:]).strip()
+    return not (shown[:start] + shown[stop:]).strip() and not any(map(str.isalnum, shown))
 
 
 def removal(fields: Fields, f: int) -> Edit:

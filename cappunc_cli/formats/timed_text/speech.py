@@ -140,7 +140,9 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
     for a, b in _runs(text, masks):
         run = text[a:b]
         plain = run.isalnum()
-        if last is not None and not plain and _attaches(run, text[end:a]):
+        # `so ,[applause]`: without the comma the space would be missed.
+        alone = b == len(text) or text[b].isspace()
+        if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
             continue
         solid = plain or any(map(str.isalnum, run))

@@ -278,6 +278,20 @@ def test_a_text_without_word_list_has_its_segments_times() -> None:
     assert (words[5].start, words[5].end) == (None, 2850)
 
 
+@pytest.mark.parametrize("tag", [1, "1", [1], {"of": 1}])
+def test_a_channel_may_be_tagged_with_anything(tag: object) -> None:
+    result = {"alternatives": [{"transcript": "hello anna"}], "channelTag": tag}
+    document = formats.read(json.dumps({"results": [result, result]}))
+    assert document.format == "google"
+    assert texts_of(document) == ["hello", "anna"] * 2
+
+
+def test_a_word_in_the_entry_of_a_mark_stays_there() -> None:
+    source = source_of(FIXTURES / "json/revai/monologues.fixed.json").replace('"?"', '"{an8}?"')
+    document = formats.read(source)
+    assert '"{an8}' in formats.write(document, texts_of(document), attach=True)
+
+
 def test_missing_times_and_words_of_the_text_alone() -> None:
     words = formats.read(source_of(FIXTURES / "json/whisperx/unaligned.json")).words
     assert [w.text for w in words[2:6]] == ["does", "the", "the", "river"]

@@ -23,10 +23,15 @@ def sniff(value: object) -> bool:
 
 def tracks(value: object) -> Iterator[Track]:
     results = _results(value)
-    tags = [result.get("channelTag", result.get("channel_tag")) for result in results]
+    tags = [_channel(result) for result in results]
     for channel in dict.fromkeys(tags) if None not in tags else [None]:
         own = [result for result, tag in zip(results, tags, strict=True) if channel in (None, tag)]
         yield _track([first(result.get("alternatives")) for result in own], channel)
+
+
+def _channel(result: Node) -> str | None:
+    tag = result.get("channelTag", result.get("channel_tag"))
+    return None if tag is None else str(tag)
 
 
 def _track(best: Sequence[Node], channel: object) -> Track:
