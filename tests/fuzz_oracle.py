@@ -30,7 +30,7 @@ _CLOSING = rf"(?:{_UNSEEN}*+{_SET})++(?:{_UNSEEN}*+(?:[\s\\)\]}}]|\Z)|<(?:/|[\w:
 _CLOSING_SPACE = re.compile(
     rf"(?<=\S){_SPACE}++(?=(?:{_UNSEEN}|{_SPACE})*+(?!{_UNSEEN}*+[¿¡“„«]++(?![.,!?…])){_CLOSING})"
 )
-_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?!\w))")
+_CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:(?!\w)|(?<=[,;])(?=\d)))")
 # Between two digits there is no mark but in rows: `10,0.5`.
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)

@@ -46,6 +46,7 @@ def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None
         ("revai", '[{"type": "t", "value": "a"}]', '[{"type": "t", "value": "A"}, {"type": "punct", "value": "."}]'),
         ("ctm", "f A 0.5 0.1 so\n", "f A 0.5 0.1 So\nf A 0.5 0.1 .\n"),
         ("tsv", "10,0.5,1.0\n", '"10,",0.5,1.0\n'),
+        ("tsv", "vole ?,0.38,2.76\n", "Vole,0.38,2.76\n"),
         ("tsv", "end 4.85\tso\n", 'end "4.85,"\tso\n'),
         ("txt", "and no <i>: not", "and no<i> not"),
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
