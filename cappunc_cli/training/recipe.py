@@ -32,6 +32,8 @@ class Recipe:
     `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
     letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
     see what the case head says. `averaged` is the share of the weights in `start` in those that are exported.
+    `teacher` is the directory of a larger model, whose word counts `taught` in what each word is to be, the text's the
+    rest.
     `live` is for a recurrent network (`gru_trainer.GruRecipe`).
     """
 
@@ -74,6 +76,8 @@ class Recipe:
     soft_case: bool = True
     averaged: float = 0.0
     word_bits: int = 8
+    teacher: Path | None = None
+    taught: float = 0.5
     live: dict[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> Path:
@@ -104,6 +108,7 @@ class Recipe:
         table["tokenizer"] = project / table["tokenizer"]
         # "" starts from the bare MiniLM-L6.
         table["start"] = project / table["start"] if table["start"] else None
+        table["teacher"] = project / table["teacher"] if "teacher" in table else None
         table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
         table["pieces"] = tuple(table["pieces"])
         table["clocks"] = tuple(table.get("clocks", ()))

@@ -45,6 +45,7 @@ from cappunc_cli.training.network import (
     stored_shape,
 )
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.teacher import Teacher
 from cappunc_cli.transcript.labels import PairedMark
 
 SAVE_EVERY = 240.0  # seconds
@@ -89,26 +90,35 @@ def halved(device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 
-def loss_of(network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Weighted cross-entropies (all marks, case) over the words of a batch."""
+def loss_of(
+    network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device, teacher: Teacher | None = None
+) -> tuple[Tensor, Tensor]:
+    """Weighted cross-entropies (all marks, case) over the words of a batch.
+
+    What a word is to be is what stands in the text, blended with what the `teacher` says of it.
+    """
+    taught = teacher.read(batch) if teacher is not None else (None, None)
     with halved(device):
         states = network.encode(*tensors(batch, device))
         at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
         case, marks, *around = network.heads(states.flatten(0, 1)[at])
     weights = torch.from_numpy(batch.weights).to(device).flatten()[at]
 
-    def entropy(logits: Tensor, labels: Any) -> Tensor:
+    def entropy(logits: Tensor, labels: Any, said: Any) -> Tensor:
         target = torch.from_numpy(labels).to(device).flatten()[at]
+        if said is not None:
+            written = F.one_hot(target, logits.shape[-1]).float()
+            target = written.lerp(torch.from_numpy(said).to(device), recipe.taught)
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
-    loss = entropy(marks, batch.marks)
+    loss = entropy(marks, batch.marks, taught[1])
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
         target = torch.from_numpy(known).to(device).flatten(0, 1)[at]
         single = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none").sum(-1)
         loss = loss + (single * weights).sum() / weights.sum()
-    return loss, entropy(case, batch.cases) * recipe.case_weight
+    return loss, entropy(case, batch.cases, taught[0]) * recipe.case_weight
 
 
 def rate_at(progress: float, recipe: Recipe) -> float:
@@ -255,6 +265,7 @@ def train(
     network = network_of(recipe, saved.get("network"))
     network.to(device).train()
     optimiser = optimiser_of(network, recipe)
+    teacher = Teacher(recipe.teacher, recipe) if recipe.teacher is not None else None
     if saved:
         optimiser.load_state_dict(saved["optimiser"])
     step, done = saved.get("step", 0), saved.get("tokens", 0)
@@ -276,7 +287,7 @@ def train(
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)
             for group in optimiser.param_groups:
                 group["lr"] = group["peak"] * rate
-            marks, case = loss_of(network, batch, recipe, device)
+            marks, case = loss_of(network, batch, recipe, device, teacher)
             (marks + case).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
