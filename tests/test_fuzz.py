@@ -51,6 +51,7 @@ def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None
         ("txt", "and no <i>: not", "and no<i> not"),
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
         ("txt", "see …<i>: many", "see<i> many"),
+        ("lrc", "snow <01:04 0>", "Snow <01:04 0>?"),
         ("txt", "[4 \\u00e9", "«[4» \\u00e9"),
     ],
 )  # fmt: skip

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, check_name, find_inputs, mark_found, plan_jobs, resumable, sibling
+from cappunc_cli.application.plan import check_name, find_inputs, mark_found, resumable
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_atomic, write_result, write_stdout
+from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -32,15 +28,13 @@ from cappunc_cli.cli.parameters import (
     names_asked,
     options_checked,
 )
-from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.languages import Language, language
+from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
+    from cappunc_cli.application.conversion.made_files import Maker
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.application.inspection import Report
-    from cappunc_cli.application.processing import Mode
-    from cappunc_cli.layout import Limits
-    from cappunc_cli.transcript.words import Document
+    from cappunc_cli.languages import Language
 
 #: What recognisers leave beside their words with times, captions apart.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
@@ -149,7 +143,9 @@ def captions(
     cappunc captions --by sentence talk.json        a sentence a caption
     cappunc captions --rewrap talk.srt              the same captions, other line breaks
     """
+    from cappunc_cli.application.conversion.caption_maker import CaptionMaker, LineRewrapper
     from cappunc_cli.application.conversion.caption_report import checked_report, rendered
+    from cappunc_cli.application.conversion.made_files import made_jobs, make_files
     from cappunc_cli.layout.caption_profiles import caption_profile
 
     if rewrap and to is not None:
@@ -166,22 +162,17 @@ def captions(
         raise typer.BadParameter(
             "SRT has no field for who speaks: --speakers name, or --to vtt", param_hint="--speakers"
         )
-    theirs = caption_profile(profile.value)
-    asked = {
-        "width": width,
-        "lines": lines,
-        "shortest": round(1000 * min_duration),
-        "longest": round(1000 * max_duration),
-        "speed": cps,
-        "gap": gap,
+    # By the names of the options: what nobody asks for is the profile's.
+    limits_by_option = {
+        "width": ("width", width),
+        "lines": ("lines", lines),
+        "min_duration": ("shortest", round(1000 * min_duration)),
+        "max_duration": ("longest", round(1000 * max_duration)),
+        "cps": ("speed", cps),
+        "gap": ("gap", gap),
     }
-    names_of = {"shortest": "min_duration", "longest": "max_duration", "speed": "cps"}
-    own: dict[str, Any] = {key: value for key, value in asked.items() if _is_asked(context, names_of.get(key, key))}
-    limits = replace(theirs.limits, **own)
-    frames = theirs.gap_frames
-    if fps is not None:
-        frames = ceil(gap * fps / 1000 - 1e-6) if "gap" in own else frames
-        limits = replace(limits, gap=round(1000 * frames / fps))
+    asked = dict(limit for option, limit in limits_by_option.items() if _is_asked(context, option))
+    limits, gap_frames = caption_profile(profile.value).adapted(asked, fps)
     names = names_asked(files, files_from, nul, context)
     reporter = Reporter(quiet, verbose)
     kind = to or claimed or CaptionKind.SRT
@@ -194,33 +185,35 @@ def captions(
         raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
     tree = resumable(names, output) is not None
     with options_checked():
-        jobs = mark_found(_jobs(found, output, None if rewrap else kind, tree), names, encoding)
+        made = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
+    jobs = mark_found(made, names, encoding)
     file = Path(output or "")
     if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(f"{output} is no name for SRT, WebVTT, ASS nor TTML; --to names one", param_hint="-o")
     if rewrap:
         with options_checked():
             check_name(jobs, format_name)
-    from cappunc_cli.application.conversion.language_parts import by_language
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.restoration.options import Options
-
     reports: list[Report] = []
-    for name, code, some in by_language(jobs, lang, model, restore and not rewrap, reporter):
-        settings = Settings(name, device, format_name, Options(language=code or None))
-        if name:
-            settings.check()
-        fixer = Fixer(settings, reporter.info, reporter.detail)
-        maker = _Maker(
-            fixer, code, limits, kind, restore, rewrap, speakers.value, by is CutBy.SENTENCE, fps, frames, reports
+
+    def maker(fixer: Fixer, own: Language) -> Maker:
+        if rewrap:
+            return LineRewrapper(own, limits.width)
+        sentences = by is CutBy.SENTENCE
+        return CaptionMaker(
+            fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
-        for job in some:
-            try:
-                reporter.info(maker.make(job, "force" if force else "new", reporter))
-            except (BadModel, BrokenPipeError):
-                raise
-            except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_passed_over(error))
+
+    make_files(
+        jobs,
+        maker,
+        lang=lang,
+        model=model,
+        device=device,
+        format_name=format_name,
+        restore=restore and not rewrap,
+        force=force,
+        reporter=reporter,
+    )
     if report is not None:
         write_atomic(Path(report), rendered(reports, Path(report).suffix.lower()).encode("utf-8", "surrogateescape"))
     if reporter.errors:
@@ -231,17 +224,6 @@ def _is_asked(context: typer.Context, name: str) -> bool:
     """Whether an option has a value that somebody has given, on the command line or in settings."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
-
-
-def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: CaptionKind | None, tree: bool) -> list[Job]:
-    """One job per input; targets are named after the kind (None: as the input is).
-
-    The `output` of a `tree` is a directory.
-    """
-    named = [(source, path if kind is None else path.with_suffix(f".{kind.value}")) for source, path in found]
-    if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return [Job(source, None if is_pipe(source) else sibling(source, _made_name(path))) for source, path in named]
-    return plan_jobs(named, output, False, False, tree)
 
 
 def _claimed(output: str | None) -> CaptionKind | None:
@@ -258,78 +240,3 @@ def _is_wanted(suffix: str, rewrap: bool) -> bool:
 
     has_lines = suffix.removeprefix(".") in FORMATS
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS
-
-
-def _made_name(path: Path) -> str:
-    """`talk.en.json` becomes `talk.en.captions.srt`."""
-    return f"{path.stem}.captions{path.suffix}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """One file after the other, all in one language; the language "" is the model's."""
-
-    fixer: Fixer
-    code: str
-    limits: Limits
-    kind: CaptionKind
-    restore: bool
-    rewrap: bool
-    speakers: str
-    sentences: bool
-    fps: float | None
-    frames: int
-    reports: list[Report]
-
-    def make(self, job: Job, mode: Mode, reporter: Reporter) -> str:
-        """Write the captions of a file, and tell what was done. Raises CappuncError and OSError."""
-        from cappunc_cli.application.processing import refuse_overwriting
-        from cappunc_cli.application.storage.encodings import encode
-
-        if job.target is not None:
-            refuse_overwriting(job, job.target, mode, instead="")
-        text, encoding = read_text(job.source, job.encoding)
-        reporter.guessed(job.name, encoding.note)
-        document = self.fixer.read(text, job.file_name)
-        reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
-        if self.rewrap:
-            output, told = self._rewrapped(document)
-            data = encode(output, encoding)
-        else:
-            output, told = self._cut(document, job.name)
-            data = output.encode("utf-8", "surrogateescape")
-        if job.target is None:
-            write_stdout(data)
-            return f"{job.name}: {told}"
-        write_result(job.target, data)
-        return f"{job.name} -> {job.target}: {told}"
-
-    @property
-    def _language(self) -> Language:
-        return language(self.code or self.fixer.model.config.languages[0])
-
-    def _cut(self, document: Document, name: str) -> tuple[str, str]:
-        from cappunc_cli.application.conversion.caption_report import report_of, summary
-        from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
-        from cappunc_cli.layout import render
-        from cappunc_cli.layout.frames import on_frames
-
-        words, note = timed_words(document)
-        texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
-        own = self._language
-        made, shown = cut_captions(document, words, texts, own, self.limits, self.speakers, self.sentences)
-        if self.fps is not None:
-            made = on_frames(made, self.fps, self.frames)
-        report = report_of(name, made, own, self.limits)
-        self.reports.append(report)
-        told = f"{len(words):,} words, {summary([report])}"
-        return render(made, shown, self.kind.value), "; ".join(filter(None, (told, note, left_out(document))))
-
-    def _rewrapped(self, document: Document) -> tuple[str, str]:
-        from cappunc_cli.formats import rewrap, verify
-        from cappunc_cli.layout import LineBreaker
-
-        own, wide = self._language, self.limits.width
-        output = rewrap(document, lambda texts: LineBreaker(texts, own, wide).best(0, len(texts))[1])
-        verify(document, output, lines=True)
-        return output, f"{len(document.words):,} words, lines of {wide} characters"

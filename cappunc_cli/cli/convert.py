@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, find_inputs, mark_found, plan_jobs, resumable, sibling
+from cappunc_cli.application.plan import find_inputs, mark_found, resumable
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_result, write_stdout
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -27,10 +24,10 @@ from cappunc_cli.cli.parameters import (
     options_checked,
     or_standard_input,
 )
-from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.conversion.converter import Converter
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.languages import Language
 
 
 class FileKind(StrEnum):
@@ -80,6 +77,9 @@ def convert(
     cappunc convert --to ttml -o out/ season1/      many files
     cappunc convert talk.ctm -o talk.ass
     """
+    from cappunc_cli.application.conversion.converter import Converter
+    from cappunc_cli.application.conversion.made_files import made_jobs, make_files
+
     kind = to or _claimed(output)
     if kind is None:
         raise typer.BadParameter(f"one of {', '.join(FileKind)} is needed", param_hint="--to")
@@ -89,59 +89,28 @@ def convert(
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output)
     with options_checked():
-        jobs = mark_found(_jobs(found, output, kind, resumable(names, output) is not None), names, encoding)
-    from cappunc_cli.application.conversion.converter import Converter
-    from cappunc_cli.application.conversion.language_parts import by_language
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.restoration.options import Options
+        made = made_jobs(found, f".{kind.value}", output, resumable(names, output) is not None)
+    jobs = mark_found(made, names, encoding)
 
-    for name, code, some in by_language(jobs, lang, model, restore, reporter):
-        settings = Settings(name, device, format_name, Options(language=code or None))
-        if name:
-            settings.check()
-        converter = Converter(
-            Fixer(settings, reporter.info, reporter.detail), code, kind.value, restore, speakers, times
-        )
-        for job in some:
-            try:
-                _convert(job, converter, force, reporter)
-            except (BadModel, BrokenPipeError):
-                raise
-            except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_passed_over(error))
+    def maker(fixer: Fixer, own: Language) -> Converter:
+        return Converter(fixer, own, kind.value, restore, speakers, times)
+
+    make_files(
+        jobs,
+        maker,
+        lang=lang,
+        model=model,
+        device=device,
+        format_name=format_name,
+        restore=restore,
+        force=force,
+        reporter=reporter,
+    )
     if reporter.errors:
         raise typer.Exit(1)
-
-
-def _convert(job: Job, converter: Converter, force: bool, reporter: Reporter) -> None:
-    """Write one file, and tell what was done. Raises CappuncError and OSError."""
-    from cappunc_cli.application.processing import refuse_overwriting
-
-    if job.target is not None:
-        refuse_overwriting(job, job.target, "force" if force else "new", instead="")
-    text, encoding = read_text(job.source, job.encoding)
-    reporter.guessed(job.name, encoding.note)
-    document = converter.fixer.read(text, job.file_name)
-    reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
-    output, told = converter.convert(document)
-    data = output.encode("utf-8", "surrogateescape")
-    if job.target is None:
-        write_stdout(data)
-        reporter.info(f"{job.name}: {told}")
-        return
-    write_result(job.target, data)
-    reporter.info(f"{job.name} -> {job.target}: {told}")
 
 
 def _claimed(output: str | None) -> FileKind | None:
     """The kind that the name of a file means."""
     suffix = Path(output or "").suffix.lower().removeprefix(".")
     return next((kind for kind in FileKind if suffix == kind), None)
-
-
-def _jobs(found: Sequence[tuple[str, Path]], output: str | None, kind: FileKind, tree: bool) -> list[Job]:
-    """One job per input, named after the kind."""
-    named = [(source, path.with_suffix(f".{kind.value}")) for source, path in found]
-    if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return [Job(source, None if is_pipe(source) else sibling(source, path.name)) for source, path in named]
-    return plan_jobs(named, output, False, False, tree)

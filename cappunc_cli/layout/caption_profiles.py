@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from math import ceil
 
 from cappunc_cli.layout.caption_limits import Limits
 
@@ -21,6 +23,17 @@ class CaptionProfile:
     gap_frames: int
     source: str
     note: str
+
+    def adapted(self, asked: Mapping[str, float], fps: float | None) -> tuple[Limits, int]:
+        """The limits with the `asked` ones in place of their own, and the frames between two captions.
+
+        With a frame rate the gap is whole frames: the profile's, or as many as hold the milliseconds asked for.
+        """
+        limits = replace(self.limits, **asked)  # type: ignore[arg-type]
+        if fps is None:
+            return limits, self.gap_frames
+        frames = ceil(limits.gap * fps / 1000 - 1e-6) if "gap" in asked else self.gap_frames
+        return replace(limits, gap=round(1000 * frames / fps)), frames
 
 
 @cache

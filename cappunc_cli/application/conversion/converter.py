@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, own_cues, timed_words
 from cappunc_cli.application.conversion.readable import readable, words_json
+from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.errors import BadInput
-from cappunc_cli.languages import Language, language
+from cappunc_cli.languages import Language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
@@ -25,21 +26,25 @@ _VOICED = ("vtt", "ass", "ttml")
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """One file after the other into `kind`, all in one language; the language "" is the model's."""
+    """Makes files of one `kind`."""
 
     fixer: Fixer
-    code: str
+    language: Language
     kind: str
     restore: bool
     speakers: bool = True
     times: bool = False
 
-    def convert(self, document: Document) -> tuple[str, str]:
-        """The new file, which has every word once and in order, and what there is to tell. Raises CappuncError."""
+    def make(self, document: Document, _name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+        """The new file in UTF-8, with every word once and in order, and what there is to tell. Raises CappuncError."""
+        output, told = self._converted(document)
+        return output.encode("utf-8", "surrogateescape"), told
+
+    def _converted(self, document: Document) -> tuple[str, str]:
         texts = list(document.words.texts)
         if self.restore and texts:
             texts = list(next(self.fixer.restore([document])))
-        own = self._language
+        own = self.language
         if self.kind in TEXTS:
             output = readable(document, texts, own, self.kind, self.speakers, self.times)
             return output, _told(f"{len(texts):,} words", left_out(document))
@@ -48,10 +53,6 @@ class Converter:
             _check(output, "json", texts)
             return output, _told(f"{len(texts):,} words", left_out(document))
         return self._captions(document, texts)
-
-    @property
-    def _language(self) -> Language:
-        return language(self.code or self.fixer.model.config.languages[0])
 
     def _captions(self, document: Document, texts: Sequence[str]) -> tuple[str, str]:
         from cappunc_cli import formats
@@ -69,7 +70,7 @@ class Converter:
             texts = changed.words.texts
         else:
             words, note = timed_words(document)
-            made, shown = cut_captions(document, words, texts, self._language, Limits(), how)
+            made, shown = cut_captions(document, words, texts, self.language, Limits(), how)
             texts = texts if len(set(formats.channels(document))) < 2 else shown
             notes = [note, left_out(document)]
         output = render(made, shown, self.kind)

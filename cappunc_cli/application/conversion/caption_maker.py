@@ -1,0 +1,70 @@
+"""`cappunc captions` for one file: words with times cut into captions, or the lines of captions broken anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cappunc_cli.application.conversion.caption_report import report_of, summary
+from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
+from cappunc_cli.application.storage.encodings import Encoding, encode
+from cappunc_cli.languages import Language
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.inspection import Report
+    from cappunc_cli.layout import Limits
+    from cappunc_cli.transcript.words import Document
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionMaker:
+    """Cuts captions of one `kind` within `limits`; what is wrong with them is added to `reports`.
+
+    With `fps` their times are on frames, and at least `gap_frames` lie between two.
+    """
+
+    fixer: Fixer
+    language: Language
+    kind: str
+    limits: Limits
+    restore: bool = True
+    speakers: str = "none"
+    sentences: bool = False
+    fps: float | None = None
+    gap_frames: int = 0
+    reports: list[Report] = field(default_factory=list)
+
+    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+        """The captions in UTF-8, with every word once and in order, and what there is to tell. Raises CappuncError."""
+        from cappunc_cli.layout import render
+        from cappunc_cli.layout.frames import on_frames
+
+        words, note = timed_words(document)
+        texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
+        made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)
+        if self.fps is not None:
+            made = on_frames(made, self.fps, self.gap_frames)
+        report = report_of(name, made, self.language, self.limits)
+        self.reports.append(report)
+        told = f"{len(words):,} words, {summary([report])}"
+        output = render(made, shown, self.kind).encode("utf-8", "surrogateescape")
+        return output, "; ".join(filter(None, (told, note, left_out(document))))
+
+
+@dataclass(frozen=True, slots=True)
+class LineRewrapper:
+    """Breaks the lines of captions anew, `width` characters at most."""
+
+    language: Language
+    width: int
+
+    def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+        """The same captions with other line breaks, and what there is to tell. Raises CappuncError."""
+        from cappunc_cli.formats import rewrap, verify
+        from cappunc_cli.layout import LineBreaker
+
+        own, wide = self.language, self.width
+        output = rewrap(document, lambda texts: LineBreaker(texts, own, wide).best(0, len(texts))[1])
+        verify(document, output, lines=True)
+        return encode(output, encoding), f"{len(document.words):,} words, lines of {wide} characters"
