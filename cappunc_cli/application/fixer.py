@@ -145,7 +145,16 @@ class Fixer:
                 tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
                 for words in texts
             ]
-        return restore_all(texts, self.model, self.settings.options, progress)
+        restored = restore_all(texts, self.model, self.settings.options, progress)
+        return map(self._with_spaces, documents, restored)
+
+    def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
+        from cappunc_cli.formats import RUNNING_TEXT
+        from cappunc_cli.restoration.decoding.mark_spacing import space_marks
+
+        if not document.words or document.format not in RUNNING_TEXT:
+            return new
+        return space_marks(document.words.texts, new, self._language)
 
     def _respelled(self, words: Sequence[Word]) -> list[str]:
         if self._speller is not None:

@@ -54,6 +54,7 @@ from cappunc_cli.transcript.words import Document
 
 __all__ = [
     "FORMATS",
+    "RUNNING_TEXT",
     "Format",
     "Recognised",
     "channels",
@@ -87,6 +88,11 @@ _BEFORE_JSON: dict[str, Format] = {
 }  # fmt: skip
 _AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
+
+#: Text formats in which a word may have a line, a row or an interval of its own.
+_WORD_BY_WORD = frozenset(("textgrid", "tsv", "stm", "ctm"))
+#: Formats whose text is read as it stands.
+RUNNING_TEXT = frozenset(TEXT_FORMATS) - _WORD_BY_WORD
 
 #: Every format by name.
 FORMATS: dict[str, Format] = {**_BEFORE_JSON, **DIALECTS, **_AFTER_JSON}

@@ -6,11 +6,11 @@ from cappunc_cli.languages.language import Language, words
 
 _TITLES = "mme mmes mlle mlles mgr dr drs"
 
-# No space before ; : ! ? as in Switzerland, Belgium and Canada: what is put in touches a word.
 LANGUAGE = Language(
     "fr",
     "French",
     quotes=("«", "»"),
+    spaced=";:!?",
     abbreviations=words(_TITLES, "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc"),
     titles=words(_TITLES),
     linking=words("à au aux d de des du en et l la le les lès sous sur"),

@@ -19,7 +19,8 @@ class Language:
 
     `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
     close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
-    English has it (question and exclamation marks go by what they ask). `always_capital` words
+    English has it (question and exclamation marks go by what they ask). `spaced` marks stand behind a no-break space,
+    as French has them. `always_capital` words
     are capital wherever they stand (`i'm`, Spanish `Sr.`), `always_lower` ones are lower-case
     (`e.g.`); `abbreviations` end in a period that ends no sentence when
     another word follows (`dr`, `vs`); `titles` among
@@ -42,6 +43,7 @@ class Language:
     opening: str = ""
     quotes: tuple[str, str] = ("“", "”")
     quoted_stops: bool = False
+    spaced: str = ""
     always_capital: frozenset[str] = frozenset()
     always_lower: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
