@@ -131,9 +131,11 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
         | {
             "model": BENCH["model"],
             "systems": [
-                {"system": "cappunc", "weights": None, "words_per_second": 2000.0},
+                {"system": "cappunc, SRT to SRT", "weights": None, "words_per_second": 2000.0},
+                {"system": "cappunc en, SRT to SRT", "weights": None, "words_per_second": 1250.0},
                 {"system": "other", "weights": 7_300_000, "words_per_second": 500.0},
             ],
+            "talk": {"words": 2500, "seconds": {"en-fast": 0.9, "en": 1.75}},
         },
         "steps.json": MACHINE
         | {
@@ -159,6 +161,8 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     assert "imports 40 %, fix 60 %." in page
     assert "| 10 files, --jobs 2 | 1.00 | 100 MB |" in page
     assert "| other | 7.3 M | 4.0 |" in page
+    assert "| `en-fast` | 4.0 | 0.90 s |" in page
+    assert "| `en` | 2.5 | 1.75 s |" in page
     assert "| 4 | 999 | 50 % |" in page
     assert page.count("A CPU, 2 cores; model `en` of an earlier version (ffffffffffff)") == 4
     assert "windows of 120/40/10:" in page

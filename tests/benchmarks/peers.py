@@ -1,7 +1,7 @@
 """The systems that users would pick instead, side by side with cappunc: one machine, one run.
 
     pip install 'transformers<5' deepmultilingualpunctuation punctuators sentencepiece onnx torch
-    python tests/benchmarks/peers.py --model en > tests/benchmarks/results/peers.json
+    python tests/benchmarks/peers.py --model en-fast --also en --also multi > tests/benchmarks/results/peers.json
 
 Their weights are not needed: speed depends on sizes alone, so each runs at its true size with random
 weights and an own tokenizer. Speed can be compared so, quality not. Peers get plain words, cappunc a file
@@ -18,6 +18,7 @@ to read and write, which is to their advantage. About four minutes on two cores;
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,6 +40,8 @@ from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.pipeline import Options, load_model
 
 Words = Sequence[str]
+#: Words of a talk of a quarter of an hour.
+TALK = 2_500
 
 
 def pace(words: Words, run: Callable[[Words], object], repeats: int = 3) -> float:
@@ -232,9 +235,24 @@ def cappunc(directory: Path, words: Words) -> Iterator[tuple[str, float, int]]:
         yield f"cappunc, {name} to {name}", round(count / sum(seconds.values()), 2), count
 
 
+def cold_start(model: str, words: Words) -> float:
+    """Seconds of `cappunc fix` for one file, from the command to its end: the fastest of five processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "talk.srt")
+        path.write_text(sample_text.srt(list(words)), encoding="utf-8")
+        command = [sys.executable, "-m", "cappunc_cli", "fix", str(path), "-o", "-", "--quiet", "--model", model]
+        times = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            times.append(time.perf_counter() - begun)
+    return round(min(times), 2)
+
+
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--also", action="append", default=[], metavar="MODEL", help="another model of ours")
     arguments = parser.parse_args()
     less = 8 if arguments.quick else 1
     repeats = 1 if arguments.quick else 2
@@ -255,6 +273,10 @@ def main() -> None:
 
     for name, speed, count in cappunc(directory, words):
         row(name, speed, count, None)
+    for other in arguments.also:
+        for title, speed, count in cappunc(find_model(other), words[: 10_000 // less]):
+            row(title.replace("cappunc", f"cappunc {other}"), speed, count, None)
+    starts = {name: cold_start(name, words[:TALK]) for name in (arguments.model, *arguments.also)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.only in "CNN-BiLSTM":
@@ -284,6 +306,7 @@ def main() -> None:
         "versions": {**top["versions"], **packages},
         "model": {"name": model.config.name, "sha256": model.config.files.get("model.onnx")},
         "systems": rows,
+        "talk": {"words": TALK, "seconds": starts},
     }
     print(json.dumps(report, ensure_ascii=False, indent=1))
 

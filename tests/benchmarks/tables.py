@@ -132,8 +132,26 @@ def peers(report: dict[str, Any]) -> str:
         "Other systems run at their true size with random weights, so this compares speed alone; they get plain words, "
         "without a file around them.\n\n"
         + table(["system", "weights", "cappunc is faster, times"], rows)
+        + _own_models(report)
         + note(report, "peers.json")
     )
+
+
+def _own_models(report: dict[str, Any]) -> str:
+    """How long a talk takes each of our models, beside the pace of the slowest other system."""
+    if "talk" not in report:
+        return ""
+    seconds = report["talk"]["seconds"]
+    pace = {row["system"]: row["words_per_second"] for row in report["systems"]}
+    # The first model is the one that the others are compared with.
+    ours = {model: "cappunc" if i == 0 else f"cappunc {model}" for i, model in enumerate(seconds)}
+    slowest = min(pace, key=pace.__getitem__)
+    rows = [
+        [f"`{model}`", f"{pace[f'{name}, SRT to SRT'] / pace[slowest]:.1f}", f"{seconds[model]:.2f} s"]
+        for model, name in ours.items()
+    ]
+    title = f"`cappunc fix` of {report['talk']['words']:,} words, start included"
+    return "\n" + table(["model", f"times as fast as {slowest}", title], rows)
 
 
 def compare(report: dict[str, Any]) -> str:
