@@ -131,7 +131,7 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
     head = text[:_HEAD]
     for kind in UNSUPPORTED_FORMATS:
         if kind.start is not None and kind.start.match(head):
-            raise UnknownFormat(f"{kind.name}: not supported")
+            raise UnknownFormat(kind.refusal)
     found = next((known for known, module in _BEFORE_JSON.items() if module.sniff(text)), None)
     if found is None and asr_json.sniff(text):
         parsed = asr_json.load(text)
@@ -148,8 +148,8 @@ def _by_name(found: str | None, name: str) -> str:
         return "vtt"  # cues without the WEBVTT line
     if found not in (None, "txt"):
         return found
-    if kind := next((kind.name for kind in UNSUPPORTED_FORMATS if suffix and suffix in kind.suffixes), None):
-        raise UnknownFormat(f"{kind}: not supported")
+    if kind := next((kind for kind in UNSUPPORTED_FORMATS if kind.claims(name)), None):
+        raise UnknownFormat(kind.refusal)
     if claimed in TEXT_FORMATS and claimed != "txt":
         return claimed  # its reader says what is wrong
     if claimed in DIALECTS:

@@ -1,4 +1,4 @@
-"""Kinds of file that cappunc knows by sight and cannot read: never taken for plain text.
+"""Kinds of file that cappunc knows by sight and cannot read: never taken for plain text, unless the user says so.
 
 To support one, write its module, name it in the table of `formats` and take its line out here.
 """
@@ -7,17 +7,33 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from cappunc_cli.formats.timed_text.xml_tags import PROLOG
 
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedFormat:
-    """A kind of file: its name for people, the endings of its files, how its text begins."""
+    """A kind of file: its name for people, the endings of its files, how its text begins, whole names of its files.
+
+    `plain`: it is text, and whoever wants it read as that can say so.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     start: re.Pattern[str] | None = None
+    names: tuple[str, ...] = ()
+    plain: bool = False
+
+    def claims(self, name: str) -> bool:
+        """Whether files of this kind are called so."""
+        path = PurePath(name.lower())
+        return path.suffix in self.suffixes or path.name in self.names
+
+    @property
+    def refusal(self) -> str:
+        """What is said of such a file."""
+        return f"{self.name}: not supported" + ("; --format txt takes it as text" if self.plain else "")
 
 
 def _begins(pattern: str) -> re.Pattern[str]:
@@ -31,18 +47,35 @@ _GAP = r"[ \t]+"
 _RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
 _RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"
 
+_CODE = """
+.py .pyi .pyx .ipynb .c .h .cc .cpp .cxx .hh .hpp .cs .java .kt .kts .scala .groovy .gradle .swift .m .mm .go .rs .zig
+.js .mjs .cjs .jsx .ts .tsx .vue .svelte .css .scss .sass .less .php .rb .pl .pm .lua .tcl .r .jl .hs .ml .mli .ex .exs
+.erl .clj .lisp .el .scm .f90 .f95 .pas .vb .dart .asm .s .sql .proto .graphql .sh .bash .zsh .fish .ps1 .bat .cmd .awk
+.tex .sty .cls .bib .cmake .mk .toml .ini .cfg .yaml .yml
+"""
+_CODE_NAMES = """
+makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakelists.txt requirements.txt
+"""
+
 #: Looked at in this order.
 UNSUPPORTED_FORMATS = (
     UnsupportedFormat("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
     UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),
     UnsupportedFormat("MicroDVD subtitles", (".sub",), _begins(r"\{[0-9]+\}\{[0-9]*\}")),
     UnsupportedFormat("RTTM, a table of who speaks when", (".rttm",), _begins(_RTTM)),
-    UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]")),
+    UnsupportedFormat("a web page", (".html", ".htm"), _begins(rf"{PROLOG}<html[\s>]"), plain=True),
     UnsupportedFormat("RTF", (".rtf",), _begins(r"\{\\rtf")),
     UnsupportedFormat("PDF", (".pdf",), _begins("%PDF-")),
     UnsupportedFormat("a Zip archive or an office document", (".zip", ".docx", ".odt", ".xlsx"), _begins("PK\x03\x04")),
     UnsupportedFormat("DCSubtitle, the captions of digital cinema", (), _begins(rf"{PROLOG}<DCSubtitle[\s>]")),
     UnsupportedFormat("XML", (".xml", ".eaf"), _begins(rf"(?!{PROLOG}<{_KNOWN_ROOT}[\s/>])<\?xml\b")),
     UnsupportedFormat("a table", (".csv",)),
+    UnsupportedFormat(
+        "program code or settings",
+        tuple(_CODE.split()),
+        re.compile(r"\ufeff?#![ \t]*/\S"),
+        tuple(_CODE_NAMES.split()),
+        plain=True,
+    ),
     UnsupportedFormat("audio or video", (".mp3", ".wav", ".m4a", ".mp4", ".mkv", ".flac", ".ogg", ".webm")),
 )

@@ -374,6 +374,29 @@ def test_a_name_refuses_what_its_content_does_not_deny() -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["x.py", "X.PY", "main.c", "app.js", "run.sh", "site.css", "paper.tex", "set.toml", "Makefile", "CMakeLists.txt"],
+)
+def test_program_code_is_text_only_where_the_user_says_so(name: str) -> None:
+    with pytest.raises(UnknownFormat, match=r"program code.*; --format txt takes it as text"):
+        formats.detect("if it is so then\n", name)
+    assert formats.recognise("if it is so then\n", name, "txt").format == "txt"
+    assert formats.detect(SRT_CUE + "hi", name) == "srt"
+
+
+def test_a_script_is_told_by_its_first_line() -> None:
+    for first in ("#!/bin/sh", "#! /usr/bin/env python3"):
+        with pytest.raises(UnknownFormat, match="program code"):
+            formats.detect(f"{first}\necho hello\n")
+    assert formats.detect("#!hello there\n") == "txt"
+
+
+@pytest.mark.parametrize("name", ["talk.txt", "talk.md", "talk.text", "talk", "talk.2024", "makefile-talk.txt"])
+def test_text_stays_text(name: str) -> None:
+    assert formats.detect("if it is so then\n", name) == "txt"
+
+
+@pytest.mark.parametrize(
     ("old", "new", "what"),
     [
         ("hello there", "hello their", "another"),
