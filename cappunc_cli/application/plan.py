@@ -17,6 +17,7 @@ from cappunc_cli.application.storage.urls import (
     is_url,
     is_url_directory,
     match_url,
+    url_exists,
     walk_url,
 )
 from cappunc_cli.errors import BadOption, CappuncError, UnknownFormat
@@ -280,17 +281,29 @@ def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
 
 
 def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
-    if is_url(output):
-        one = len(found) == 1 and not tree and not output.endswith("/") and not is_url_directory(output)
-        url = Url(output)
-        return _to_directory(found, url) if not one else [Job(found[0][0], url)]
-    root = Path(output)
-    is_file = not root.is_dir() and not output.endswith(("/", os.sep))
-    if len(found) == 1 and not tree and is_file:
+    root: Target = Url(output) if is_url(output) else Path(output)
+    directory = _is_directory(root, output, found[0])
+    if len(found) == 1 and not tree and not directory:
         return [Job(found[0][0], root)]
-    if (root.exists() and not root.is_dir()) or (is_file and root.suffix.lower() in suffixes_of(None)):
-        raise BadOption(f"{output} is no directory, and several files cannot become one", option="-o")
+    if isinstance(root, Path):
+        is_file = os.path.lexists(root) and not root.is_dir()
+        if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
+            raise BadOption(f"{output} is no directory, and several files cannot become one", option="-o")
     return _to_directory(found, root)
+
+
+def _is_directory(root: Target, output: str, first: tuple[str, Path]) -> bool:
+    """Whether the result of one file goes below `output`: what is there decides, or else how it is written.
+
+    A name without a suffix is none for a result that has one: `fix *.srt -o fixed` may have matched one file.
+    """
+    source, name = first
+    if output.endswith(("/", os.sep)):
+        return True
+    bare = source != PIPE and bool(name.suffix) and not root.suffix
+    if isinstance(root, Url):
+        return is_url_directory(output) or (bare and not url_exists(output))
+    return root.is_dir() or (bare and not os.path.lexists(root))
 
 
 def _to_directory(found: Sequence[tuple[str, Path]], root: Target) -> list[Job]:

@@ -125,7 +125,11 @@ def _not_empty(name: str | None) -> str | None:
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE|DIR", callback=_not_empty, help="Where to write; - is standard output."
+        "--output",
+        "-o",
+        metavar="FILE|DIR",
+        callback=_not_empty,
+        help="Where to write; - is standard output. A name without a suffix, or with / at its end, is a directory.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")]

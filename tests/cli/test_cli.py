@@ -171,7 +171,7 @@ def test_output_to_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -
         ("-", "new.json", "is srt and stays so, new.json is no name for that"),
         ("talk.json", "new.ndjson", None),
         ("talk.srt", "talk.srt.new", None),
-        ("talk.srt", "new", None),
+        ("talk.srt", ".new.old", None),
         ("talk.txt", "new.txt", None),  # captions under a name for plain text, and so they stay
         ("talk.xml", "new.txt", "is srt and stays so"),
         ("empty.json", "new.srt", None),
@@ -212,6 +212,40 @@ def test_many_files_into_a_directory(tmp_path: Path, tiny: tuple[str, str], fixe
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == dict.fromkeys(
         ["a.srt", "b.srt", "c.srt"], fixed
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "made"),
+    [
+        ("talk.srt", "fixed", "fixed/talk.srt"),  # `*.srt` with one match
+        ("talk.srt", "fixed/", "fixed/talk.srt"),
+        ("talk.srt", "deep/fixed", "deep/fixed/talk.srt"),
+        ("talk.srt", "fixed.2024/", "fixed.2024/talk.srt"),
+        ("talk.srt", "fixed.2024", "fixed.2024"),
+        ("talk.srt", "there", "there/talk.srt"),
+        ("talk", "fixed", "fixed"),
+        ("-", "fixed", "fixed"),
+    ],
+)
+def test_a_name_without_a_suffix_is_a_directory(
+    tmp_path: Path, tiny: tuple[str, str], fixed: bytes, source: str, output: str, made: str
+) -> None:
+    for name in ("talk.srt", "talk"):
+        talk(tmp_path, name)
+    (tmp_path / "there").mkdir()
+    run = cappunc("fix", *tiny, source, "-o", output, data=SRT.encode(), cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / made).read_bytes() == fixed
+
+
+def test_a_file_without_a_suffix_stays_a_file(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    talk(tmp_path)
+    talk(tmp_path, "fixed", "precious")
+    run = cappunc("fix", *tiny, "talk.srt", "-o", "fixed", cwd=tmp_path)
+    assert run.returncode == 1
+    assert run.stderr == b"cappunc: fixed: exists already; --force overwrites it\n"
+    assert cappunc("fix", *tiny, "--force", "talk.srt", "-o", "fixed", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "fixed").read_bytes() == fixed
 
 
 def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
