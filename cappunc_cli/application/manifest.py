@@ -1,8 +1,9 @@
 """The record of a former run in an output directory, so that the next one can go on where it stopped.
 
 `cappunc fix DIR -o OUT` appends one line to OUT/.cappunc.jsonl for each file, just before the result gets its name:
-its path, the state of the input when it was read and of the result, and a hash of model and options. A run that is
-killed in between leaves a line about a result that is not there, never a result without its line.
+its path and that of the input, the state of the input when it was read and of the result, and a hash of model and
+options. A run that is killed in between leaves a line about a result that is not there, never a result without its
+line.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import __version__
+from cappunc_cli.application.storage.urls import is_url
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _PLAINLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr
 
 #: Size and time of last change of a file; None where there is none.
 State = tuple[int, int] | None
+#: The states of an input and its result, the hash of the settings, the input; None in a record of an older version.
+Entry = tuple[State, State, object, object]
 
 
 def settings_signature(settings: Settings, encoding: str | None = None) -> str:
@@ -65,27 +69,36 @@ class Manifest:
         self._forget()
 
     def _forget(self) -> None:
-        self._known: dict[str, list[tuple[State, State, object]]] = {}
+        self._known: dict[str, list[Entry]] = {}
         #: So many bytes of the record are known.
         self._read = 0
         self._handle: int | None = None
         self._lock = threading.Lock()
 
-    def is_ours(self, target: Path) -> bool:
-        """Whether the file is as a run has written it, be it a moment ago: nobody else's work is lost with it."""
-        state = state_of(target)
-        return state is not None and any(output == state for _, output, _ in self._entries(target, state))
+    def is_ours(self, target: Path, source: str) -> bool:
+        """Whether the file is as a run has written it of this input, be it a moment ago: no work is lost with it."""
+        made = state_of(target)
+        if made is None:
+            return False
+        inputs = (None, self._input(source))
+        return any(output == made and of in inputs for _, output, _, of in self._entries(target, made))
 
     def is_done(self, source: str, target: Path) -> bool:
         """Whether the file is ours, of this very input, by the same model and options."""
         read, made = state_of(Path(source)), state_of(target)
         if read is None or made is None:
             return False
-        return (read, made, self._signature) in self._entries(target, made)
+        return (read, made, self._signature) in (entry[:3] for entry in self._entries(target, made))
 
-    def add(self, target: Path, read: State, made: State) -> None:
+    def add(self, target: Path, source: str, read: State, made: State) -> None:
         """Remember a file that is about to be written, from an input as it was `read`. Raises CappuncError."""
-        entry = {"file": self._key(target), "input": read, "output": made, "with": self._signature}
+        entry = {
+            "file": self._key(target),
+            "of": self._input(source),
+            "input": read,
+            "output": made,
+            "with": self._signature,
+        }
         line = json.dumps(entry).encode() + b"\n"
         try:
             with self._lock:
@@ -118,16 +131,16 @@ class Manifest:
             os.write(handle, b"\n")
         return handle
 
-    def _entries(self, target: Path, state: State) -> list[tuple[State, State, object]]:
+    def _entries(self, target: Path, state: State) -> list[Entry]:
         """The entries of a file; what others have written meanwhile is read where its `state` is news."""
         with self._lock:
             key = self._key(target)
-            if not any(output == state for _, output, _ in self._known.get(key, ())):
+            if not any(output == state for _, output, *_ in self._known.get(key, ())):
                 for file, entry in self._news():
                     self._known.setdefault(file, []).append(entry)
             return self._known.get(key, [])
 
-    def _news(self) -> Iterator[tuple[str, tuple[State, State, object]]]:
+    def _news(self) -> Iterator[tuple[str, Entry]]:
         """The lines that have come since the last look; one that is torn or not ours counts for nothing."""
         try:
             handle = os.open(self._path, os.O_RDONLY | _PLAINLY)
@@ -141,12 +154,28 @@ class Manifest:
         for line in data[:whole].split(b"\n"):
             try:
                 entry = json.loads(line)
-                yield str(entry["file"]), (_state(entry["input"]), _state(entry["output"]), entry.get("with"))
+                yield (
+                    str(entry["file"]),
+                    (
+                        *(_state(entry["input"]), _state(entry["output"])),
+                        *(entry.get("with"), entry.get("of")),
+                    ),
+                )
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue
 
     def _key(self, target: Path) -> str:
         return target.relative_to(self._root).as_posix()
+
+    def _input(self, source: str) -> str:
+        """The input as it is seen from the output directory: both may be moved, and be called from anywhere."""
+        if is_url(source):
+            return source
+        path = os.path.realpath(source)
+        try:
+            return Path(os.path.relpath(path, os.path.realpath(self._root))).as_posix()
+        except ValueError:  # it is on another drive
+            return path
 
 
 def state_of(path: Path) -> State:

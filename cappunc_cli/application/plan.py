@@ -121,11 +121,17 @@ def replaceable(
     return list(kept.values())
 
 
-def resumable(names: Sequence[str], output: str | None) -> Path | None:
-    """The output directory if whole directories go there: then a record is kept of what is done."""
-    if output in (None, PIPE) or is_url(output) or not any(name != PIPE and Path(name).is_dir() for name in names):
+def names_directory(names: Sequence[str]) -> bool:
+    """Whether any of the inputs is a directory, of which nobody knows how many files are in it."""
+    return any(name != PIPE and Path(name).is_dir() for name in names)
+
+
+def output_directory(jobs: Sequence[Job], output: str | None) -> Path | None:
+    """The directory that `output` is, if the results go there: then a record is kept of what is done."""
+    if output in (None, PIPE) or is_url(output):
         return None
-    return Path(output or "")
+    root = Path(output or "")
+    return None if any(job.target == root for job in jobs) else root
 
 
 def plan_jobs(

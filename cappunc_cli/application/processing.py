@@ -238,8 +238,8 @@ def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest 
             refuse_replacing(target, read.digest)
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
-        if manifest is not None:
-            manifest.add(target, read.state, state(made))
+        if manifest is not None and not is_pipe(job.source):  # what comes through a pipe next time is something else
+            manifest.add(target, job.source, read.state, state(made))
 
     try:
         try:
@@ -298,5 +298,5 @@ def refuse_overwriting(
         return
     if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
         raise CappuncError(f"is the input itself{instead}", str(target))
-    if mode == "new" and (manifest is None or not manifest.is_ours(target)):
+    if mode == "new" and (manifest is None or not manifest.is_ours(target, job.source)):
         raise CappuncError("exists already; --force overwrites it", str(target))

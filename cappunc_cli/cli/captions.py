@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import check_name, find_inputs, mark_found, resumable
+from cappunc_cli.application.plan import check_name, find_inputs, mark_found, names_directory
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
@@ -183,7 +183,7 @@ def captions(
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
-    tree = resumable(names, output) is not None
+    tree = names_directory(names)
     with options_checked():
         made = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
     jobs = mark_found(made, names, encoding)

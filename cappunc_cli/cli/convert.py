@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import find_inputs, mark_found, resumable
+from cappunc_cli.application.plan import find_inputs, mark_found, names_directory
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli.parameters import (
     Device,
@@ -89,7 +89,7 @@ def convert(
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output)
     with options_checked():
-        made = made_jobs(found, f".{kind.value}", output, resumable(names, output) is not None)
+        made = made_jobs(found, f".{kind.value}", output, names_directory(names))
     jobs = mark_found(made, names, encoding)
 
     def maker(fixer: Fixer, own: Language) -> Converter:

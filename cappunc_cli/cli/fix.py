@@ -16,9 +16,10 @@ from cappunc_cli.application.plan import (
     find_inputs,
     holds_many,
     mark_found,
+    names_directory,
+    output_directory,
     plan_jobs,
     replaceable,
-    resumable,
 )
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name
@@ -213,14 +214,14 @@ def fix(
         found = replaceable(
             found, names, lambda source: reporter.failure(f"{source}: a link out of its directory", True)
         )
-    root = resumable(names, output)
     with options_checked():
         if diff:
             jobs = [Job(source, None) for source, _ in found]
         else:
-            jobs = plan_jobs(found, output, in_place, _is_terminal(), tree=root is not None)
+            jobs = plan_jobs(found, output, in_place, _is_terminal(), tree=names_directory(names))
         jobs = mark_found(jobs, names, encoding)
         check_name(jobs, format_name)
+    root = output_directory(jobs, output)
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.language_detection import by_model

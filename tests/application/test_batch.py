@@ -199,11 +199,6 @@ def test_other_options_do_everything_anew_but_nobody_elses_work(tree: Path) -> N
     assert not any(b"?" in data for name, data in contents(tree / "out").items())
 
 
-def test_named_files_leave_no_record(tree: Path) -> None:
-    assert cappunc("in/0.txt", "in/2.txt", "-o", "out", cwd=tree).returncode == 0
-    assert sorted(p.name for p in (tree / "out").iterdir()) == ["0.txt", "2.txt"]
-
-
 def test_a_tree_of_one_file_becomes_a_tree(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/talk.txt").write_text("hello cat\n")
@@ -373,18 +368,67 @@ def test_a_record_knows_its_own(tmp_path: Path) -> None:
     source.write_text("x")
     target.write_text("y")
     early = Manifest(tmp_path, "one")
-    assert not early.is_ours(target)
+    assert not early.is_ours(target, str(source))
     manifest = Manifest(tmp_path, "one")
-    manifest.add(target, state_of(source), state_of(target))
+    manifest.add(target, str(source), state_of(source), state_of(target))
     manifest.close()
     entry = json.loads((tmp_path / NAME).read_text())
     assert (entry["file"], entry["with"]) == ("b", "one")
-    assert early.is_ours(target)  # written by another run that still goes on
+    assert early.is_ours(target, str(source))  # written by another run that still goes on
     assert Manifest(tmp_path, "one").is_done(str(source), target)
     assert not Manifest(tmp_path, "two").is_done(str(source), target)
-    assert Manifest(tmp_path, "two").is_ours(target)
+    assert Manifest(tmp_path, "two").is_ours(target, str(source))
+    assert not early.is_ours(target, str(tmp_path / "c"))
     target.write_text("yy")
-    assert not Manifest(tmp_path, "one").is_ours(target)
+    assert not Manifest(tmp_path, "one").is_ours(target, str(source))
+
+
+def test_a_record_of_an_older_version_is_one(tmp_path: Path) -> None:
+    target = tmp_path / "b"
+    target.write_text("y")
+    (tmp_path / NAME).write_text(
+        json.dumps({"file": "b", "input": None, "output": state_of(target), "with": "one"}) + "\n"
+    )
+    assert Manifest(tmp_path, "two").is_ours(target, "a")
+
+
+def test_a_list_of_files_is_resumed_as_a_directory_is(tree: Path) -> None:
+    names = [f"in/{i}.txt" for i in range(0, 10, 2)]
+    assert cappunc(*names[:3], "-o", "out", cwd=tree).returncode == 0
+    before = contents(tree / "out")
+    times = {path: path.stat().st_mtime_ns for path in (tree / "out").glob("*.txt")}
+    run = cappunc(*names, "-o", "out", cwd=tree)
+    assert run.returncode == 0
+    assert b"2 files fixed, 3 up to date" in run.stderr
+    assert len(contents(tree / "out")) == 5
+    assert contents(tree / "out").items() >= before.items()
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    # One of them alone, called from elsewhere, by two processes: it is all the same record.
+    assert b"0 files fixed, 1 up to date" in cappunc(tree / names[0], "-o", tree / "out", cwd=tree.parent).stderr
+    assert b"0 files fixed, 5 up to date" in cappunc("--jobs", "2", *names, "-o", "out/", cwd=tree).stderr
+
+
+def test_a_result_of_another_file_is_not_overwritten(tree: Path) -> None:
+    for folder in ("one", "two"):
+        (tree / folder).mkdir()
+        (tree / folder / "a.txt").write_text(f"hello {folder} hello anna\n")
+    assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
+    before = contents(tree / "out")
+    run = cappunc("two/a.txt", "-o", "out", cwd=tree)
+    assert (run.returncode, run.stderr) == (1, b"cappunc: out/a.txt: exists already; --force overwrites it\n")
+    assert contents(tree / "out") == before
+    (tree / "one/a.txt").write_text("hello again\n")
+    assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
+    assert contents(tree / "out") != before
+
+
+def test_a_pipe_is_another_input_each_time(tree: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "-", "-o", "out/"]
+    codes = [
+        subprocess.run(command, input=data, cwd=tree, capture_output=True, check=False).returncode
+        for data in (b"hello anna", b"hello london")
+    ]
+    assert codes == [0, 1]
 
 
 def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
@@ -393,7 +437,7 @@ def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
     source.write_text("x")
     target.write_text("y")
     manifest = Manifest(tmp_path, "one")
-    manifest.add(target, state_of(source), state_of(target))
+    manifest.add(target, str(source), state_of(source), state_of(target))
     manifest.close()
     assert Manifest(tmp_path, "one").is_done(str(source), target)
 
