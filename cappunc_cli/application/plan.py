@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from cappunc_cli.application.storage.files import PIPE, about, is_pipe, read_text
 from cappunc_cli.application.storage.urls import (
@@ -51,25 +51,30 @@ class Job:
         return "" if self.source == PIPE else Path(self.source).name
 
 
-def fixed_name(source: Path) -> str:
+def fixed_name(source: PurePath) -> str:
     """`talk.en.srt` becomes `talk.en.fixed.srt`."""
     return f"{source.stem}.fixed{source.suffix}"
 
 
 def find_inputs(
-    names: Sequence[str], format_name: str | None, refuse: Callable[[CappuncError], None], output: str | None = None
+    names: Sequence[str],
+    format_name: str | None,
+    refuse: Callable[[CappuncError], None],
+    output: str | None = None,
+    results: bool = False,
 ) -> list[tuple[str, Path]]:
     """Each input file with the path that it has below an output directory.
 
     A pattern (`season*/*.srt`) that no file is called by stands for the files that match it.
     Directories are searched for files of a format (None: of any); what a former run left
-    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`.
+    beside its inputs (`talk.fixed.srt`) is no input, nor are hidden files and what lies below `output`. Where `results`
+    are asked for they stand for what they were made of.
     `refuse` hears of directories that cannot be read, and of pipes in one. Raises CappuncError where no file is found.
     """
     suffixes = suffixes_of(format_name)
     own = None if output in (None, PIPE) or is_url(output) else Path(output or "").resolve()
     unread: list[OSError] = []
-    found = [pair for name in names for pair in _expand(name, suffixes, own, unread.append)]
+    found = [pair for name in names for pair in _expand(name, suffixes, own, unread.append, results)]
     if is_url(output):
         below = f"{str(output).rstrip('/')}/"
         found = [pair for pair in found if not pair[0].startswith(below)]
@@ -95,8 +100,9 @@ def jobs_to_read(
     format_name: str | None = None,
     encoding: str | None = None,
 ) -> list[Job]:
-    """Jobs that write nothing: the files of `find_inputs`. Raises what that does."""
-    return mark_found([Job(source, None) for source, _ in find_inputs(names, format_name, refuse)], names, encoding)
+    """Jobs that write nothing: the files of `find_inputs`, results before originals. Raises what that does."""
+    found = find_inputs(names, format_name, refuse, results=True)
+    return mark_found([Job(source, None) for source, _ in found], names, encoding)
 
 
 def replaceable(
@@ -193,13 +199,13 @@ def suffixes_of(format_name: str | None) -> frozenset[str]:
 
 
 def _expand(
-    name: str, suffixes: Collection[str], output: Path | None, unread: Callable[[OSError], None]
+    name: str, suffixes: Collection[str], output: Path | None, unread: Callable[[OSError], None], results: bool
 ) -> Iterator[tuple[str, Path]]:
     path = Path(name)
     if name == PIPE:
         yield PIPE, Path("stdin")
     elif is_url(name):
-        yield from _expand_url(name, suffixes)
+        yield from _expand_url(name, suffixes, results)
     elif is_pattern(name) and not os.path.lexists(path):
         for source, relative in match_paths(name):
             yield source, Path(relative)
@@ -208,24 +214,22 @@ def _expand(
     else:
         for folder, folders, names in os.walk(path, onerror=unread):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is(Path(folder, f), output))
-            for file in sorted(names):
+            for file in _to_read(sorted(names), suffixes, results):
                 here = Path(folder, file)
-                if not is_transcript_name(file, suffixes):
-                    continue
                 if is_pipe(str(here)):  # it would be waited for, for ever if nobody writes into it
                     unread(OSError(errno.EINVAL, "is a pipe; name it to have it read", str(here)))
                 else:
                     yield str(here), here.relative_to(path)
 
 
-def _expand_url(url: str, suffixes: Collection[str]) -> Iterator[tuple[str, Path]]:
+def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[tuple[str, Path]]:
     if is_pattern(url):
         for entry in match_url(url):
             yield entry.source, Path(entry.relative)
     elif is_url_directory(url):
-        for entry in walk_url(url):
-            if is_transcript_name(entry.relative, suffixes):
-                yield entry.source, Path(entry.relative)
+        below = {entry.relative: entry.source for entry in walk_url(url)}
+        for relative in _to_read(list(below), suffixes, results):
+            yield below[relative], Path(relative)
     else:
         yield url, Path(PurePosixPath(url).name)
 
@@ -253,7 +257,20 @@ def holds_many(name: str) -> bool:
 def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
     """Whether a file that lies in a directory may be a transcript by its name, and is no result beside its input."""
     path = PurePosixPath(relative)
-    return path.suffix.lower() in suffixes and not path.name.startswith(".") and not path.stem.endswith(".fixed")
+    return _may_be_read(path, suffixes) and not path.stem.endswith(".fixed")
+
+
+def _may_be_read(path: PurePosixPath, suffixes: Collection[str]) -> bool:
+    return path.suffix.lower() in suffixes and not path.name.startswith(".")
+
+
+def _to_read(names: Sequence[str], suffixes: Collection[str], results: bool) -> list[str]:
+    """Those that may be transcripts: without the results beside them, or else without those that have a result."""
+    if not results:
+        return [name for name in names if is_transcript_name(name, suffixes)]
+    there = [path for path in map(PurePosixPath, names) if _may_be_read(path, suffixes)]
+    known = set(there)
+    return [str(path) for path in there if path.with_name(fixed_name(path)) not in known]
 
 
 def _place_of(source: str) -> Target:

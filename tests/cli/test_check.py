@@ -246,3 +246,17 @@ def test_usage_errors() -> None:
 def test_stretches_are_runs_of_the_same_lack() -> None:
     found = find_lack(expectation(text(50)), stripped(text(50), 0, 50, True, Case.LOWER), [False] * 50)
     assert unrestored_spans(found) == [UnrestoredSpan(0, 50, True, True)]
+
+
+@pytest.mark.parametrize("command", ["check", "review"])
+def test_the_results_in_a_directory_are_judged(tmp_path: Path, tiny_model: Path, command: str) -> None:
+    names = ("a.fixed.srt", "a.srt", "b.srt", "deep/c.fixed.srt", "deep/.d.srt")
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in names:
+        (tmp_path / "in" / name).write_bytes(HALF.read_bytes())
+    run = cappunc(command, "--model", tiny_model, "--json", "in", cwd=tmp_path)
+    assert [report["file"] for report in json.loads(run.stdout)] == [
+        "in/a.fixed.srt",
+        "in/b.srt",
+        "in/deep/c.fixed.srt",
+    ]
