@@ -175,12 +175,19 @@ def _known(marks: str | None) -> str | None:
     return marks
 
 
+_OF_THESE = f"Use only these marks of {MARKS} (others become the nearest)"
 Marks = Annotated[
     str | None,
     typer.Option(
         metavar="MARKS",
         callback=_known,
-        help=f"Use only these marks of {MARKS} (others become the nearest); “” and – if named.",
+        help=f"{_OF_THESE}; “” and – if named, of models that know them (English: none does).",
+    ),
+]
+LiveMarks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARKS", callback=_known, help=f"{_OF_THESE}; – if named, of models that know it (English: none does)."
     ),
 ]
 Sensitivity = Annotated[

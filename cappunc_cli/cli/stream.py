@@ -17,7 +17,16 @@ from cappunc_cli.application.language_detection import AUTO, DEFAULT, model_for
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, standard_input, write_stdout
-from cappunc_cli.cli.parameters import Device, EngineName, Marks, ModelByLanguage, Pauses, Sensitivity, code_of, finite
+from cappunc_cli.cli.parameters import (
+    Device,
+    EngineName,
+    LiveMarks,
+    ModelByLanguage,
+    Pauses,
+    Sensitivity,
+    code_of,
+    finite,
+)
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -57,7 +66,7 @@ def stream(
         typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, a stream each (needs cappunc[live])."),
     ] = None,
     device: Device = "auto",
-    marks: Marks = None,
+    marks: LiveMarks = None,
     sensitivity: Sensitivity = 0.5,
     pauses: Pauses = True,
 ) -> None:

@@ -8,6 +8,7 @@ from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import languages_with
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 
@@ -64,7 +65,9 @@ class Options:
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):
-            raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}")
+            others = ", ".join(languages_with(missing[0]))
+            hint = f"; there are models that do for {others}" if others else ""
+            raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}{hint}")
         return frozenset(asked)
 
     def windows(self, config: ModelConfig) -> tuple[int, int, int]:

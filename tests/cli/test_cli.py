@@ -437,7 +437,7 @@ def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...
         (("--lang", "klingon", "--model", ""), "no model ''"),
         (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
         (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
-        (("--marks", "“"), "the model tiny does not restore '“'"),
+        (("--marks", "“"), "the model tiny does not restore '“'; there are models that do for ca, de, es, "),
         (("--glossary", "none.txt"), "--glossary: none.txt: No such file"),
         (("--diacritics", "restore"), "--diacritics restore: nothing is known"),
     ],
@@ -447,6 +447,14 @@ def test_options_that_mean_nothing(tiny: tuple[str, str], arguments: tuple[str, 
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.decode().startswith(f"cappunc: {message}")
     assert run.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(("command", "offered"), [("fix", True), ("review", True), ("stream", False)])
+def test_help_offers_the_marks_that_models_have(command: str, offered: bool) -> None:
+    parameters = {p.opts[0]: p for p in get_command(app).commands[command].params}  # type: ignore[attr-defined]
+    told = str(parameters["--marks"].help)
+    assert ("“”" in told) is offered
+    assert "English: none does" in told
 
 
 @pytest.mark.parametrize(

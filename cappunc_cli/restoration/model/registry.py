@@ -10,7 +10,7 @@ from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.model.config import ModelConfig, Transitions
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, EngineSpec
-from cappunc_cli.transcript.labels import fold
+from cappunc_cli.transcript.labels import PairedMark, fold
 
 __all__ = [
     "ModelConfig",
@@ -18,6 +18,7 @@ __all__ = [
     "find_model",
     "find_model_for",
     "installed",
+    "languages_with",
     "model_languages",
     "model_roots",
     "read_lexicon",
@@ -56,6 +57,12 @@ def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
 def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
     """The codes of all languages that have a model, sorted."""
     return sorted({code for config in _configs(engine).values() for code in config.languages})
+
+
+def languages_with(mark: PairedMark) -> list[str]:
+    """The codes of all languages of which a model, whatever its engine, restores a paired mark, sorted."""
+    known = [config for engine in ENGINES.values() for config in _configs(engine).values()]
+    return sorted({code for config in known if mark in config.around for code in config.languages})
 
 
 def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
