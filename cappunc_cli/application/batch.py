@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.garbage_collection import collect_rarely
+from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import JobOutcome, Mode, process_jobs
@@ -28,7 +29,7 @@ _FILES_TOLD = 20
 class BatchSummary:
     """Summary of a command's files: how many there are, were done before, are fixed, are no transcripts, failed.
 
-    `stopped`: the rest would have failed the same way.
+    `stopped`: the rest would have failed the same way. `terms` hears of those of the glossary.
     """
 
     asked: int = 0
@@ -38,6 +39,7 @@ class BatchSummary:
     failed: int = 0
     words: int = 0
     stopped: bool = False
+    terms: TermCheck | None = None
     begun: float = field(default_factory=time.perf_counter)
 
     def tell(self, reporter: Reporter) -> None:
@@ -86,6 +88,8 @@ def run_batch(
             tally.passed += outcome.passed
             tally.failed += outcome.error is not None and not outcome.passed
             tally.fixed += outcome.error is None
+            if tally.terms is not None and outcome.terms is not None:
+                tally.terms.hear(outcome.terms)
             _report(outcome, reporter, len(todo) <= _FILES_TOLD, mode)
             steps.done(outcome.job.name)
             if outcome.fatal:

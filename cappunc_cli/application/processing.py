@@ -31,6 +31,7 @@ from cappunc_cli.application.storage.urls import Target, Url, is_url, url_exists
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
+    from cappunc_cli.restoration.terms import Sightings
     from cappunc_cli.transcript.words import Document, Notice
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input.
@@ -64,6 +65,8 @@ class JobOutcome:
     fatal: bool = False
     trace: str | None = None
     guessed: str = ""
+    #: The terms of the glossary that are in it, if there is one.
+    terms: Sightings | None = None
     #: The error in parts: what is wrong, and in which line of the file, if in one.
     reason: str = ""
     line: int | None = None
@@ -216,7 +219,9 @@ def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: M
         return failed(job, error)
     seconds = found.seconds + time.perf_counter() - begun
     told = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
-    return JobOutcome(job, fixed.notices, *told, guessed=read.encoding.note if fixed.words else "")
+    glossary = fixer.settings.options.glossary
+    seen = glossary.sightings(new) if glossary.terms else None
+    return JobOutcome(job, fixed.notices, *told, guessed=read.encoding.note if fixed.words else "", terms=seen)
 
 
 def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest | None) -> JobOutcome:

@@ -18,6 +18,7 @@ from cappunc_cli.cli.parameters import (
     FilesFrom,
     Force,
     FormatName,
+    Glossaries,
     Lang,
     ModelByLanguage,
     Nul,
@@ -119,6 +120,7 @@ def captions(
     restore: Annotated[
         bool, typer.Option("--restore/--no-restore", help="Whether stretches without marks or case are restored first.")
     ] = True,
+    glossary: Glossaries = None,
     force: Force = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
@@ -210,6 +212,7 @@ def captions(
         model=model,
         device=device,
         format_name=format_name,
+        glossary=glossary,
         restore=restore and not rewrap,
         force=force,
         reporter=reporter,

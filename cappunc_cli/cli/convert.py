@@ -16,6 +16,7 @@ from cappunc_cli.cli.parameters import (
     Files,
     Force,
     FormatName,
+    Glossaries,
     Lang,
     ModelByLanguage,
     Output,
@@ -56,6 +57,7 @@ def convert(
     times: Annotated[
         bool, typer.Option("--times/--no-times", help="Of txt and md: when each paragraph begins.")
     ] = False,
+    glossary: Glossaries = None,
     force: Force = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
@@ -102,6 +104,7 @@ def convert(
         model=model,
         device=device,
         format_name=format_name,
+        glossary=glossary,
         restore=restore,
         force=force,
         reporter=reporter,

@@ -33,6 +33,7 @@ from cappunc_cli.cli.parameters import (
     FilesFrom,
     Force,
     FormatName,
+    Glossaries,
     Lang,
     Marks,
     ModelByLanguage,
@@ -132,9 +133,7 @@ def fix(
         Existing,
         typer.Option(help="Marks and capitals that are there: auto restores only the stretches that lack them."),
     ] = Existing.AUTO,
-    glossary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Terms, one a line, that are written as they stand there.")
-    ] = None,
+    glossary: Glossaries = None,
     attach: Annotated[
         bool, typer.Option("--attach", help="Marks that are entries of their own (AWS, Rev.ai …) come onto the words.")
     ] = False,
@@ -183,9 +182,8 @@ def fix(
             raise typer.BadParameter("goes with --ray, or with directories that have URLs", param_hint=option)
     # An archive's list of a million names is read as it is needed.
     names = list(map(checked_name, files or [])) if archive else names_asked(files, files_from, nul, context)
-    from cappunc_cli.application.glossary_file import load_glossary
+    from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.pipeline import Options
-    from cappunc_cli.restoration.terms import Glossary
 
     options = Options(
         marks=marks,
@@ -195,7 +193,7 @@ def fix(
         overlap=overlap,
         min_words_cut=min_words_cut,
         pauses=pauses,
-        glossary=Glossary() if glossary is None else load_glossary(glossary),
+        glossary=load_glossaries(glossary),
     )
     if archive:
         from cappunc_cli.application.cluster.archive import ArchiveOrder
@@ -229,7 +227,8 @@ def fix(
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     parts = by_model(jobs, lang, model, engine, reporter.error, fast)
-    tally = BatchSummary(asked=reporter.errors, failed=reporter.errors)
+    terms = TermCheck(options.glossary)
+    tally = BatchSummary(asked=reporter.errors, failed=reporter.errors, terms=terms)
     # Each language has its model, and each model its run over the files.
     runs = []
     for (name, code), some in parts.items():
@@ -243,6 +242,8 @@ def fix(
         with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
             run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
     tally.tell(reporter)
+    if not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
+        terms.tell(reporter)
     if reporter.errors:
         raise typer.Exit(1)
 

@@ -175,6 +175,12 @@ def _known(marks: str | None) -> str | None:
     return marks
 
 
+Glossaries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--glossary", metavar="FILE", help="Terms, one a line, that are written as they stand there; may be repeated."
+    ),
+]
 _OF_THESE = f"Use only these marks of {MARKS} (others become the nearest)"
 Marks = Annotated[
     str | None,

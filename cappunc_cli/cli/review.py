@@ -42,6 +42,7 @@ from cappunc_cli.cli.parameters import (
     Files,
     Force,
     FormatName,
+    Glossaries,
     Lang,
     Marks,
     ModelByLanguage,
@@ -104,9 +105,7 @@ def review(
     model: ModelByLanguage = None,
     device: Device = "auto",
     marks: Marks = None,
-    glossary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Terms, one a line, that are right as they stand there.")
-    ] = None,
+    glossary: Glossaries = None,
     pauses: Pauses = True,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -137,17 +136,19 @@ def review(
         _apply(apply, or_standard_input(files, context), output, in_place, force, format_name, encoding, reporter)
         return
     jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
-    from cappunc_cli.application.glossary_file import load_glossary
+    from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
-    from cappunc_cli.restoration.terms import Glossary
 
-    options = Options(marks=marks, pauses=pauses, glossary=Glossary() if glossary is None else load_glossary(glossary))
+    options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
     if open_ or html is not None:
         fixer = _fixer_for(jobs, lang, model, device, format_name, options, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
 
+    terms = TermCheck(options.glossary)
+
     def places(document: Document, fixer: Fixer) -> Report:
+        terms.look(document.words.texts)
         return _places(document, fixer, below, most)
 
     found: list[Report] = []
@@ -163,6 +164,7 @@ def review(
             write_lines(_line(report, entry) for entry in _entries(report))
     if as_json:
         print_json(found, jobs)
+    terms.tell(reporter)
     if reporter.errors:
         raise typer.Exit(1)
 

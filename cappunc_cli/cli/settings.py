@@ -37,7 +37,7 @@ class Setting:
 
     command: str
     option: str
-    value: str | bool
+    value: str | bool | list[str]
     source: str
 
 
@@ -68,7 +68,9 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     options = SettableOptions.of(group)
     result: dict[str, dict[str, Any]] = {}
     for one in settings(options, words):
-        result.setdefault(one.command, {})[options[one.command][one.option].name] = one.value
+        parameter = options[one.command][one.option]
+        several = parameter.multiple and isinstance(one.value, str)
+        result.setdefault(one.command, {})[parameter.name] = [one.value] if several else one.value
     return result
 
 
@@ -127,9 +129,16 @@ def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
     for command, options in known.items():
         values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
         for name, value in values.items():
-            if (isinstance(value, bool) != options[name].is_flag) or not isinstance(value, str | int | float):
-                raise WrongUsage(f"{name} = {value!r}: {_expected(options[name].is_flag)}", str(path))
-            yield Setting(command, name, _placed(name, value, path.parent), str(path))
+            several = options[name].multiple and isinstance(value, list)
+            for one in value if several else [value]:
+                if (isinstance(one, bool) != options[name].is_flag) or not isinstance(one, str | int | float):
+                    raise WrongUsage(f"{name} = {value!r}: {_expected(options[name].is_flag)}", str(path))
+            placed = (
+                [str(_placed(name, one, path.parent)) for one in value]
+                if several
+                else _placed(name, value, path.parent)
+            )
+            yield Setting(command, name, placed, str(path))
 
 
 def _check(name: str, options: set[str], path: Path) -> None:

@@ -20,6 +20,7 @@ from cappunc_cli.application.storage.files import about, standard_input, write_s
 from cappunc_cli.cli.parameters import (
     Device,
     EngineName,
+    Glossaries,
     LiveMarks,
     ModelByLanguage,
     Pauses,
@@ -67,6 +68,7 @@ def stream(
     ] = None,
     device: Device = "auto",
     marks: LiveMarks = None,
+    glossary: Glossaries = None,
     sensitivity: Sensitivity = 0.5,
     pauses: Pauses = True,
 ) -> None:
@@ -85,6 +87,7 @@ def stream(
     """
     if lang == AUTO:
         raise typer.BadParameter("cannot be known before the words are spoken; name it", param_hint="--lang")
+    from cappunc_cli.application.glossary_file import load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRestorer
     from cappunc_cli.restoration.live_gru import live_restorer
     from cappunc_cli.restoration.pipeline import Options, load_model
@@ -96,7 +99,8 @@ def stream(
         reporter.info(opened.engine.warning)
     if lang is not None and lang not in opened.config.languages:
         raise WrongUsage(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
-    options = Options(marks=marks, sensitivity=sensitivity, pauses=pauses, language=lang)
+    terms = load_glossaries(glossary)
+    options = Options(marks=marks, sensitivity=sensitivity, pauses=pauses, language=lang, glossary=terms)
 
     def begin() -> LiveRestorer:
         return live_restorer(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
@@ -30,6 +31,17 @@ class Term:
 
     words: tuple[str, ...]
     dotted: tuple[bool, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """The terms that a text has, and those that it has `apart`, in other words, with these."""
+
+    found: frozenset[str] = frozenset()
+    apart: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,24 @@ class Glossary:
             said += tuple(_spelled(part, word) for part, word in own)
             end = at + len(said)
             yield at, said
+
+    def sightings(self, texts: Sequence[str]) -> Sightings:
+        """Which terms some written words have, and which they have in other words: `bio n tech` for `BioNTech`."""
+        stripped = [strip(text) for text in texts]
+        keys, labels = [_key(bare) for bare, _ in stripped], [label for _, label in stripped]
+        found = {term for at, key in enumerate(keys) for term in self._starting(key) if _stands(term, keys, labels, at)}
+        letters = ["".join(filter(str.isalnum, key)) for key in keys]
+        starts = {place: i for i, place in enumerate(accumulate(map(len, letters), initial=0))}
+        joined = "".join(letters)
+        apart: dict[str, str] = {}
+        for term in (term for several in self.terms.values() for term in several if term not in found):
+            own = "".join(c for word in term.words for c in _key(word) if c.isalnum())
+            at = joined.find(own)
+            while at >= 0 and not (at in starts and at + len(own) in starts):
+                at = joined.find(own, at + 1)
+            if at >= 0:
+                apart[str(term)] = " ".join(bare for bare, _ in stripped[starts[at] : starts[at + len(own)]])
+        return Sightings(frozenset(map(str, found)), apart)
 
     def _starting(self, key: str) -> Iterator[Term]:
         for stem in _stems(key):

@@ -511,6 +511,31 @@ def test_options_reach_the_model(tiny: tuple[str, str], fixed: bytes) -> None:
     assert b"lONdon" in kept
 
 
+@pytest.mark.parametrize(
+    "command", [("fix", "-o", "-"), ("captions", "-o", "-"), ("convert", "--to", "srt", "-o", "-")]
+)
+def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], command: tuple[str, ...]) -> None:
+    (tmp_path / "a.txt").write_text("wEnt\nBioNTech\n")
+    (tmp_path / "b.txt").write_text("wheRE\nKubernetes\n")
+    talk(tmp_path, text=SRT.replace("anna", "bio n tech"))
+    name, *more = command
+    run = cappunc(name, *tiny, *more, "--glossary", "a.txt", "--glossary", "b.txt", "talk.srt", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert b"wEnt" in run.stdout
+    assert b"wheRE" in run.stdout
+    said = "cappunc: 2 terms of the glossary in no file: BioNTech (“bio n tech” is there), Kubernetes"
+    assert run.stderr.decode().splitlines()[-1] == said
+    if name == "fix":
+        quiet = cappunc(name, *tiny, "-q", *more, "--glossary", "b.txt", "talk.srt", cwd=tmp_path)
+        assert quiet.stderr == b""
+
+
+def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    (tmp_path / "a.txt").write_text("wEnt\n")
+    run = cappunc("stream", *tiny, "--glossary", "a.txt", data=WORDS.encode(), cwd=tmp_path)
+    assert b"wEnt" in run.stdout
+
+
 def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
     command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]

@@ -60,6 +60,17 @@ def test_the_stronger_setting_holds(tmp_path: Path, home: dict[str, str]) -> Non
     assert f'fix lang = "ro"  {ours}\n' in shown
 
 
+def test_several_glossaries_may_be_set(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
+    work = tmp_path / "work"
+    for name, term in (("a", "heLLo"), ("b", "wEnt")):
+        (work / f"{name}.terms").write_text(f"{term}\n", "utf-8")
+    for value in ('["a.terms", "b.terms"]', '"a.terms"'):
+        (work / "cappunc.toml").write_text(f"glossary = {value}\n", "utf-8")
+        run = cappunc("fix", "--model", tiny_model, "season1/a.txt", "-o", "-", cwd=work, env=home)
+        assert run.stdout.startswith("heLLo"), run.stderr
+        assert ("wEnt" in run.stdout) is (value[0] == "[")
+
+
 @only_xdg
 def test_the_command_line_is_stronger_still(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
     work = tmp_path / "work"

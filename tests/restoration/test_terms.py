@@ -214,3 +214,12 @@ def test_a_glossary_that_is_no_text_is_named(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(app, ["fix", *names])
     assert outcome.exit_code == 1
     assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is no text file"
+
+
+def test_terms_are_sighted_as_they_are_and_in_other_words() -> None:
+    glossary = Glossary.of(["BioNTech", "New York", "iPhone", "AT", "Kubernetes"])
+    seen = glossary.sightings(["We", "at", "bio", "n", "tech,", "in", "New", "York,", "saw", "his", "iPhone's", "bat."])
+    assert seen.found == {"New York", "iPhone", "AT"}
+    assert seen.apart == {"BioNTech": "bio n tech"}
+    assert Glossary.of(["bat man"]).sightings(["acrobat", "man", "Batman,"]).apart == {"bat man": "batman"}
+    assert Glossary.of(["x y"]).sightings([]).apart == {}

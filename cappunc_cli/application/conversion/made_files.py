@@ -17,6 +17,7 @@ from cappunc_cli.languages import Language, language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.glossary_file import TermCheck
     from cappunc_cli.application.progress import Reporter
     from cappunc_cli.transcript.words import Document
 
@@ -36,6 +37,7 @@ def make_files(
     model: str | None,
     device: str,
     format_name: str | None,
+    glossary: Sequence[str] | None,
     restore: bool,
     force: bool,
     reporter: Reporter,
@@ -45,10 +47,13 @@ def make_files(
     Without `restore` nothing is asked of a model. Raises BadModel.
     """
     from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
 
+    terms = load_glossaries(glossary)
+    known = TermCheck(terms)
     for name, code, some in by_language(jobs, lang, model, restore, reporter):
-        settings = Settings(name, device, format_name, Options(language=code or None))
+        settings = Settings(name, device, format_name, Options(language=code or None, glossary=terms))
         if name:
             settings.check()
         own = language(code) if code else settings.options.conventions(settings.config())
@@ -56,19 +61,21 @@ def make_files(
         maker = maker_of(fixer, own)
         for job in some:
             try:
-                _make(job, fixer, maker, force, reporter)
+                _make(job, fixer, maker, known, force, reporter)
             except (BadModel, BrokenPipeError):
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
+    known.tell(reporter)
 
 
-def _make(job: Job, fixer: Fixer, maker: Maker, force: bool, reporter: Reporter) -> None:
+def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
     if job.target is not None:
         refuse_overwriting(job, job.target, "force" if force else "new", instead="")
     text, encoding = read_text(job.source, job.encoding)
     reporter.guessed(job.name, encoding.note)
     document = fixer.read(text, job.file_name)
+    terms.look(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
     data, told = maker.make(document, job.name, encoding)
     if job.target is None:
