@@ -85,14 +85,14 @@ def main() -> None:
     make_streams_safe()
     group = get_command(app)
     try:
-        sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[2:])))
+        sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
         sys.exit(130)
     except _USAGE as error:
         asked = cast("typer.BadParameter", error)
         command, place = f"; see {asked.ctx.command_path} --help" if asked.ctx else "", ""
         if asked.ctx and (parameter := getattr(asked, "param", None)) is not None:
-            place = place_of(group, sys.argv[2:], asked.ctx.info_name or "", parameter.name)
+            place = place_of(group, sys.argv[1:], asked.ctx.info_name or "", parameter.name)
         said = " ".join(asked.format_message().split()).rstrip(".")
         Reporter().error(f"{place}: {said}" if place else said + command)
         sys.exit(2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,12 @@ class SettableOptions(dict[str, dict[str, Any]]):
 
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """What Click takes for the defaults of a group's commands, by command and parameter. Raises WrongUsage."""
-    if not files(words) and not any(name.startswith("CAPPUNC_") for name in os.environ):
+    names = input_names(group, words)
+    if not files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
     options = SettableOptions.of(group)
     result: dict[str, dict[str, Any]] = {}
-    for one in settings(options, words):
+    for one in settings(options, names):
         parameter = options[one.command][one.option]
         several = parameter.multiple and isinstance(one.value, str)
         result.setdefault(one.command, {})[parameter.name] = [one.value] if several else one.value
@@ -77,28 +79,39 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
 def place_of(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
     """Where a parameter is set that the command line `words` do not name; empty where it is not."""
     options = SettableOptions.of(group)
-    for one in settings(options, words):
+    for one in settings(options, input_names(group, words)):
         same = one.command == command and options[command][one.option].name == parameter
         if same and not any(word.split("=")[0] in options[command][one.option].opts for word in words):
             return one.source
     return ""
 
 
-def settings(options: SettableOptions, words: Sequence[str]) -> list[Setting]:
-    """All that is set, the strongest of each option alone; `words` are those of a command line. Raises WrongUsage."""
+def input_names(group: Any, words: Sequence[str]) -> list[str]:
+    """The words of a command line that are neither its command nor options nor their values."""
+    at = next((i for i, word in enumerate(words) if word in group.commands), None)
+    if at is None:
+        return []
+    options = [parameter for parameter in group.commands[words[at]].params if parameter.param_type_name == "option"]
+    valued = {name for option in options if not option.is_flag for name in option.opts}
+    own = words[at:]
+    return [word for before, word in pairwise(own) if before not in valued and not word.startswith("-")]
+
+
+def settings(options: SettableOptions, names: Sequence[str]) -> list[Setting]:
+    """All that is set for inputs of these names, the strongest of each option alone. Raises WrongUsage."""
     found: dict[tuple[str, str], Setting] = {}
-    for path in files(words):
+    for path in files(names):
         found |= {(one.command, one.option): one for one in _from_file(path, options)}
     found |= {(one.command, one.option): one for one in _from_environment(options)}
     return [found[key] for key in sorted(found)]
 
 
-def files(words: Sequence[str]) -> list[Path]:
+def files(names: Sequence[str]) -> list[Path]:
     """The files of settings that are there, the weakest first."""
     from platformdirs import user_config_path
 
     # Path.exists() raises for a word that is longer than a name may be.
-    there = (word for word in words if not word.startswith("-") and os.path.exists(word))  # noqa: PTH110
+    there = (name for name in names if os.path.exists(name))  # noqa: PTH110
     named = Path(next(there, ""))
     start = named.absolute()
     folders = [start, *start.parents] if start.is_dir() else list(start.parents)
