@@ -15,6 +15,8 @@ settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True
 settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
 # The settings of whoever runs the tests are none of theirs.
 os.environ["XDG_CONFIG_HOME"] = str(HERE / "no-such-folder")
+# What is said at a terminal is looked at without its colours, but for the tests of these.
+os.environ["NO_COLOR"] = "1"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

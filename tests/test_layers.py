@@ -46,8 +46,9 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "restoration": (NOUNS | {"restoration"}, {"numpy"}),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
-    "application/progress": (NOUNS, {"rich"}),
-    "application/storage": (NOUNS | {"application/progress"}, {"charset_normalizer", "fsspec"}),
+    "application/colour": (NOUNS, {"rich"}),
+    "application/progress": (NOUNS | {"application/colour"}, {"rich"}),
+    "application/storage": (NOUNS | {"application/colour", "application/progress"}, {"charset_normalizer", "fsspec"}),
     "application/cluster": (NOUNS | {"application", "formats", "restoration"}, {"ray"}),
     "application/live": (NOUNS | {"application", "formats", "layout", "restoration"}, {"websockets"}),
     "application": (

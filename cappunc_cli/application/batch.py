@@ -16,7 +16,7 @@ from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import JobOutcome, Mode, process_jobs
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import PIPE, is_pipe, write_stdout, write_text
+from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 
 #: Files that are read, restored together and written: enough words for full batches, few enough for a steady memory.
 _FILES_TOGETHER = 256
@@ -174,7 +174,7 @@ def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> 
     elif outcome.guessed:
         reporter.detail(f"{outcome.job.name}: {outcome.guessed}")
     if outcome.data is not None and mode == "diff":
-        write_text(outcome.data.decode("utf-8", "surrogateescape"))
+        write_diff(outcome.data.decode("utf-8", "surrogateescape"))
     elif outcome.data is not None:
         write_stdout(outcome.data)
     line = f"{_movement(outcome.job)}: {_counts(outcome)}, {outcome.seconds:.1f} s"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json
@@ -149,9 +150,14 @@ def _span(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
     return start, ends
 
 
-def span_line(report: Report, entry: Report) -> str:
+def span_line(report: Report, entry: Report) -> Parts:
     """`talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case`"""
-    return f"{report['file']}:{_place(entry)}: {span_text(entry)}"
+    return [*placed(report, _place(entry)), (span_text(entry), WARNING)]
+
+
+def placed(report: Report, where: str) -> Parts:
+    """`talk.srt:00:04:10.2: `, with which a line begins."""
+    return [(report["file"], FILE), (":", ""), (where, PLACE), (": ", "")]
 
 
 def span_text(entry: Report) -> str:

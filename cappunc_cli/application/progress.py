@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, plain, print_on, print_parts
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -49,11 +51,11 @@ class Reporter:
         self.verbose = verbose
         #: How many errors it was told.
         self.errors = 0
-        self._print: Callable[[str], None] = _to_stderr
+        self._print: Callable[[Parts], None] = _to_stderr
 
     def error(self, message: object) -> None:
         self.errors += 1
-        self._say(message)
+        self._say(message, ERROR)
 
     def failure(self, message: object, passed: bool) -> None:
         """An error; or, of a file that nobody named, that it is `passed` over."""
@@ -81,12 +83,12 @@ class Reporter:
             return
         shown = notices if self.verbose else notices[:_MOST_WARNINGS]
         for line, message in shown:
-            self._say(f"{name}:{line}: warning: {message}")
+            self._say(f"{name}:{line}: warning: {message}", WARNING)
         if len(shown) < len(notices):
             self._say(f"{name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
 
-    def _say(self, message: object) -> None:
-        self._print(f"cappunc: {escaped(message)}")
+    def _say(self, message: object, style: str = "") -> None:
+        self._print([("cappunc:", style), (f" {escaped(message)}", "")])
 
     @contextmanager
     def progress(self, total: int) -> Iterator[Steps]:
@@ -102,7 +104,8 @@ class Reporter:
         console = Console(stderr=True)
         with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
             task = bar.add_task("", total=total)
-            self._print = on(console)
+            coloured = is_coloured(sys.stderr)
+            self._print = lambda parts: print_on(console, parts if coloured else [(plain(parts), "")])
             try:
                 yield Steps(lambda name, done: bar.update(task, description=escape(escaped(name)), completed=done))
             finally:
@@ -153,9 +156,13 @@ def on(console: Console) -> Callable[[str], None]:
     return lambda text: console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def _to_stderr(text: str) -> None:
-    if sys.stderr is not None:  # closed by `2>&-`
-        print(text, file=sys.stderr, flush=True)
+def _to_stderr(parts: Parts) -> None:
+    if sys.stderr is None:  # closed by `2>&-`
+        return
+    if is_coloured(sys.stderr):
+        print_parts(sys.stderr, [parts])
+    else:
+        print(plain(parts), file=sys.stderr, flush=True)
 
 
 def _nothing(_name: str, _done: float) -> None:

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from cappunc_cli.application.colour import FILE, HEADING, Parts
 from cappunc_cli.application.progress import Reporter, escaped
-from cappunc_cli.application.storage.files import write_json
+from cappunc_cli.application.storage.files import write_json, write_lines
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -41,8 +42,7 @@ def models(
         for model in found:
             _print(model)
     elif found:
-        for line in _table(found):
-            typer.echo(escaped(line))
+        write_lines(_table(found))
     else:
         Reporter().error("no model is installed")
         raise typer.Exit(1)
@@ -123,7 +123,7 @@ def scores(directory: Path) -> dict[str, float]:
         return {}
 
 
-def _table(found: Sequence[Mapping[str, object]]) -> list[str]:
+def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
     """A line a model, in columns; the scores of the first set, which a recipe names first for being the best known."""
     rows = [("model", "engine", "MB", "languages", "F1", "of")]
     for model in found:
@@ -141,13 +141,13 @@ def _table(found: Sequence[Mapping[str, object]]) -> list[str]:
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = {2, 4}
-    return [
-        "  ".join(
+    for number, row in enumerate(rows):
+        line = "  ".join(
             cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
-        for row in rows
-    ]
+        name = line[: widths[0]]
+        yield [(line, HEADING)] if number == 0 else [(name, FILE), (line[len(name) :], "")]
 
 
 def _print(model: dict[str, object]) -> None:

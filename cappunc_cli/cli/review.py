@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cappunc_cli.application.colour import ERROR, HEADING, WARNING, Parts
 from cappunc_cli.application.inspection import (
     Report,
     fixers_by_model,
     inspect_files,
     missing_spans,
     place,
+    placed,
     print_json,
     span_entry,
     span_line,
@@ -317,13 +319,21 @@ def _entries(report: Report) -> list[Report]:
     return sorted(both, key=lambda entry: int(entry["word"] if "word" in entry else entry["first_word"]))
 
 
-def _line(report: Report, entry: Report) -> str:
+def _line(report: Report, entry: Report) -> Parts:
     if "word" not in entry:
-        return f"{span_line(report, entry)}; cappunc fix restores it"
+        return [*span_line(report, entry), ("; cappunc fix restores it", "")]
     written, instead = (f'"{text}"' if text else "none" for text in (entry["written"], entry["instead"]))
     better = "rather" if entry["instead_probability"] > entry["probability"] else "or"
     percent = f"{100 * entry['probability']:2.0f} %"
-    return f"{report['file']}:{_where(entry)}: {percent} {written}, {better} {instead}: {entry['text']}"
+    before, _, rest = entry["text"].partition("|")
+    word, _, after = rest.rpartition("|")
+    return [
+        *placed(report, _where(entry)),
+        (percent, ERROR if entry["instead_probability"] > entry["probability"] else WARNING),
+        (f" {written}, {better} {instead}: {before}", ""),
+        (f"|{word}|", HEADING),
+        (after, ""),
+    ]
 
 
 def _where(entry: Report) -> str:

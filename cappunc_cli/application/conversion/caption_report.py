@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.application.inspection import Report, tenths
+from cappunc_cli.application.colour import WARNING, Parts
+from cappunc_cli.application.inspection import Report, placed, tenths
 from cappunc_cli.errors import BadOption, UnknownFormat
 from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, said
 from cappunc_cli.transcript.words import timestamp
@@ -68,9 +69,10 @@ def _entry(fault: CaptionFault) -> Report:
     }
 
 
-def fault_line(report: Report, entry: Report) -> str:
+def fault_line(report: Report, entry: Report) -> Parts:
     """`talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`"""
-    return f"{report['file']}:{tenths(entry['start_ms'])}: {entry['fault']}: {entry['said']}: {entry['text']}"
+    said = f": {entry['said']}: {entry['text']}"
+    return [*placed(report, tenths(entry["start_ms"])), (entry["fault"], WARNING), (said, "")]
 
 
 def summary(reports: Sequence[Report]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
+from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
 from cappunc_cli.application.storage.file_attributes import keep
@@ -90,9 +91,21 @@ def write_text(text: str) -> None:
     write_stdout(text.encode("utf-8", "surrogateescape"))
 
 
-def write_lines(lines: Iterable[str]) -> None:
-    """Write lines to standard output; a name with a line break in it breaks none."""
-    write_stdout("".join(f"{escaped(line)}\n" for line in lines).encode("utf-8", "surrogateescape"))
+def write_lines(lines: Iterable[Parts]) -> None:
+    """Write lines to standard output, in colour at a terminal; a name with a line break in it breaks none."""
+    found = ([(escaped(text), style) for text, style in parts] for parts in lines)
+    if sys.stdout is not None and is_coloured(sys.stdout):
+        print_parts(sys.stdout, found)
+    else:
+        write_stdout("".join(f"{plain(parts)}\n" for parts in found).encode("utf-8", "surrogateescape"))
+
+
+def write_diff(diff: str) -> None:
+    """Write the diff of a file to standard output: as it is into a pipe, in colour at a terminal."""
+    if diff and sys.stdout is not None and is_coloured(sys.stdout):
+        print_parts(sys.stdout, diff_lines(escaped_lines(diff)))
+    else:
+        write_text(diff)
 
 
 def write_json(data: object, indent: int = 2) -> None:

@@ -1,0 +1,93 @@
+"""Colour at a terminal, through rich; none elsewhere, nor where NO_COLOR is set or the terminal is dumb."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+#: A line in parts: text and its style as rich names it, "" for none.
+Parts = Sequence[tuple[str, str]]
+
+FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
+_REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
+
+
+def is_coloured(stream: TextIO | None) -> bool:
+    """Whether who reads a stream sees colour and wants it."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and stream is not None and stream.isatty()
+
+
+def plain(parts: Parts) -> str:
+    """The text of a line."""
+    return "".join(text for text, _ in parts)
+
+
+def print_parts(stream: TextIO, lines: Iterable[Parts]) -> None:
+    """Lines in colour, which have no control characters."""
+    console = _console(stream)
+    for parts in lines:
+        console.print(_text(parts), soft_wrap=True)
+
+
+def print_on(console: Console, parts: Parts) -> None:
+    """A line on a console that shows a bar as well; whether it has colour is the console's affair."""
+    console.print(_text(parts), soft_wrap=True)
+
+
+@cache
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def _text(parts: Parts) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(*parts)
+
+
+def diff_lines(diff: str) -> Iterator[Parts]:
+    """The lines of a unified diff of one file, with the words that differ in two lines that stand for each other."""
+    lines = diff.removesuffix("\n").split("\n")
+    yield from ([(line, HEADING)] for line in lines[:2])
+    removed: list[str] = []
+    added: list[str] = []
+    for line in lines[2:]:
+        if line.startswith("-") and not added:
+            removed.append(line)
+        elif line.startswith("+"):
+            added.append(line)
+        elif not line.startswith("\\"):  # `\ No newline at end of file` is in the midst of a pair
+            yield from _changed(removed, added)
+            removed, added = ([line], []) if line.startswith("-") else ([], [])
+            if not removed:
+                yield [(line, "cyan" if line.startswith("@@") else "")]
+    yield from _changed(removed, added)
+
+
+def _changed(removed: Sequence[str], added: Sequence[str]) -> Iterator[Parts]:
+    """The lines of a change, the removed ones first."""
+    paired = len(removed) == len(added)
+    for lines, others, style in ((removed, added, _REMOVED), (added, removed, _ADDED)):
+        for line, other in zip_longest(lines, others if paired else (), fillvalue=""):
+            yield _line(line, other[1:] if paired else None, style)
+
+
+def _line(line: str, other: str | None, style: str) -> Parts:
+    """A line in its style; its words that are not in the same place of the other one stand out."""
+    words = line[1:].split(" ")
+    if other is None or len(theirs := other.split(" ")) != len(words):
+        return [(line, style)]
+    parts = [(line[0], style)]
+    for i, (word, their) in enumerate(zip(words, theirs, strict=True)):
+        parts += [(" " if i else "", style), (word, style if word == their else f"{_CHANGED} {style}")]
+    return parts

@@ -1,0 +1,73 @@
+"""Colour: where there is any, and what it is of."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from test_cli import SRT, cappunc, on_a_terminal, talk
+
+from cappunc_cli.application import diff
+from cappunc_cli.application.colour import diff_lines, is_coloured, plain
+from cappunc_cli.application.storage.files import escaped_lines
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "xterm")
+
+
+@pytest.mark.usefixtures("coloured")
+def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_coloured(Terminal())
+    assert not is_coloured(io.StringIO())
+    assert not is_coloured(None)
+    monkeypatch.setenv("TERM", "dumb")
+    assert not is_coloured(Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not is_coloured(Terminal())
+    monkeypatch.setenv("NO_COLOR", "")
+    assert is_coloured(Terminal())
+
+
+def test_the_words_that_differ_stand_out() -> None:
+    made = diff.unified("a", "one\ntwo  three four\n- x\n", "one\nTwo  three four.\n- x!\n")
+    lines = list(diff_lines(escaped_lines(made)))
+    assert "".join(f"{plain(parts)}\n" for parts in lines) == made
+    standing_out = [[text for text, style in parts if "reverse" in style] for parts in lines]
+    assert standing_out == [[], [], [], [], ["two", "four"], ["x"], ["Two", "four."], ["x!"]]
+    assert [plain(parts)[0] for parts in lines] == ["-", "+", "@", " ", "-", "-", "+", "+"]
+    assert {style for text, style in lines[5] if text == "-"} == {"red"}
+
+
+def test_the_end_of_a_file_is_no_word() -> None:
+    lines = list(diff_lines(diff.unified("a", "one two", "one two.")))
+    assert [[text for text, style in parts if "reverse" in style] for parts in lines[3:]] == [["two"], ["two."]]
+
+
+@pytest.mark.usefixtures("coloured")
+def test_commands_are_in_colour_at_a_terminal(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tmp_path)
+    model = ("--model", tiny_model)
+    commands = [
+        (("fix", *model, "-q", "--diff", "talk.srt"), "\x1b[1;7;32m"),
+        (("check", *model, "talk.srt"), "\x1b[35mtalk.srt"),
+        (("review", *model, "--below", "1", "talk.srt"), "\x1b[35mtalk.srt"),
+        (("models",), "\x1b[1mmodel"),
+        (("fix", *model, "missing.srt"), "\x1b[1;31mcappunc:"),
+    ]
+    for command, code in commands:
+        assert code in on_a_terminal(*command, cwd=tmp_path)[1]
+    assert b"\x1b" not in cappunc("fix", *model, "--diff", "talk.srt", cwd=tmp_path).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[35m" not in on_a_terminal("check", *model, "talk.srt", cwd=tmp_path)[1]
