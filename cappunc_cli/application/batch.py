@@ -42,6 +42,12 @@ class BatchSummary:
     terms: TermCheck | None = None
     begun: float = field(default_factory=time.perf_counter)
 
+    def interrupted(self, files: int, goes_on: bool) -> str:
+        """What is said of a run over so many files that somebody has stopped."""
+        done = self.known + self.fixed + self.passed + self.failed
+        way = "; the same command goes on" if goes_on else ""
+        return f"stopped: {done:,} of {files:,} file{'' if files == 1 else 's'} done{way}"
+
     def tell(self, reporter: Reporter) -> None:
         """One summary, in whichever languages the files are."""
         if self.stopped:
@@ -77,12 +83,33 @@ def run_batch(
     With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
     """
     collect_rarely()
-    todo = jobs
-    if manifest is not None and mode == "new":
-        todo = [job for job in jobs if not isinstance(job.target, Path) or not manifest.is_done(job.source, job.target)]
+    todo = jobs if manifest is None or mode != "new" else _undone(jobs, manifest)
+    fixed = tally.fixed
     tally.asked += len(jobs)
     tally.known += len(jobs) - len(todo)
+    try:
+        _work_off(todo, fixer, mode, reporter, tally, manifest, workers)
+    except KeyboardInterrupt:
+        if manifest is not None and mode == "new":  # more may be written than was told
+            tally.fixed = max(tally.fixed, fixed + len(todo) - len(_undone(todo, manifest)))
+        raise
+
+
+def _undone(jobs: Sequence[Job], manifest: Manifest) -> list[Job]:
+    return [job for job in jobs if not isinstance(job.target, Path) or not manifest.is_done(job.source, job.target)]
+
+
+def _work_off(
+    todo: Sequence[Job],
+    fixer: Fixer,
+    mode: Mode,
+    reporter: Reporter,
+    tally: BatchSummary,
+    manifest: Manifest | None,
+    workers: int,
+) -> None:
     with reporter.progress(len(todo)) as steps:
+        steps.begin(job.name for job in todo)
         for outcome in _outcomes(todo, fixer, mode, workers, steps.reading, manifest):
             tally.words += outcome.words
             tally.passed += outcome.passed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 #: What a terminal obeys and does not show, and what ends or turns a line: file names and texts may hold any of it.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
+#: Characters of a file's name beside the bar, which has room in 80 columns then.
+_NAME = 24
 #: Warnings about one file before the rest is only counted.
 _MOST_WARNINGS = 20
 
@@ -98,22 +100,38 @@ class Reporter:
             return
         from rich.console import Console
         from rich.markup import escape
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+        name = TextColumn("{task.description}")
+        counts = (MofNCompleteColumn(separator=" of "), TaskProgressColumn(), TimeElapsedColumn())
+        left = (TextColumn("left:"), TimeRemainingColumn())
         console = Console(stderr=True)
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        coloured = is_coloured(sys.stderr)
+        with Progress(SpinnerColumn(), name, BarColumn(20), *counts, *left, console=console, transient=True) as bar:
             task = bar.add_task("", total=total)
-            coloured = is_coloured(sys.stderr)
             self._print = lambda parts: print_on(console, parts if coloured else [(plain(parts), "")])
             try:
-                yield Steps(lambda name, done: bar.update(task, description=escape(escaped(name)), completed=done))
+
+                def show(name: str, done: float) -> None:
+                    # What begins is shown at once, and not with the next tenth of a second.
+                    bar.update(task, description=escape(escaped(name)), completed=done, refresh=not done)
+
+                yield Steps(show)
             finally:
                 self._print = _to_stderr
 
 
 class Steps:
-    """Counts files and shares of files; `show` hears the last file's name and how many files that makes."""
+    """Counts files and shares of files; `show` hears the name of a file in work and how many files are done."""
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
         self._show = show
@@ -122,11 +140,20 @@ class Steps:
         self._done = 0
         self._read = 0.0
         self._name = ""
+        #: The files that are not yet done, in their order.
+        self._left: dict[str, None] = {}
+
+    def begin(self, names: Iterable[str]) -> None:
+        """These files are about to be done, the first of them first."""
+        self._left = dict.fromkeys(names)
+        self._name = next(iter(self._left), "")
+        self._moved()
 
     def done(self, name: str) -> None:
         """A file is done."""
         self._done += 1
-        self._name = name
+        self._left.pop(name, None)
+        self._name = next(iter(self._left), name)
         self._moved()
 
     def at(self, note: str, done: float) -> None:
@@ -148,7 +175,8 @@ class Steps:
 
     def _moved(self) -> None:
         # What is read is not yet written, and files without words are done unread.
-        self._show(self._name, max(self._done, self._read))
+        name = self._name if len(self._name) <= _NAME else f"…{self._name[1 - _NAME :]}"
+        self._show(name, max(self._done, self._read))
 
 
 def on(console: Console) -> Callable[[str], None]:

@@ -87,6 +87,7 @@ def main() -> None:
     try:
         sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
+        Reporter().info("stopped")
         sys.exit(130)
     except _USAGE as error:
         asked = cast("typer.BadParameter", error)

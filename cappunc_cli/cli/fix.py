@@ -236,11 +236,15 @@ def fix(
         settings = Settings(name, device, format_name, own, engine, attach, diacritics.value)
         settings.check()
         runs.append((settings, some))
-    for settings, some in runs:
-        fixer = Fixer(settings, reporter.info, reporter.detail)
-        signature = settings_signature(settings, encoding)
-        with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
-            run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
+    try:
+        for settings, some in runs:
+            fixer = Fixer(settings, reporter.info, reporter.detail)
+            signature = settings_signature(settings, encoding)
+            with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
+                run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
+    except KeyboardInterrupt:
+        reporter.info(tally.interrupted(len(jobs), (root is not None and not force) or in_place))
+        raise typer.Exit(130) from None
     tally.tell(reporter)
     if not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
         terms.tell(reporter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,14 @@ def test_commands_are_in_colour_at_a_terminal(
     assert b"\x1b" not in cappunc("fix", *model, "--diff", "talk.srt", cwd=tmp_path).stdout
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[35m" not in on_a_terminal("check", *model, "talk.srt", cwd=tmp_path)[1]
+
+
+@pytest.mark.usefixtures("coloured")
+def test_the_bar_has_a_name_and_numbers(tmp_path: Path, tiny_model: Path) -> None:
+    talk(tmp_path, "a-film-of-a-name-that-is-longer-than-its-place.srt", SRT)
+    code, shown = on_a_terminal("fix", "--model", tiny_model, tmp_path, "-o", "out", cwd=tmp_path)
+    assert code == 0
+    text = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", shown)
+    first = next(frame for frame in re.split("[\r\n]+", text) if "…nger-than-its-place.srt" in frame)
+    assert " 0 of 1 " in first
+    assert "left:" in first

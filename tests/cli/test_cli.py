@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -570,6 +571,36 @@ def test_control_c_exits_130() -> None:
                 break
         assert process.returncode == 130
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (("-o", "out/"), "stopped: 1 of 2 files done; the same command goes on"),
+        (("-i",), "stopped: 1 of 2 files done; the same command goes on"),
+        (("--diff",), "stopped: 1 of 2 files done"),
+    ],
+)
+def test_control_c_says_what_is_done(
+    tmp_path: Path,
+    tiny: tuple[str, str],
+    output: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*given: Any) -> None:
+        given[4].fixed += 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cappunc_cli.application.batch.run_batch", stop)
+    monkeypatch.chdir(tmp_path)
+    names = [str(talk(tmp_path, name)) for name in ("a.srt", "b.srt")]
+    monkeypatch.setattr(sys, "argv", ["cappunc", "fix", *tiny, *names, *output])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130
+    assert capsys.readouterr().err == f"cappunc: {said}\n"
 
 
 def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
