@@ -28,6 +28,7 @@ from cappunc_cli.cli.review import review
 from cappunc_cli.cli.settings import default_map, place_of
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
+from cappunc_cli.cli.usage_words import name_arguments, plainly
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 #: Whatever is off with options and arguments; Typer exports one kind of it.
@@ -84,6 +85,7 @@ def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
     make_streams_safe()
     group = get_command(app)
+    name_arguments(group)
     try:
         sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
@@ -94,7 +96,7 @@ def main() -> None:
         command, place = f"; see {asked.ctx.command_path} --help" if asked.ctx else "", ""
         if asked.ctx and (parameter := getattr(asked, "param", None)) is not None:
             place = place_of(group, sys.argv[1:], asked.ctx.info_name or "", parameter.name)
-        said = " ".join(asked.format_message().split()).rstrip(".")
+        said = plainly(asked)
         Reporter().error(f"{place}: {said}" if place else said + command)
         sys.exit(2)
     except (CappuncError, OSError) as error:

@@ -73,9 +73,14 @@ def train(
         ),
     ] = None,
     pieces: Annotated[
-        int | None, typer.Option("--pieces", min=1, help="Length of the run in sub-word pieces. Default: by the text.")
+        int | None,
+        typer.Option(
+            "--pieces", min=1, metavar="N", help="Length of the run in sub-word pieces. Default: by the text."
+        ),
     ] = None,
-    licence: Annotated[str, typer.Option("--licence", help="Licence of the text, for the model's config.")] = "",
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="NAME", help="Licence of the text, for the model's config.")
+    ] = "",
     device: Annotated[
         str, typer.Option("--device", metavar="NAME", callback=_device, help="What trains: auto, cpu or cuda[:N].")
     ] = "auto",

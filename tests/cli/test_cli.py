@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import shlex
 import signal
 import subprocess
@@ -630,6 +631,31 @@ def test_help(command: tuple[str, ...]) -> None:
     assert run.returncode == 0
     assert run.stdout.startswith(b"Usage: ")
     assert run.stderr == b""
+
+
+def test_help_shows_no_types_of_python() -> None:
+    for command in ("fix", "check", "eval", "train", "bench", "config"):
+        told = cappunc(command, "--help").stdout.decode()
+        assert not re.search(r"<(list|str|int|float|Path|range)\b", told)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--jobs", "two"), "'two' is no whole number"),
+        (("--jobs", "0"), "0 is not 1 or more"),
+        (("--sensitivity", "much"), "'much' is no number"),
+        (("--existing", "maybe"), "'maybe' is not one of 'auto', 'keep', 'replace'"),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(
+    given: tuple[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cappunc", "fix", "talk.srt", *given])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert f": {said}; see " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["--output", "--force", "--format", "--lang", "--model", "--device", "--quiet"])

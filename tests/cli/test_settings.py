@@ -60,13 +60,14 @@ def test_the_stronger_setting_holds(tmp_path: Path, home: dict[str, str]) -> Non
     assert f'fix lang = "ro"  {ours}\n' in shown
 
 
+@only_xdg
 def test_several_glossaries_may_be_set(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
     work = tmp_path / "work"
     for name, term in (("a", "heLLo"), ("b", "wEnt")):
         (work / f"{name}.terms").write_text(f"{term}\n", "utf-8")
     for value in ('["a.terms", "b.terms"]', '"a.terms"'):
         (work / "cappunc.toml").write_text(f"glossary = {value}\n", "utf-8")
-        run = cappunc("fix", "--model", tiny_model, "season1/a.txt", "-o", "-", cwd=work, env=home)
+        run = cappunc("fix", "season1/a.txt", "--model", tiny_model, "-o", "-", cwd=work, env=home)
         assert run.stdout.startswith("heLLo"), run.stderr
         assert ("wEnt" in run.stdout) is (value[0] == "[")
 
@@ -100,7 +101,9 @@ def test_the_command_line_is_stronger_still(tmp_path: Path, home: dict[str, str]
         ('output = "/"\n', ": --output is asked for on the command line each time"),
         ("lang = [1]\n", ": lang = [1]: a string or a number is what it takes"),
         ('pauses = "no"\n', ": pauses = 'no': true or false is what it takes"),
-        ('window = "x"\n', ": Invalid value for '--window': "),
+        ('window = "x"\n', ": Invalid value for '--window': 'x' is no whole number\n"),
+        ("sensitivity = 9\n", ": Invalid value for '--sensitivity': 9 is not 1 or less\n"),
+        ('existing = "maybe"\n', ": Invalid value for '--existing': 'maybe' is not one of 'auto', 'keep', 'replace'\n"),
         ('lang = "klingon"\n', None),
     ],
 )
