@@ -126,7 +126,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "talk.json": heard,
         "talk.ctm": ctm,
     }
-    files |= {"terms.txt": "London\n", "slides.txt": gold, "gold.txt": gold, "gold.srt": cue.replace(words, gold)}
+    files |= {
+        "terms.txt": "London\n",
+        "products.txt": "iPhone\n",
+        "slides.txt": gold,
+        "gold.txt": gold,
+        "gold.srt": cue.replace(words, gold),
+    }
     files |= {f"{folder}/a.srt": cue for folder in ("season1", "archive", "ours", "theirs", "notes")}
     files["Downloads/talk.srt.decisions.json"] = json.dumps(
         {"kind": "cappunc review", "sha256": sha256(cue.encode()).hexdigest(), "decisions": []}
