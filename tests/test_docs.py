@@ -158,6 +158,8 @@ def test_the_commands_run(
     remote = any(word.startswith(("--ray", "s3:", "gs:")) for word in call)
     if call[0] in _LONG or "--listen" in call or "--open" in call or remote:
         pytest.skip("takes long: its options are checked, and tests of its own run it")
+    if "--numbers" in call:
+        pytest.importorskip("text_to_num", reason="needs the extra [spelling]")
     place = tmp_path / "desk"
     shutil.copytree(desk, place)
     for name in ("en", "en-fast", "multi"):

@@ -45,6 +45,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy"},
     ),
     "restoration": (NOUNS | {"restoration"}, {"numpy"}),
+    "spelling": (NOUNS | {"formats"}, {"text_to_num"}),
     "benchmark": (NOUNS | {"formats", "restoration"}, set()),
     "application/colour": (NOUNS, {"rich"}),
     "application/progress": (NOUNS | {"application/colour"}, {"rich"}),
@@ -52,7 +53,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "application/cluster": (NOUNS | {"application", "formats", "restoration"}, {"ray"}),
     "application/live": (NOUNS | {"application", "formats", "layout", "restoration"}, {"websockets"}),
     "application": (
-        NOUNS | {"application", "formats", "layout", "evaluation", "restoration"},
+        NOUNS | {"application", "formats", "layout", "evaluation", "restoration", "spelling"},
         {"rich", "py3langid"},
     ),
     "training/data": (NOUNS | {"restoration", "training/recipe"}, {"numpy", "rapidfuzz", "tokenizers"}),
@@ -73,6 +74,7 @@ SOLE = {
     "onnxruntime": "restoration/model/onnx_session.py",
     "tokenizers": "restoration/model/pieces.py",
     "torch": "cli/train.py",
+    "text_to_num": "spelling/spoken_numbers.py",
     "py3langid": "application/language_detection.py",
     "platformdirs": "cli/settings.py",
     "charset_normalizer": "application/storage/encodings.py",
@@ -91,6 +93,7 @@ HEAVY = (
     "matplotlib",
     "fsspec",
     "ray",
+    "text_to_num",
 )
 
 

@@ -78,6 +78,8 @@ def fix(
     device: str = "auto",
     attach: bool = False,
     diacritics: Literal["keep", "normalise", "restore"] = "keep",
+    numbers: bool = False,
+    apostrophes: bool = False,
     **options: Unpack[Choices],
 ) -> Fixed:
     """Give a transcript its punctuation and case back, as `cappunc fix` does; nothing is written to disk.
@@ -102,7 +104,8 @@ def fix(
     own = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary is out of them
     with _told(source):
         text, found = _content(source, format, encoding)
-        fixer = _fixer(text, model, language, fast, Settings("", device, format, own, engine, attach, diacritics))
+        settings = Settings("", device, format, own, engine, attach, diacritics, numbers, apostrophes)
+        fixer = _fixer(text, model, language, fast, settings)
         document = fixer.read(text, _name(source))
         (new,) = fixer.restore([document])
         if isinstance(source, str):  # which has no encoding to fit into

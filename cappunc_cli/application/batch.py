@@ -204,6 +204,8 @@ def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> 
         write_diff(outcome.data.decode("utf-8", "surrogateescape"))
     elif outcome.data is not None:
         write_stdout(outcome.data)
+    for change in outcome.respelled:
+        reporter.detail(f"{outcome.job.name}: {change.line()}")
     line = f"{_movement(outcome.job)}: {_counts(outcome)}, {outcome.seconds:.1f} s"
     if told and outcome.job.target is not None:
         reporter.info(line)
@@ -218,8 +220,9 @@ def _movement(job: Job) -> str:
 
 
 def _counts(outcome: JobOutcome) -> str:
+    respelled = f", {len(outcome.respelled):,} respelled" if outcome.respelled else ""
     if not outcome.marks and not outcome.capitals:
-        # With --attach and --diacritics there is more than marks and capitals.
+        # With --attach, --diacritics and spelling there is more than marks and capitals.
         what = "no new marks or capitals" if outcome.changed else "nothing to change"
-        return f"{outcome.words:,} words, {what}"
-    return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set"
+        return f"{outcome.words:,} words, {what}{respelled}"
+    return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set{respelled}"

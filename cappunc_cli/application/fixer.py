@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.model.config import ModelConfig
     from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer
     from cappunc_cli.restoration.pipeline import Model, Options
+    from cappunc_cli.spelling.speller import Respelled
     from cappunc_cli.transcript.words import Document, Notice, Word
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A fixed text, what was odd in it, how many words it has, and how many marks and capitals are new.
+    """A fixed text, what was odd in it, how many words it had, and how many marks and capitals are new.
 
-    `encoding` is that of the bytes that the text came from, UTF-8 where it came as a str.
+    `encoding` is that of the bytes that the text came from, UTF-8 where it came as a str. `respelled` lists the words
+    that are others now, which happens only where `numbers` or `apostrophes` asked for it.
 
     >>> fixed = cappunc.fix("good evening london how are you")
     >>> fixed.text, fixed.words, fixed.marks, fixed.capitals
@@ -42,6 +44,7 @@ class Fixed:
     marks: int
     capitals: int
     encoding: Encoding = UTF_8
+    respelled: tuple[Respelled, ...] = ()
 
     @property
     def data(self) -> bytes:
@@ -71,6 +74,13 @@ class Settings:
     engine: str = NETWORK
     attach: bool = False
     diacritics: str = "keep"
+    numbers: bool = False
+    apostrophes: bool = False
+
+    @property
+    def respells(self) -> bool:
+        """Whether words may become others."""
+        return self.numbers or self.apostrophes
 
     def check(self, config: ModelConfig | None = None) -> None:
         """Raises BadModel where there is no such model, and WrongUsage where it cannot do what is asked for.
@@ -83,6 +93,10 @@ class Settings:
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
+        if self.respells:
+            from cappunc_cli.spelling.speller import check_spelling
+
+            check_spelling(own, self.numbers, self.apostrophes)
 
     def config(self) -> ModelConfig:
         """What the model says of itself; raises BadModel where there is no such model."""
@@ -181,7 +195,7 @@ class Fixer:
     def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
         """The source with new texts in it; `spell` writes them for its encoding.
 
-        Raises CappuncError; the result, as spelled, has passed `formats.verify`.
+        Raises CappuncError; the result, as spelled, has passed `formats.verify`, and only then words become others.
         """
         from cappunc_cli import formats
 
@@ -191,7 +205,31 @@ class Fixer:
             output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
             if output != source:
                 formats.verify(document, output)
-        return Fixed(output, document.notices, len(old), *_changes(old, new))
+        fixed = Fixed(output, document.notices, len(old), *_changes(old, new))
+        return self._with_spelling(document, source, fixed)
+
+    def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
+        """The result with its words respelled, if that is asked for."""
+        asked = self.settings
+        if not asked.respells or not document.words:
+            return fixed
+        from cappunc_cli import formats
+        from cappunc_cli.spelling.speller import respell
+
+        if fixed.text != source:
+            document = formats.read(fixed.text, format=document.format)
+        stripped = list(map(cached_strip, document.words.texts))
+        terms = asked.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
+        protected = {i for at, written in terms for i in range(at, at + len(written))}
+        text, respelled = respell(
+            document,
+            fixed.text,
+            self._language,
+            numbers=asked.numbers,
+            apostrophes=asked.apostrophes,
+            protected=protected,
+        )
+        return replace(fixed, text=text, respelled=respelled)
 
     def finish(self, document: Document, source: str, new: Sequence[str], encoding: Encoding) -> Fixed:
         """As `write`, for a text that came out of bytes in an encoding, which the result fits into.

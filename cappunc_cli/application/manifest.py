@@ -2,7 +2,8 @@
 
 `cappunc fix DIR -o OUT` appends one line to OUT/.cappunc.jsonl for each file, just before the result gets its name:
 its path and that of the input, the state of the input when it was read and of the result, and a hash of model and
-options. A run that is killed in between leaves a line about a result that is not there, never a result without its
+options. Words that `--numbers` and `--apostrophes` have made others follow: the number of the first, how many they were,
+old, new. A run that is killed in between leaves a line about a result that is not there, never a result without its
 line.
 """
 
@@ -13,7 +14,7 @@ import json
 import os
 import stat
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,10 @@ from cappunc_cli.application.storage.urls import is_url
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cappunc_cli.application.fixer import Settings
+    from cappunc_cli.spelling.speller import Respelled
 
 NAME = ".cappunc.jsonl"
 #: Neither a link is followed nor a pipe waited for. Windows has neither.
@@ -46,6 +48,7 @@ def settings_signature(settings: Settings, encoding: str | None = None) -> str:
     config = (find_model(settings.model, kind) / kind.config).read_text("utf-8")
     parts = [__version__, config, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
     parts += [encoding] if encoding else []
+    parts += [{"numbers": settings.numbers, "apostrophes": settings.apostrophes}] if settings.respells else []
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -90,15 +93,17 @@ class Manifest:
             return False
         return (read, made, self._signature) in (entry[:3] for entry in self._entries(target, made))
 
-    def add(self, target: Path, source: str, read: State, made: State) -> None:
+    def add(self, target: Path, source: str, read: State, made: State, respelled: Sequence[Respelled] = ()) -> None:
         """Remember a file that is about to be written, from an input as it was `read`. Raises CappuncError."""
-        entry = {
+        entry: dict[str, object] = {
             "file": self._key(target),
             "of": self._input(source),
             "input": read,
             "output": made,
             "with": self._signature,
         }
+        if respelled:
+            entry["respelled"] = [astuple(change) for change in respelled]
         line = json.dumps(entry).encode() + b"\n"
         try:
             with self._lock:

@@ -32,6 +32,7 @@ from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.terms import Sightings
+    from cappunc_cli.spelling.speller import Respelled
     from cappunc_cli.transcript.words import Document, Notice
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input.
@@ -67,6 +68,7 @@ class JobOutcome:
     guessed: str = ""
     #: The terms of the glossary that are in it, if there is one.
     terms: Sightings | None = None
+    respelled: tuple[Respelled, ...] = ()
     #: The error in parts: what is wrong, and in which line of the file, if in one.
     reason: str = ""
     line: int | None = None
@@ -221,7 +223,8 @@ def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: M
     told = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
     glossary = fixer.settings.options.glossary
     seen = glossary.sightings(new) if glossary.terms else None
-    return JobOutcome(job, fixed.notices, *told, guessed=read.encoding.note if fixed.words else "", terms=seen)
+    guessed = read.encoding.note if fixed.words else ""
+    return JobOutcome(job, fixed.notices, *told, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
 def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest | None) -> JobOutcome:
@@ -244,7 +247,7 @@ def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest 
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
         if manifest is not None and not is_pipe(job.source):  # what comes through a pipe next time is something else
-            manifest.add(target, job.source, read.state, state(made))
+            manifest.add(target, job.source, read.state, state(made), outcome.respelled)
 
     try:
         try:

@@ -143,6 +143,12 @@ def fix(
             help="Letters: normalise gives each one code (ş to ș), restore sets those a text was typed without."
         ),
     ] = Diacritics.KEEP,
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="English: numbers in digits (twenty five: 25), where that is sure.")
+    ] = False,
+    apostrophes: Annotated[
+        bool, typer.Option("--apostrophes", help="English: apostrophes that were left out (dont: don't).")
+    ] = False,
     pauses: Pauses = True,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
     overlap: Annotated[
@@ -157,7 +163,8 @@ def fix(
 ) -> None:
     """Give files their punctuation and case back.
 
-    Only words change: their case, and the marks after them.
+    Only words change: their case, and the marks after them. Letters change only if --numbers,
+    --apostrophes or --diacritics asks for it.
 
     Without -o a file goes to standard output if that is piped or redirected, and else
     beside the input as talk.fixed.srt.
@@ -200,7 +207,18 @@ def fix(
         from cappunc_cli.application.cluster.fix_request import FixRequest
 
         request = FixRequest(
-            lang, model, options, engine, fast, device, format_name, attach, diacritics.value, encoding
+            lang,
+            model,
+            options,
+            engine,
+            fast,
+            device,
+            format_name,
+            attach,
+            diacritics.value,
+            encoding,
+            numbers,
+            apostrophes,
         )
         memory = file_memory << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
@@ -233,7 +251,8 @@ def fix(
     runs = []
     for (name, code), some in parts.items():
         own = replace(options, language=code)
-        settings = Settings(name, device, format_name, own, engine, attach, diacritics.value)
+        how = attach, diacritics.value, numbers, apostrophes
+        settings = Settings(name, device, format_name, own, engine, *how)
         settings.check()
         runs.append((settings, some))
     try:

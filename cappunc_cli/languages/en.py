@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 
 _TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
+
+#: What is a word or a name without its apostrophe, too, is not here, for only its sense could tell: its, were, well,
+#: shell, hell, ill, id, wed, shed, hed (a headline), lets, sos; `whos` may be whose.
+_CONTRACTIONS = """
+aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't oughtn't shan't shouldn't
+wasn't weren't wouldn't ain't I'm I've you're you've you'll you'd they're they've they'll they'd we've it'll it'd
+he's she's that's that'll that'd there's here's what's where's how's
+could've might've must've should've would've
+somebody's someone's everybody's everyone's anybody's anyone's nobody's o'clock ma'am y'all c'mon
+"""
 
 LANGUAGE = Language(
     "en",
@@ -36,4 +47,46 @@ LANGUAGE = Language(
         "couldn't mustn't i you he she it we they there very too quite",
     ),
     never_first=words("percent o'clock ago"),
+    numbers=NumberWords(
+        units=words("one two three four five six seven eight nine"),
+        teens=words("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"),
+        tens=words("twenty thirty forty fifty sixty seventy eighty ninety"),
+        scales=words("hundred thousand million billion trillion"),
+        large=words("million billion trillion"),
+        zeros=words("zero oh nought"),
+        # No second: that of May, or of a clip of twenty.
+        ordinals=words("first third fourth fifth sixth seventh eighth ninth"),
+        others=words(
+            "second tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth",
+            "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth",
+            "millionth billionth half halves quarter quarters thirds fourths fifths sixths sevenths eighths ninths",
+            "tenths twelfths hundredths thousandths tens twenties thirties forties fifties sixties seventies eighties",
+            "nineties hundreds thousands millions billions trillions ones twos threes fours fives sixes sevens eights",
+            "nines dozen dozens",
+        ),
+        joining="and",
+        point="point",
+        links=words("to or and past till in by out of from minus plus times"),
+        vague=words("something somethings odd niners"),
+        clock=words("at by until till before after around since it's"),
+        day_times=words("a.m. p.m. a.m p.m am pm")
+        | {"in the morning", "in the afternoon", "in the evening", "at night"},
+        year=words(
+            "in since until till by from year january february march april june july august september october november",
+            "december",
+        ),
+        goes_on=words(
+            "and or but so because when then if while until till to from in on at for with by before after as i you he",
+            "she it we they this that these those the today tomorrow tonight yesterday every each sharp",
+            "was is were are will would can could",
+        ),
+    ),
+    apostrophes=ApostropheWords(
+        sure={word.replace("'", "").lower(): word for word in _CONTRACTIONS.split()},
+        # His wont, thieves' cant.
+        after_subject={"cant": "can't", "wont": "won't"},
+        subjects=words("i you he she it we they that this there who"),
+        objects=words("to the a an my your his her its our their this that these those it them him us me you"),
+        determiners=words("the a an my your his her its our their this these those some any no"),
+    ),
 )

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from unicodedata import is_normalized, normalize
 
+from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
+
 #: Apostrophe and hyphens of typesetters, as tables and vocabularies have them.
 TYPEWRITER = str.maketrans("’‐‑", "'--")
 
@@ -29,7 +31,7 @@ class Language:
     (`Într-o`, not `Într-O`), `linking` words between two of them (`Mar-a-Lago`). `letters` are
     other codes of the language's letters. `diacritics` are those that text typed without them lacks.
     `latin` says that it is written in Latin letters. `frequent` words make up every fourth word or so of its speech and
-    hardly one of another language's.
+    hardly one of another language's. `numbers` and `apostrophes` are what spelling may change where that is asked for.
 
     Where a line may break (Netflix Timed Text Style Guide): best before the conjunctions, prepositions and
     relative pronouns of `begin_lines`, which end none; `never_last` are the other words that are bound to the next
@@ -58,6 +60,8 @@ class Language:
     begin_lines: frozenset[str] = frozenset()
     never_last: frozenset[str] = frozenset()
     never_first: frozenset[str] = frozenset()
+    numbers: NumberWords | None = None
+    apostrophes: ApostropheWords | None = None
 
     def spelled(self, word: str) -> str:
         """A word as tables and models know it: NFC, one code per letter, the typewriter's apostrophe and hyphen."""

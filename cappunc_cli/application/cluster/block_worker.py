@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 from cappunc_cli.application.cluster.fix_request import Fixers, FixRequest
@@ -178,7 +178,9 @@ class BlockWorker:
         lines = []
         for found in kept:
             data = found.outcome.data or b""
-            lines.append(Line(found.file.relative, found.file.tag, len(data), md5_of(data), order.signature))
+            respelled = tuple(astuple(change) for change in found.outcome.respelled)
+            of = found.file
+            lines.append(Line(of.relative, of.tag, len(data), md5_of(data), order.signature, respelled))
         try:
             write_part(order.store, f"{order.run}-{block.number:08}", lines)
         except (CappuncError, OSError) as error:

@@ -40,11 +40,14 @@ class FixRequest:
     attach: bool = False
     diacritics: str = "keep"
     encoding: str | None = None
+    numbers: bool = False
+    apostrophes: bool = False
 
     def settings(self, model: str, code: str | None) -> Settings:
         """The settings for a model and a language; None is the model's own. Raises BadModel and WrongUsage."""
         options = replace(self.options, language=code)
-        made = Settings(model, self.device, self.format, options, self.engine, self.attach, self.diacritics)
+        how = self.attach, self.diacritics, self.numbers, self.apostrophes
+        made = Settings(model, self.device, self.format, options, self.engine, *how)
         made.check()
         return made
 

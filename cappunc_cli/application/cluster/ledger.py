@@ -23,13 +23,17 @@ _READERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A result: its path below the target, the tag of its input, its size and MD5, the hash of model and options."""
+    """A result: its path below the target, the tag of its input, its size and MD5, the hash of model and options.
+
+    `respelled` are the words that are others now: the number of the first, how many they were, old, new.
+    """
 
     file: str
     input: str
     size: int
     md5: str
     signature: str
+    respelled: tuple[tuple[int, int, str, str], ...] = ()
 
 
 def md5_of(data: bytes) -> str:
@@ -39,12 +43,18 @@ def md5_of(data: bytes) -> str:
 
 def write_part(store: TargetStore, name: str, lines: Iterable[Line]) -> None:
     """Add the results of a block; the name is no other block's. Raises OSError and CappuncError."""
-    text = "".join(
-        json.dumps({"file": line.file, "input": line.input, "output": [line.size, line.md5], "with": line.signature})
-        + "\n"
-        for line in lines
-    )
+    text = "".join(json.dumps(_entry(line)) + "\n" for line in lines)
     store.write(f"{PRIVATE}/{FOLDER}/{name}.jsonl", text.encode())
+
+
+def _entry(line: Line) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "file": line.file,
+        "input": line.input,
+        "output": [line.size, line.md5],
+        "with": line.signature,
+    }
+    return entry | ({"respelled": line.respelled} if line.respelled else {})
 
 
 def read_all(store: TargetStore) -> Iterator[Line]:

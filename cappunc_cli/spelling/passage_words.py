@@ -1,0 +1,92 @@
+"""The words of a document as rules of spelling look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import cached_property
+
+from cappunc_cli.transcript.labels import Case, Label, cached_strip
+from cappunc_cli.transcript.words import Document
+
+_ENDS = frozenset(".?!…:")
+
+
+class PassageWords:
+    """Bare words with the typewriter's apostrophe, their labels, and what parts them; `protected` are not to change."""
+
+    def __init__(self, document: Document, source: str, protected: Set[int] = frozenset()) -> None:
+        self.words = document.words
+        self.source = source
+        self.protected = protected
+        stripped = list(map(cached_strip, self.words.texts))
+        self.bare: list[str] = [bare.replace("’", "'") for bare, _ in stripped]
+        self.labels: list[Label] = [label for _, label in stripped]
+
+    def __len__(self) -> int:
+        return len(self.bare)
+
+    @cached_property
+    def _turns(self) -> list[int | None]:
+        return list(self.words.turns)
+
+    @cached_property
+    def _cues(self) -> list[int | None]:
+        return list(self.words.cues)
+
+    @cached_property
+    def _starts(self) -> list[int | None]:
+        return list(self.words.starts)
+
+    @cached_property
+    def _ends(self) -> list[int | None]:
+        return list(self.words.ends)
+
+    def joined(self, i: int) -> bool:
+        """Whether a word follows another of its turn, and nothing is written at either where they meet."""
+        if not 0 < i < len(self) or self._turns[i - 1] != self._turns[i]:
+            return False
+        return not self.labels[i - 1].after and not self.labels[i].before
+
+    def before(self, i: int) -> str:
+        """The bare word before another, if they are joined; else nothing."""
+        return self.bare[i - 1] if self.joined(i) else ""
+
+    def next(self, i: int) -> str:
+        """The bare word at a place, if it is joined to the one before; else nothing."""
+        return self.bare[i] if self.joined(i) else ""
+
+    def may_change(self, i: int) -> bool:
+        """Whether a word is no term, no name (capital within a sentence) and no initials (among lower case)."""
+        case = self.labels[i].case
+        if i in self.protected or case is Case.MIXED:
+            return False
+        if case is Case.UPPER:
+            return any(
+                label.case is Case.UPPER for label in (*self.labels[max(i - 1, 0) : i], *self.labels[i + 1 : i + 2])
+            )
+        return case is not Case.CAPITAL or self.begins(i)
+
+    def begins(self, i: int) -> bool:
+        """Whether a word begins a sentence."""
+        return i == 0 or self._turns[i - 1] != self._turns[i] or self.labels[i - 1].mark in _ENDS
+
+    def place(self, first: int, stop: int) -> tuple[int, int] | None:
+        """Where some words stand, if they do so once, in one line and cue, with spaces alone between; else None.
+
+        None, too, where a time would be lost with a word.
+        """
+        spans: list[tuple[int, int]] = []
+        for i in range(first, stop):
+            copies = self.words.copies(i)
+            if len(copies) != 1 or len(copies[0]) != 1:
+                return None
+            start, end = copies[0][0]
+            if self.source[start:end] != self.words.texts[i]:
+                return None
+            if i > first:
+                between = self.source[spans[-1][1] : start]
+                timed = self._starts[i] is not None or self._ends[i - 1] is not None
+                if not between or between.strip(" ") or timed or self._cues[i] != self._cues[first]:
+                    return None
+            spans.append((start, end))
+        return spans[0][0], spans[-1][1]

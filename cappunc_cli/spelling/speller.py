@@ -1,0 +1,183 @@
+"""Words respelled in a text, each change listed, and the proof that the text differs in nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from cappunc_cli import formats
+from cappunc_cli.errors import BadInput, WrongUsage
+from cappunc_cli.formats.source.spans import Edit, splice
+from cappunc_cli.formats.source.visible import shown
+from cappunc_cli.languages import Language
+from cappunc_cli.spelling.missing_apostrophes import missing_apostrophes
+from cappunc_cli.spelling.passage_words import PassageWords
+from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
+from cappunc_cli.transcript.labels import cached_strip
+from cappunc_cli.transcript.words import Document, Words
+
+#: Formats whose words are running text. In the others a word has an entry of its own, with its times: two words that
+#: become one would lose those of one.
+RUNNING_TEXT = frozenset(("srt", "vtt", "ass", "ttml", "sami", "sbv", "lrc", "srv3", "stm", "txt"))
+
+
+@dataclass(frozen=True, slots=True)
+class Respelled:
+    """A change: the 1-based `number` of its first word before any change, how many `words` it was, what it is now.
+
+    >>> Respelled(12, 2, "twenty five.", "25.").line()
+    'word 12: “twenty five.” is now “25.”'
+    """
+
+    number: int
+    words: int
+    old: str
+    new: str
+
+    def line(self) -> str:
+        """The change as the user reads it."""
+        return f"word {self.number}: “{self.old}” is now “{self.new}”"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    listed: Respelled
+    edits: tuple[Edit, ...]
+
+
+def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
+    """Raises WrongUsage where a language's words cannot be respelled so, or the library for it is missing."""
+    for option, asked, words in (
+        ("--numbers", numbers, known.numbers),
+        ("--apostrophes", apostrophes, known.apostrophes),
+    ):
+        if asked and words is None:
+            raise WrongUsage(f"{option}: for English alone, not for {known.name}")
+    if numbers:
+        check_library()
+
+
+def respell(
+    document: Document,
+    source: str,
+    known: Language,
+    *,
+    numbers: bool,
+    apostrophes: bool,
+    protected: Set[int] = frozenset(),
+) -> tuple[str, tuple[Respelled, ...]]:
+    """The source of a document with its words respelled, and what has changed; `protected` words do not.
+
+    Numbers that were several words are one word then. Raises BadInput for a format that is no running text; the
+    result has passed `verify_respelling`.
+    """
+    if document.format not in RUNNING_TEXT:
+        raise BadInput(
+            f"--numbers and --apostrophes are for running text alone; {document.format} has an entry for each word"
+        )
+    text = PassageWords(document, source, protected)
+    changes: list[_Change] = []
+    if apostrophes and known.apostrophes is not None:
+        changes += _with_apostrophes(text, missing_apostrophes(text, known.apostrophes))
+    if numbers and known.numbers is not None:
+        changes += _in_digits(text, SpokenNumbers(text, known.numbers, known.code).found())
+    changes.sort(key=lambda change: change.listed.number)
+    safe = _safe(document, source, changes)
+    output, listed = _applied(source, safe)
+    if listed:
+        verify_respelling(document, source, output, listed)
+    return output, listed
+
+
+def _with_apostrophes(text: PassageWords, found: Iterator[tuple[int, str]]) -> Iterator[_Change]:
+    written = text.words.texts
+    curly = any("’" in word for word in written) and not any("'" in word for word in written)
+    for i, new in found:
+        copies = text.words.copies(i)
+        if any(len(copy) != 1 or text.source[slice(*copy[0])] != shown(text.source, copy) for copy in copies):
+            continue  # a tag or an entity within the word
+        edits = []
+        for ((start, stop),) in copies:
+            edits.append((start, stop, _dressed(text.source[start:stop], new, "’" if curly else "'")))
+        yield _Change(Respelled(i + 1, 1, written[i], _dressed(written[i], new, "’" if curly else "'")), tuple(edits))
+
+
+def _dressed(old: str, new: str, apostrophe: str) -> str:
+    """A written word with its apostrophe, in the case and with the marks that it has."""
+    _, label = cached_strip(old)
+    core = iter(old[len(label.before) : len(old) - len(label.after)])
+    letters = (apostrophe if c == "'" else c if c.isupper() and next(core) else next(core) for c in new)
+    return f"{label.before}{''.join(letters)}{label.after}"
+
+
+def _in_digits(text: PassageWords, found: Iterator[tuple[int, int, str]]) -> Iterator[_Change]:
+    for first, stop, digits in found:
+        place = text.place(first, stop)
+        if place is not None:
+            new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
+            old = " ".join(text.words.texts[first:stop])
+            yield _Change(Respelled(first + 1, stop - first, old, new), ((*place, new),))
+
+
+def _applied(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respelled, ...]]:
+    edits = [edit for change in changes for edit in change.edits]
+    return splice(source, edits), tuple(change.listed for change in changes)
+
+
+def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequence[_Change]:
+    """The changes without those that would make a word be read as something else: a time as the head of a line."""
+    if not changes:
+        return changes
+    try:
+        verify_respelling(document, source, *_applied(source, changes))
+    except BadInput:
+        half = len(changes) // 2
+        return [*_safe(document, source, changes[:half]), *_safe(document, source, changes[half:])] if half else []
+    return changes
+
+
+def verify_respelling(document: Document, source: str, output: str, changes: Sequence[Respelled]) -> None:
+    """Read `output` again; raises BadInput unless it differs from the document's source in the listed words alone.
+
+    What is listed must stand where it is said to, each other word with its times, and the source comes out when
+    the listed words are put back in their places.
+    """
+    again = formats.FORMATS[document.format].read(output)
+    old, new = document.words, again.words
+    if _expected(document, changes) != (new.texts, *_columns(new)) or document.speakers != again.speakers:
+        raise BadInput("the result differs in more than the listed words")
+    undo: list[Edit] = []
+    gone = 0
+    for change in changes:
+        first = change.number - 1
+        was, now = old.copies(first), new.copies(first - gone)
+        ends = old.copies(first + change.words - 1)
+        if len(was) != len(now):
+            raise BadInput(f"word {change.number} is shown elsewhere")
+        for head, last, copy in zip(was, ends, now, strict=True):
+            undo.append((copy[0][0], copy[-1][1], source[head[0][0] : last[-1][1]]))
+        gone += change.words - 1
+    if splice(output, undo) != source:
+        raise BadInput("the result differs in more than the listed words")
+
+
+def _columns(words: Words) -> tuple[list[int | None], list[int | None], list[int | None], list[int | None]]:
+    return list(words.starts), list(words.ends), list(words.cues), list(words.turns)
+
+
+def _expected(
+    document: Document, changes: Sequence[Respelled]
+) -> tuple[list[str], list[int | None], list[int | None], list[int | None], list[int | None]]:
+    """The texts of the words after the changes, and their columns: a new word begins with the first of the old."""
+    texts = list(document.words.texts)
+    starts, ends, cues, turns = _columns(document.words)
+    for change in reversed(changes):
+        first, stop = change.number - 1, change.number - 1 + change.words
+        if " ".join(texts[first:stop]) != change.old:
+            raise BadInput(f"word {change.number} is not “{change.old}”")
+        texts[first:stop] = [change.new]
+        starts[first:stop] = [starts[first]]
+        ends[first:stop] = [ends[stop - 1]]
+        cues[first:stop] = [cues[first]]
+        turns[first:stop] = [turns[first]]
+    return texts, starts, ends, cues, turns

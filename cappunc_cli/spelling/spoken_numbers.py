@@ -1,0 +1,201 @@
+"""Numbers that are spoken in words, as they are written in digits: those alone that can be read in one way.
+
+Words from one to nine stay words, as style guides have them. Number words in a row are looked at together; where they
+are not one number, one time of day or one year as a whole, they all stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+from cappunc_cli.errors import WrongUsage
+from cappunc_cli.spelling.passage_words import PassageWords
+from cappunc_cli.transcript.labels import Case
+
+if TYPE_CHECKING:
+    from text_to_num import Occurence
+
+    from cappunc_cli.languages.spelling_words import NumberWords
+
+_HYPHEN = re.compile("[-‐‑]")
+_DIGIT = re.compile(r"\d")
+#: Numbers from here on have a comma before every third digit; years have none.
+_GROUPED = 10_000
+#: Of the minutes that are told without `a.m.`, those that no price and no score has.
+_QUARTERS = (15, 30, 45)
+
+
+def check_library() -> None:
+    """Raises WrongUsage where the library that reads numbers is missing."""
+    try:
+        import text_to_num  # noqa: F401
+    except ImportError:
+        raise WrongUsage("--numbers needs the package text2num: pip install text2num") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Number words in a row; `parts` are the words, those with hyphens taken apart."""
+
+    first: int
+    stop: int
+    parts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A word as the library wants it."""
+
+    word: str
+
+    def text(self) -> str:
+        return self.word
+
+    def nt_separated(self, _previous: object) -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+class SpokenNumbers:
+    """The numbers of one text."""
+
+    def __init__(self, text: PassageWords, known: NumberWords, code: str) -> None:
+        self._text = text
+        self._known = known
+        self._code = code
+        self._cardinals = known.units | known.teens | known.tens | known.scales | known.zeros
+        self._all = self._cardinals | known.ordinals | known.others
+
+    def found(self) -> Iterator[tuple[int, int, str]]:
+        """(first word, the one behind the last, digits) of each number that is written anew, in order."""
+        runs = list(self._runs())
+        written = [self._written(run) for run in runs]
+        # `ten to three`, `five, ten`: both sides in digits, or none.
+        linked = [i for i, (one, other) in enumerate(pairwise(runs)) if self._linked(one, other)]
+        for i in (*linked, *reversed(linked)):
+            if None in (written[i], written[i + 1]):
+                written[i] = written[i + 1] = None
+        for run, new in zip(runs, written, strict=True):
+            if new is not None:
+                count, digits = new
+                yield run.first, run.first + count, digits
+
+    def _runs(self) -> Iterator[_Run]:
+        text, i = self._text, 0
+        while i < len(text):
+            parts = self._parts(i)
+            if not parts:
+                i += 1
+                continue
+            first, i = i, i + 1
+            while more := self._following(i, parts):
+                i += len(more)
+                parts += chain.from_iterable(more)
+            yield _Run(first, i, parts)
+
+    def _following(self, i: int, parts: list[str]) -> list[list[str]]:
+        """The parts of the next word of a run, or of the next two: `and` and `point` belong to what they join."""
+        text, known = self._text, self._known
+        if not text.joined(i):
+            return []
+        if found := self._parts(i):
+            return [found]
+        inside = (text.bare[i] == known.joining and parts[-1] in known.scales) or (
+            text.bare[i] == known.point and parts[-1] in self._cardinals
+        )
+        found = self._parts(i + 1) if inside and text.joined(i + 1) else []
+        return [[text.bare[i]], found] if found and found[0] in self._cardinals else []
+
+    def _parts(self, i: int) -> list[str]:
+        """The number words of which a word is made; one with a digit is one, too."""
+        bare = self._text.bare[i]
+        parts = _HYPHEN.split(bare)
+        return parts if all(part in self._all or _DIGIT.search(part) for part in parts) else []
+
+    def _linked(self, one: _Run, other: _Run) -> bool:
+        between = range(one.stop, other.first)
+        text = self._text
+        if not between:
+            return text.labels[other.first - 1].mark == ","
+        return (
+            len(between) < 3
+            and all(text.bare[i] in self._known.links for i in between)
+            and all(map(text.joined, range(one.stop, other.first + 1)))
+        )
+
+    def _written(self, run: _Run) -> tuple[int, str] | None:
+        """How many words of a run become digits, and which; None where it is not sure."""
+        text, known = self._text, self._known
+        cases = [text.labels[i].case for i in range(run.first, run.stop)]
+        if Case.UPPER in cases or any(case is not Case.LOWER for case in cases[1:]):
+            return None
+        if not all(map(text.may_change, range(run.first, run.stop))):
+            return None
+        after = text.next(run.stop)
+        if after in known.vague or (after == known.joining and text.next(run.stop + 1) == "a"):  # ten and a half
+            return None
+        found = self._two(run) or self._one(run)
+        return found if found and text.place(run.first, run.first + found[0]) else None
+
+    def _one(self, run: _Run) -> tuple[int, str] | None:
+        """As `_written`, where a run is one number."""
+        known, parts, count = self._known, run.parts, run.stop - run.first
+        if parts[0] in known.scales:  # a hundred and twenty
+            return None
+        if parts[-1] in known.large and count > 1:
+            factor = self._read(parts[:-1])
+            if factor is not None and not factor.is_ordinal and factor.value < 1000:
+                return (count - 1, factor.text) if factor.value >= 10 or known.point in parts else None
+        whole = self._read(parts)
+        if whole is None:
+            return None
+        if whole.is_ordinal:
+            sure = len(parts) > 1 and parts[-2] in known.tens and parts[-1] in known.ordinals
+            return (count, whole.text) if sure and whole.value < _GROUPED else None
+        if known.point in parts:
+            return (count, whole.text) if whole.value < _GROUPED else None
+        if whole.value < 10 or not known.others.isdisjoint(parts):
+            return None
+        return count, whole.text if whole.value < _GROUPED else f"{int(whole.text):,}"
+
+    def _two(self, run: _Run) -> tuple[int, str] | None:
+        """As `_written`, where a run is the two numbers of a time of day or a year."""
+        text, known = self._text, self._known
+        first, second = self._value(run.parts[:1]), self._value(run.parts[1:])
+        if len(run.parts) == 3 and run.parts[1] in known.zeros and run.parts[2] in known.units:  # three oh five
+            second = self._value(run.parts[2:])
+        elif second < 10:
+            return None
+        before, ends = text.before(run.first), self._goes_on(run.stop)
+        if 1 <= first <= 12 and 0 < second < 60:
+            said = any(self._ahead(run.stop, length) in known.day_times for length in (1, 2, 3))
+            if said or (before in known.clock and second in _QUARTERS and ends):
+                return run.stop - run.first, f"{first}:{second:02}"
+        if 13 <= first <= 20 and 0 < second < 100 and before in known.year and ends:
+            return run.stop - run.first, f"{first}{second:02}"
+        return None
+
+    def _goes_on(self, i: int) -> bool:
+        """Whether the sentence ends before a word, or goes on with one that nobody counts."""
+        return not self._text.joined(i) or self._text.bare[i] in self._known.goes_on
+
+    def _ahead(self, i: int, length: int) -> str:
+        return " ".join(map(self._text.next, range(i, i + length)))
+
+    def _value(self, parts: list[str]) -> int:
+        """The number below a hundred that some words are; -1 where they are none."""
+        found = self._read(parts) if parts and not self._known.scales.intersection(parts) else None
+        return int(found.value) if found and not found.is_ordinal and self._known.point not in parts else -1
+
+    def _read(self, parts: list[str]) -> Occurence | None:
+        """What the library makes of all the parts together, if that is one number."""
+        from text_to_num import find_numbers
+
+        found = find_numbers(list(map(_Part, parts)), self._code, 0.0)
+        return found[0] if len(found) == 1 and (found[0].start, found[0].end) == (0, len(parts)) else None
