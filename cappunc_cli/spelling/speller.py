@@ -84,7 +84,7 @@ def respell(
     changes.sort(key=lambda change: change.listed.number)
     safe = _safe(document, source, changes)
     output, listed = _applied(source, safe)
-    if listed:
+    if len(safe) < len(changes):  # each part of them has been verified, and not yet all together
         verify_respelling(document, source, output, listed)
     return output, listed
 

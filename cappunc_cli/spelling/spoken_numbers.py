@@ -137,6 +137,8 @@ class SpokenNumbers:
             return None
         if not all(map(text.may_change, range(run.first, run.stop))):
             return None
+        if text.before(run.first) == known.point:  # decimals of what is no number
+            return None
         after = text.next(run.stop)
         if after in known.vague or (after == known.joining and text.next(run.stop + 1) == "a"):  # ten and a half
             return None

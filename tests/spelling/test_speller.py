@@ -62,7 +62,7 @@ def test_a_number_that_is_sure_is_written_in_digits(text: str, new: str) -> None
         "ten to three, twenty past four, half past twelve, five or ten",  # alike on both sides
         "twenty something, twenty odd, ten and a half",
         "They heard Twenty One Pilots and read Catch Twenty Two.",  # names
-        "at some point five came, and oh ten more",
+        "at some point five came, and oh ten more; s point sixty one",
         "two million people, a million",
         "At 25 hundred, 5 hundred thousand",
         "a mid-thirties twenty-five-year-old",
