@@ -11,10 +11,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner, Result
 
+import cappunc_cli as cappunc
 from cappunc_cli.application.scoring.inputs import load_documents
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadInput, CappuncError
@@ -463,11 +465,38 @@ def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: 
     reader = Reader()
     reader.feed(text)
     assert reader.open == []
-    assert reader.outside == []
+    assert reader.outside == ["report.files/0001-short.txt.html", "report.files/0002-talk.srt.html"]
     # Without probabilities a lost sentence end is worse than a comma, and that than a capital.
     assert reader.rows == ["missed .", "missed ,", "Capital missed"]
     assert "1:02.5" in text
     assert text.count("<svg") == 2
+
+
+def test_the_page_leads_to_each_file_beside_its_reference(tmp_path: Path) -> None:
+    target = tmp_path / "a report.html"
+    assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
+    links = re.findall(r'<td><a href="([^"]+)">([^<]+)</a>', target.read_text("utf-8"))
+    assert links == [
+        ("a%20report.files/0001-short.txt.html", "short.txt"),
+        ("a%20report.files/0002-talk.srt.html", "talk.srt"),
+    ]
+    gold, ours = (cappunc.read(FIXTURES / place) for place in ("gold/talk.srt", "ours/talk.fixed.srt"))
+    page = (tmp_path / unquote(links[1][0])).read_text("utf-8")
+    found = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert found["texts"] == ours.words.texts
+    assert found["other"]["texts"] == gold.words.texts
+    assert found["starts"][0] == ours.words[0].start
+    assert (found["name"], found["other"]["name"]) == ("talk.srt, result", "reference")
+    assert found["fixed"]  # to look at, and not to decide on
+    assert found["doubts"] == []
+    assert "connect-src &#x27;none&#x27;" in page
+
+
+def test_files_without_a_difference_have_no_page(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    assert call("--ref", GOLD, GOLD, "--html", target).exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert "<a " not in target.read_text("utf-8")
 
 
 def test_what_a_transcript_says_is_no_markup() -> None:
@@ -480,11 +509,19 @@ def test_what_a_transcript_says_is_no_markup() -> None:
     assert "<b>&<" not in text
 
 
-def test_without_the_extra_the_page_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_matplotlib_the_page_has_no_plots_and_a_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = call("--ref", GOLD, HEARD, "--html", tmp_path / "x.html")
-    assert result.exit_code == 1
-    assert "pip install cappunc[report]" in result.stderr
+    assert result.exit_code == 0
+    assert (
+        f"cappunc: {tmp_path / 'x.html'}: without plots, which need matplotlib: pip install matplotlib\n"
+        in result.stderr
+    )
+    page = (tmp_path / "x.html").read_text("utf-8")
+    assert "<svg" not in page
+    assert "Errors, worst first" in page
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")

@@ -51,7 +51,7 @@ def test_a_number_that_is_sure_is_written_in_digits(text: str, new: str) -> None
     "text",
     [
         "One of the two, no one else, and the first one.",  # below ten words stay words
-        "Twenty, five, and the rest; five, ten, fifteen",  # a mark between, and alike in a row
+        "Twenty, five, and the rest; five, ten, fifteen; maybe thirty. One of them",  # marks, and alike in a row
         "one two three four, nine one one, nineteen eighty four",  # counted, dialled, or a year: who knows
         "It costs three thirty, or three fifty.",
         "after three thirty minute meetings",  # three of thirty minutes

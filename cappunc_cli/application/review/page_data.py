@@ -21,36 +21,10 @@ if TYPE_CHECKING:
 def page_data(
     document: Document, data: bytes, name: str, fixer: Fixer, below: float, rows: Rows | None = None
 ) -> tuple[Report, Rows | None]:
-    """What review.js reads, and the model's rows, which may be given for the same words written otherwise.
-
-    Columns have an entry for each word: times in milliseconds, `sure` in per cent; `around` is how many UTF-16 units
-    before and after the word proper are marks, where there are any.
-    """
+    """What review.js reads, and the model's rows, which may be given for the same words written otherwise."""
+    found = _without_doubts(document, name)
+    found |= {"sha256": sha256(data), "below": round(100 * below)}
     words: Sequence[Word] = document.words
-    timed = spread_times(words)
-    silences = pauses(words)
-    found: Report = {
-        "kind": KIND,
-        "name": PurePath(name).name,
-        "sha256": sha256(data),
-        "format": document.format,
-        "language": "",
-        "below": round(100 * below),
-        "marks": MARKS,
-        "ends": TERMINAL,
-        "spellings": "".join(sorted(MARK_CHARACTERS | {"-"})),
-        "texts": document.words.texts,
-        "starts": list(timed.starts),
-        "ends_ms": list(timed.ends),
-        "pauses": silences,
-        "cues": list(document.words.cues),
-        "turns": list(document.words.turns),
-        "speakers": {str(turn): speaker for turn, speaker in document.speakers.items()},
-        "around": _around(document.words.texts),
-        "sure": [100] * len(words),
-        "doubts": [],
-        "stretches": [],
-    }
     if not words:
         return found, None
     from cappunc_cli.restoration.low_confidence import find_low_confidence
@@ -75,6 +49,39 @@ def page_data(
     return found, rows
 
 
+def _without_doubts(document: Document, name: str) -> Report:
+    """What the page shows of words that no model has looked at.
+
+    Columns have an entry for each word: times in milliseconds, `sure` in per cent; `around` is how many UTF-16 units
+    before and after the word proper are marks, where there are any.
+    """
+    words: Sequence[Word] = document.words
+    timed = spread_times(words)
+    silences = pauses(words)
+    return {
+        "kind": KIND,
+        "name": PurePath(name).name,
+        "sha256": "",
+        "format": document.format,
+        "language": "",
+        "below": 0,
+        "marks": MARKS,
+        "ends": TERMINAL,
+        "spellings": "".join(sorted(MARK_CHARACTERS | {"-"})),
+        "texts": document.words.texts,
+        "starts": list(timed.starts),
+        "ends_ms": list(timed.ends),
+        "pauses": silences,
+        "cues": list(document.words.cues),
+        "turns": list(document.words.turns),
+        "speakers": {str(turn): speaker for turn, speaker in document.speakers.items()},
+        "around": _around(document.words.texts),
+        "sure": [100] * len(words),
+        "doubts": [],
+        "stretches": [],
+    }
+
+
 def _around(texts: Sequence[str]) -> dict[str, Any]:
     """The marks around each word, [before, after], where there are any."""
     found = {}
@@ -89,14 +96,18 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def compared(found: Report, other: Document, name: str) -> Report:
-    """The page with another file beside it: the text of its word for each of ours, and what it has in between.
+def comparison(document: Document, name: str, theirs: Sequence[str], other: str) -> Report:
+    """The page of a document beside the words of another, to look at and not to decide on; no model is asked."""
+    return {**compared(_without_doubts(document, name), theirs, other), "fixed": True}
+
+
+def compared(found: Report, theirs: Sequence[str], name: str) -> Report:
+    """The page with another file's words beside it: the text of its word for each of ours, and what it has in between.
 
     `other` has `texts` (null where it lacks the word) and `between`, words that stand before one of ours.
     """
     from cappunc_cli.evaluation.align import align, tokens
 
-    theirs = other.words.texts
     beside: list[str | None] = [None] * len(found["texts"])
     between: dict[str, str] = {}
     at = 0

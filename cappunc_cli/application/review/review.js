@@ -196,7 +196,7 @@
     const around = (from, to) => { const said = []; for (let i = Math.max(from, 0); i < Math.min(to, count); i++) said.push(shown(label(i))); return said.join(" "); };
     $("where").textContent = `${starts[here] === null ? "" : `${clock(starts[here])} · `}word ${here + 1} of ${count.toLocaleString("en")}`;
     $("context").replaceChildren(`${around(here - 5, here)} `, element("b", {}, shown(now)), ` ${around(here + 1, here + 6)}`);
-    $("doubt").textContent = told(here) || (lacking[here] ? "marks or case are missing here: cappunc fix restores them" : `${percent(sure[here])} sure`);
+    $("doubt").textContent = told(here) || (lacking[here] ? "marks or case are missing here: cappunc fix restores them" : data.fixed ? "" : `${percent(sure[here])} sure`);
     $("take").disabled = !next || same(next, now);
     $("take").textContent = next && !same(next, now) ? `Take “${shown(next)}”` : "Take";
     $("right").disabled = !doubts.has(here) && !differs(here);
@@ -268,6 +268,7 @@
   let saving = 0;
   const save = () => {
     saving = 0;
+    if (data.fixed) return;
     try {
       if (!decided.size && !seen.size) localStorage.removeItem(KEY);
       else localStorage.setItem(KEY, JSON.stringify({ decided: [...decided].map(([i, l]) => [i, l.before, l.core, l.after]), seen: [...seen] }));
@@ -275,6 +276,7 @@
   };
   const saveSoon = () => { saving = saving || setTimeout(save, 300); };
   const restore = () => {
+    if (data.fixed) return;
     try {
       const kept = JSON.parse(localStorage.getItem(KEY) || "{}");
       for (const [i, before, core, after] of kept.decided || []) if (i < count) decided.set(i, { before, core, after });
@@ -283,6 +285,7 @@
   };
   const set = (i, now) => { if (same(now, written(i))) decided.delete(i); else decided.set(i, now); };
   const apply = (changes, looked = []) => {
+    if (data.fixed && changes.length) { say("This page is only to look at"); return true; }
     const some = changes.filter(([i, now]) => !same(now, label(i))), fresh = looked.filter((i) => !seen.has(i));
     if (!some.length && !fresh.length) return false;
     past.push({ at: here, words: some.map(([i]) => [i, label(i)]), looked: fresh });
@@ -480,7 +483,7 @@
       const begin = starts[from], end = ends[to - 1];
       if (begin !== null && end !== null && end > begin) speed.push([from, (1000 * letters) / (end - begin)]);
     });
-    if (sureness.length > 1) plot("Least certain word of each cue, per cent", sureness, 100, data.below, "%");
+    if (sureness.length > 1 && !data.fixed) plot("Least certain word of each cue, per cent", sureness, 100, data.below, "%");
     if (speed.length > 1) plot("Reading speed of each cue, characters a second", speed, 40, 20, "a second");
   };
 
@@ -535,6 +538,7 @@
   });
 
   document.body.classList.toggle("compare", Boolean(other));
+  document.body.classList.toggle("fixed", Boolean(data.fixed));
   if (other) $("name").textContent = `${data.name} | ${other.name}`;
   restore();
   render();

@@ -51,7 +51,10 @@ class ReviewSession:
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
         found["encoding"] = self.job.encoding
         found["writable"] = not is_pipe(self.job.source)
-        return compared(found, *self.other) if self.other else found
+        if self.other is None:
+            return found
+        other, name = self.other
+        return compared(found, other.words.texts, name)
 
     def write(self, body: bytes) -> Report:
         """Write decisions in place or beside the file; what was done. Raises CappuncError and OSError."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli import __version__
 from cappunc_cli.application.progress import Reporter, on
 from cappunc_cli.application.scoring import samples
+from cappunc_cli.application.scoring.comparison_pages import write_comparisons
 from cappunc_cli.application.storage.files import write_json, write_text
 
 if TYPE_CHECKING:
@@ -217,7 +218,11 @@ def _sweep(request: EvalRequest, restorer: Restorer) -> tuple[str, list[Point]]:
 def _write_page(outcome: EvalResult, path: Path) -> None:
     from cappunc_cli.application.storage.files import write_atomic
     from cappunc_cli.evaluation.reporting.html import page
+    from cappunc_cli.evaluation.reporting.plots import can_draw
 
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not can_draw():
+        Reporter().info(f"{path}: without plots, which need matplotlib: pip install matplotlib")
     text = page(
         outcome.evaluation,
         outcome.signature,
@@ -225,8 +230,8 @@ def _write_page(outcome: EvalResult, path: Path) -> None:
         calibration=outcome.calibration,
         comparison=outcome.comparison,
         sweep=outcome.swept,
+        links=write_comparisons(outcome.evaluation.samples, path.with_suffix(".files")),
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, text.encode("utf-8", "backslashreplace"))
 
 

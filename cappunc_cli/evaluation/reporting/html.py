@@ -75,8 +75,9 @@ def page(
     calibration: Calibration | None = None,
     comparison: Mapping[str, Comparison] | None = None,
     sweep: tuple[str, Sequence[Point]] | None = None,
+    links: Mapping[int, str] | None = None,
 ) -> str:
-    """The whole page; raises CappuncError without the extra [report]."""
+    """The whole page, without drawings where matplotlib is missing; `links` are addresses of files by their number."""
     parts = [
         "<h1>Punctuation and case</h1>",
         f"<p>{escape(report.word_line(word_counts(evaluation.table)))}</p>",
@@ -86,7 +87,7 @@ def page(
         "</div>",
         _compared(comparison) if comparison else "",
         _swept(*sweep) if sweep else "",
-        _files(evaluation),
+        _files(evaluation, links or {}),
         _errors(worst_mistakes(evaluation)),
         f"<p><code>{escape(str(signature))}</code></p>",
     ]
@@ -97,6 +98,23 @@ def page(
     )
 
 
+class _Linked(str):
+    """The text of a cell that leads somewhere."""
+
+    address: str
+
+    @classmethod
+    def to(cls, address: str, text: str) -> _Linked:
+        made = cls(text)
+        made.address = address
+        return made
+
+
+def _cell(text: str) -> str:
+    shown = escape(text)
+    return f'<a href="{escape(text.address)}">{shown}</a>' if isinstance(text, _Linked) else shown
+
+
 def _table(head: Iterable[str], body: Iterable[Sequence[str]]) -> str:
     """Rows of one cell are section titles."""
     columns = list(head)
@@ -105,7 +123,7 @@ def _table(head: Iterable[str], body: Iterable[Sequence[str]]) -> str:
         if len(row) == 1:
             lines.append(f'<tr class="section"><td colspan="{len(columns)}">{escape(row[0])}</td></tr>')
         else:
-            lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
+            lines.append("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>")
     return '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"
 
 
@@ -126,6 +144,8 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def _drawings(evaluation: Evaluation, calibration: Calibration | None) -> list[str]:
+    if not plots.can_draw():
+        return []
     matrix = confusion(evaluation.table, fold=not report.has_other_marks(evaluation))
     scores = evaluation.scores
     chosen = {mark: value for mark in THREE if isinstance(value := scores[NAMES[mark]], Score)}
@@ -156,18 +176,24 @@ def _swept(name: str, points: Sequence[Point]) -> str:
     best = suggest(points)
     head = [name, *points[0].scores, "seconds"]
     body = [[f"{p.value:g}", *(f"{100 * f:.2f}" for f in p.scores.values()), f"{p.seconds:.1f}"] for p in points]
-    drawing = _figure(plots.sweep(name, points, best), f"Suggested: {name} {best.value:g}")
+    caption = f"Suggested: {name} {best.value:g}"
+    drawing = _figure(plots.sweep(name, points, best), caption) if plots.can_draw() else f"<p>{escape(caption)}</p>"
     return f"<h2>Sweep of {escape(name)}</h2>{drawing}{_table(head, body)}"
 
 
-def _files(evaluation: Evaluation) -> str:
+def _files(evaluation: Evaluation, links: Mapping[int, str]) -> str:
     lines = report.files(evaluation)
     figures = [key for key in lines[0] if key not in ("name", "words")]
     body = [
-        [str(line["name"]), f"{line['words']:,}", *(f"{100 * float(str(line[key])):.1f}" for key in figures)]
-        for line in lines
+        [
+            _Linked.to(links[i], str(line["name"])) if i in links else str(line["name"]),
+            f"{line['words']:,}",
+            *(f"{100 * float(str(line[key])):.1f}" for key in figures),
+        ]
+        for i, line in enumerate(lines)
     ]
-    return f"<h2>Files</h2>{_table(['', 'words', *figures], body)}"
+    about = "<p>Each leads to its words beside the reference's.</p>" if links else ""
+    return f"<h2>Files</h2>{about}{_table(['', 'words', *figures], body)}"
 
 
 def _errors(found: Sequence[Mistake]) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cappunc_cli.errors import CappuncError
 from cappunc_cli.evaluation.calibration import Bin, Curve
 from cappunc_cli.evaluation.metrics import NAMES, Score
 from cappunc_cli.evaluation.sweep import Point
@@ -24,17 +23,25 @@ _COLOURS = {",": "#0072b2", ".": "#d55e00", "?": "#009e73"}  # told apart by col
 _SHADES = ("#777777", "#0072b2", "#d55e00", "#009e73")
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is there."""
+    try:
+        _load()
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure, (axes,) = _panels(width, height, 1)
     return figure, axes
 
 
 def _panels(width: float, height: float, count: int) -> tuple[Figure, list[Axes]]:
-    try:
-        _load()
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise CappuncError("the HTML report draws with matplotlib: pip install cappunc[report]") from error
+    _load()
+    from matplotlib.figure import Figure
+
     # Not pyplot: it keeps every figure and asks for a display.
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, [figure.add_subplot(1, count, i + 1) for i in range(count)]
