@@ -252,7 +252,7 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
             raise about(error, compare) from error
     session = ReviewSession(job, fixer, below, other)
     try:
-        found = session.report()
+        found = session.report(alone=html is not None)
     except (CappuncError, OSError) as error:
         raise about(error, job.name) from error
     if html is not None:

@@ -47,6 +47,7 @@ from cappunc_cli.formats import (
 )
 from cappunc_cli.formats.asr_json import DIALECTS
 from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
+from cappunc_cli.formats.timed_text import cues
 from cappunc_cli.formats.timed_text.rewrap import rewrap
 from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 from cappunc_cli.transcript.run_lengths import RunLengthList
@@ -59,6 +60,7 @@ __all__ = [
     "Recognised",
     "channels",
     "detect",
+    "plain_places",
     "read",
     "recognise",
     "respelling",
@@ -177,6 +179,11 @@ def channels(document: Document) -> list[tuple[str, str]]:
     named = getattr(FORMATS[document.format], "channels", None)
     found: list[tuple[str, str]] = named(document) if named else []
     return found
+
+
+def plain_places(document: Document) -> list[int | None] | None:
+    """`timed_text.cues.plain_places`; None where the format is written in another way."""
+    return cues.plain_places(document) if FORMATS[document.format].write is cues.write else None
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:

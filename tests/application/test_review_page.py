@@ -174,7 +174,11 @@ def test_a_page_loads_nothing_and_no_text_ends_its_elements(tmp_path: Path, tiny
     assert page.count("</script>") == 2
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
     assert "connect-src &#x27;none&#x27;" in page
-    assert json.loads(page.partition('id="data">')[2].partition("</script>")[0])["served"] == ""
+    found = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert found["served"] == ""
+    assert found["source"] == evil.read_text("utf-8")
+    at = found["texts"].index("there.")
+    assert found["source"][found["places"][at] :].startswith("there.")
 
 
 def test_the_server_answers_nobody_who_does_not_know_the_token(server: ReviewServer) -> None:
@@ -243,7 +247,8 @@ def browser() -> Iterator[Any]:
         ):  # fmt: skip
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        options.add_experimental_option("prefs", {"download.default_directory": f"{home}/saved"})
+        several = "profile.default_content_setting_values.automatic_downloads"
+        options.add_experimental_option("prefs", {"download.default_directory": f"{home}/saved", several: 1})
         # What a browser writes beside its profile goes there, too.
         own = {**os.environ, "XDG_CONFIG_HOME": f"{home}/config"}
         driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chauffeur, env=own))
@@ -323,17 +328,20 @@ def test_the_page_alone_reaches_nobody_and_gives_a_file_of_decisions(
     keys(browser, "w")
     until(browser, "document.getElementById('writing').open")
     shown = "return [...document.querySelectorAll('#writing button')].filter((b) => b.offsetHeight).map((b) => b.id)"
-    assert browser.execute_script(shown) == ["download", "cancel"]
+    assert browser.execute_script(shown) == ["save-file", "download", "cancel"]
+    browser.execute_script("document.getElementById('save-file').click()")
+    keys(browser, "w")
+    until(browser, "document.getElementById('writing').open")
     browser.execute_script("document.getElementById('download').click()")
-    saved = browser.downloads / "talk.srt.decisions.json"
+    saved, whole = browser.downloads / "talk.srt.decisions.json", browser.downloads / "talk.fixed.srt"
     until(browser, "document.getElementById('status').textContent.includes('Saved')")
     for _ in range(100):
-        if saved.exists():
+        if saved.exists() and whole.exists():
             break
         threading.Event().wait(0.05)
     run = command("review", "--apply", saved, path, "-o", tmp_path / "new.srt")
     assert run.exit_code == 0, run.stderr
-    assert (tmp_path / "new.srt").read_bytes() != path.read_bytes()
+    assert whole.read_bytes() == (tmp_path / "new.srt").read_bytes() != path.read_bytes()
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     urls = [m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"]
     assert all(url.startswith(("file:", "blob:")) for url in urls), urls

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from cappunc_cli.application.inspection import Report
 
-_NAMES = ("review.html", "review.css", "review.js")
+_NAMES = ("review.html", "review.css", "splice.js", "review.js")
 
 
 def render_page(found: Report, served: str = "") -> str:
@@ -19,7 +19,8 @@ def render_page(found: Report, served: str = "") -> str:
     Its policy lets it load nothing and, alone, reach nobody.
     """
     room = files(__package__)
-    shell, style, script = (room.joinpath(name).read_text("utf-8") for name in _NAMES)
+    shell, style, *scripts = (room.joinpath(name).read_text("utf-8") for name in _NAMES)
+    script = "".join(scripts)
     # Nothing in it may end the element that it stands in.
     data = json.dumps({**found, "served": served}, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
+from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from cappunc_cli import formats
 from cappunc_cli.application.inspection import Report, missing_spans
 from cappunc_cli.application.review.decisions import KIND, sha256
 from cappunc_cli.transcript.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
@@ -94,6 +98,24 @@ def _around(texts: Sequence[str]) -> dict[str, Any]:
 
 def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def with_file(document: Document, text: str, data: bytes) -> Report:
+    """What the page needs to write the file itself: its `source`, and in UTF-16 units where in it words may change.
+
+    `no_file` says why it cannot, and is empty where it can.
+    """
+    nothing = {"source": "", "places": []}
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
+        return {**nothing, "no_file": "The file is not in UTF-8, so cappunc has to write it."}
+    places = formats.plain_places(document)
+    if places is None:
+        return {**nothing, "no_file": "A file of this kind has to be written by cappunc."}
+    source = data.decode("utf-8")
+    shift = len(source) - len(text)
+    wide = array("I", accumulate((1 + (c > "\uffff") for c in source), initial=0))
+    return {"source": source, "places": [None if p is None else wide[p + shift] for p in places], "no_file": ""}
 
 
 def comparison(document: Document, name: str, theirs: Sequence[str], other: str) -> Report:

@@ -1,5 +1,5 @@
-"use strict";
 (() => {
+  "use strict";
   const $ = (id) => document.getElementById(id);
   const data = JSON.parse($("data").textContent);
   const { texts, starts, pauses, cues, turns, sure, other } = data;
@@ -285,7 +285,6 @@
   };
   const set = (i, now) => { if (same(now, written(i))) decided.delete(i); else decided.set(i, now); };
   const apply = (changes, looked = []) => {
-    if (data.fixed && changes.length) { say("This page is only to look at"); return true; }
     const some = changes.filter(([i, now]) => !same(now, label(i))), fresh = looked.filter((i) => !seen.has(i));
     if (!some.length && !fresh.length) return false;
     past.push({ at: here, words: some.map(([i]) => [i, label(i)]), looked: fresh });
@@ -317,13 +316,19 @@
     }
     return changes;
   };
+  const LOOK = "This page is only to look at";
   const setMark = (mark) => {
+    if (data.fixed) return say(LOOK);
     const now = withMark(label(here), mark);
     if (apply(marked(here, now), [here].filter((i) => doubts.has(i) || differs(i)))) say(`${shown(label(here))}: ${NAMES[mark]}`);
     else if (markOf(label(here).after) !== mark) say("This mark belongs to the word");
   };
-  const setCase = (form) => { if (apply([[here, { ...label(here), core: form }]], [here].filter((i) => doubts.has(i)))) say(shown(label(here))); };
+  const setCase = (form) => {
+    if (data.fixed) return say(LOOK);
+    if (apply([[here, { ...label(here), core: form }]], [here].filter((i) => doubts.has(i)))) say(shown(label(here)));
+  };
   const take = () => {
+    if (data.fixed) return say(LOOK);
     const next = alternative(here);
     if (!next || same(next, label(here))) return say("There is no alternative here");
     const i = here;
@@ -345,12 +350,19 @@
     decisions: [...decided].sort((a, b) => a[0] - b[0]).map(([i, now]) => ({ word: i + 1, was: texts[i], text: shown(now) })),
   });
   const FILE = `${data.name}.decisions.json`;
+  const FIXED = data.name.replace(/(\.[^.]*)?$/, ".fixed$1");
+  const fixedFile = () => (data.source ? splicedFile(data, [...decided].map(([i, l]) => [i, l.before, l.core, l.after])) : null);
   const openWriting = () => {
     if (!decided.size) return say("Nothing has been changed");
     const words = `${decided.size} word${decided.size === 1 ? "" : "s"} changed.`;
     const served = Boolean(data.served) && data.writable;
-    $("writing-told").textContent = served ? words : `${words} Save the decisions, then put them into the file:`;
-    $("writing-command").hidden = served;
+    const made = served ? null : fixedFile();
+    const why = data.no_file || "Only cappunc can tell whether all of it would still be read as speech.";
+    $("writing-told").textContent = served ? words : made !== null ? `${words} Save the file with them, or the decisions:`
+      : `${words} ${why} Save the decisions, then put them into the file:`;
+    $("writing-command").hidden = served || made !== null;
+    $("save-file").hidden = made === null;
+    $("save-file").textContent = `Save ${FIXED}`;
     $("writing-command").firstChild.textContent = `cappunc review --apply ${FILE} ${data.name}`;
     $("write-here").hidden = $("write-beside").hidden = !served;
     $("write-here").textContent = `Write into ${data.name}`;
@@ -380,13 +392,15 @@
     location.reload();
   };
   let leaving = false;
-  const download = () => {
-    const link = element("a", { href: URL.createObjectURL(new Blob([JSON.stringify(decisions(), null, 1)], { type: "application/json" })), download: FILE });
+  const saved = (text, type, name) => {
+    const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     $("writing").close();
-    say(`Saved: ${FILE}`);
+    say(`Saved: ${name}`);
   };
+  const download = () => saved(JSON.stringify(decisions(), null, 1), "application/json", FILE);
+  const saveFile = () => saved(fixedFile(), "application/octet-stream", FIXED); // of another type its name might change
 
   // ---- sound
 
@@ -530,7 +544,7 @@
   $("cases").addEventListener("click", (event) => { const b = event.target.closest("button"); if (b) setCase(b.dataset.form); });
   for (const [id, act] of [["back", () => move(-1)], ["on", () => move(1)], ["take", take], ["right", right], ["play", play], ["undo", undo],
     ["redo", redo], ["write", openWriting], ["help", () => $("keys").showModal()], ["write-here", () => send("in-place")],
-    ["write-beside", () => send("beside")], ["download", download], ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
+    ["write-beside", () => send("beside")], ["download", download], ["save-file", saveFile], ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
   $("media").addEventListener("change", (event) => load(event.target.files[0]));
   addEventListener("pagehide", () => {
     if (saving) save();

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli.application.plan import Job, fixed_name
 from cappunc_cli.application.review.decisions import parse_decisions, sha256, sign, write_signed
 from cappunc_cli.application.review.page import page_bytes
-from cappunc_cli.application.review.page_data import compared, page_data
+from cappunc_cli.application.review.page_data import compared, page_data, with_file
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import about, is_pipe, read_bytes
 from cappunc_cli.errors import CappuncError
@@ -42,14 +42,17 @@ class ReviewSession:
         self._ours: dict[Path, str] = {}
         self._lock = threading.Lock()
 
-    def report(self) -> Report:
-        """What the page shows of the file as it is now. Raises CappuncError and OSError."""
+    def report(self, alone: bool = False) -> Report:
+        """What the page shows of the file as it is now; `alone` it can write it. Raises CappuncError and OSError."""
         data = read_bytes(self.job.source)
-        document = self.fixer.read(decode(data, self.job.encoding)[0], self.job.file_name)
+        text, _ = decode(data, self.job.encoding)
+        document = self.fixer.read(text, self.job.file_name)
         if self._rows is not None and len(self._rows) != len(document.words):
             self._rows = None  # another text: the file has been changed
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
         found["encoding"] = self.job.encoding
+        if alone:
+            found |= with_file(document, text, data)
         found["writable"] = not is_pipe(self.job.source)
         if self.other is None:
             return found

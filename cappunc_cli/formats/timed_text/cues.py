@@ -80,6 +80,9 @@ class Cues(Sequence[Cue]):
         return Cue(self._starts[numbers], self._ends[numbers], self.texts[numbers], self._speakers.get(numbers))
 
 
+_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?:['’-][^\W_]++)*+[.,?!;…—"”’»]*""")
+
+
 @dataclass(frozen=True, slots=True)
 class CueOrigin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
@@ -307,6 +310,26 @@ def write(document: Document, texts: Sequence[str]) -> str:
     clean = [text.strip() for text in texts]
     safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean, origin.hidden)
     return spans.write(origin.source, document.words, safe)
+
+
+def plain_places(document: Document) -> list[int | None]:
+    """Where each word begins in the source that anyone may write anew there, in its length; None for the others.
+
+    With other marks or another case in such places, but for a colon and for a dash before a word, the source is what
+    `write` makes of it: the word stands there once, in one piece, and is spelled in letters. A number without its mark
+    might be taken for a cue's, `S>` with another case for a tag.
+    """
+    origin = document.origin
+    if not isinstance(origin, CueOrigin):
+        raise TypeError(f"not a document of {document.format}")
+    words, free = document.words, guard.unguarded(origin.source, origin.regions, document.words)
+    found: list[int | None] = []
+    for i, text in enumerate(words.texts):
+        copies = words.copies(i)
+        plain = free[i] and len(copies) == 1 and len(copies[0]) == 1 and _LETTERS.fullmatch(text) is not None
+        start, stop = copies[0][0] if plain else (0, 0)
+        found.append(start if plain and origin.source[start:stop] == text else None)
+    return found
 
 
 def skeleton(document: Document) -> str:

@@ -24,6 +24,7 @@ from cappunc_cli.formats.timed_text.speech import scan_lazily
 from cappunc_cli.transcript.labels import dress, strip
 from cappunc_cli.transcript.words import Copy, Span, Words
 
+_BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _DASHES = frozenset("—–―")
 #: A word and the spot of one of its copies, in one number: there may be as many as words in the file.
 _Place = int
@@ -49,6 +50,35 @@ def revert_ambiguous(
         if region.has(changed) and (region.has(odd) or region.has_brackets()):
             _settle_region(region, result)
     return result
+
+
+def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
+    """Whether each word stands where no change is ever given up but a new colon and a new dash before it.
+
+    There is no colon in its region, and no bracket but around what is no word.
+    """
+    result = [True] * len(words)
+    for number, places in _places(regions, words):
+        start, stop = regions[number]
+        brackets = list(_BRACKETED.finditer(source, start, stop))
+        begins = [_copy(words, place)[0][0] for place in places]
+        safe = not any(_has_colon(words.texts[_word(place)]) for place in places)
+        if safe and any(source.find(bracket, start, stop) >= 0 for bracket in "()（）[]"):
+            rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
+            inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
+            safe = not inside and not _has_colon(source[start:stop]) and not set(rest).intersection("()（）[]")
+        if not safe:
+            for place in places:
+                result[_word(place)] = False
+    return result
+
+
+def _between(start: int, stop: int, found: Sequence[re.Match[str]]) -> Iterator[slice]:
+    """What lies outside some matches."""
+    for one in found:
+        yield slice(start, one.start())
+        start = one.end()
+    yield slice(start, stop)
 
 
 def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place]]]:
