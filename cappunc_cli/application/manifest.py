@@ -2,9 +2,9 @@
 
 `cappunc fix DIR -o OUT` appends one line to OUT/.cappunc.jsonl for each file, just before the result gets its name:
 its path and that of the input, the state of the input when it was read and of the result, and a hash of model and
-options. Words that `--numbers` and `--apostrophes` have made others follow: the number of the first, how many they were,
-old, new. A run that is killed in between leaves a line about a result that is not there, never a result without its
-line.
+options. Words that `--numbers` and `--apostrophes` have made others follow: the number of the first, how many they
+were, old, new. A run that is killed in between leaves a line about a result that is not there, never a result without
+its line.
 """
 
 from __future__ import annotations
