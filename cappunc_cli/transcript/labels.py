@@ -202,6 +202,11 @@ def _set_mark(after: str, mark: str, outside_of: str) -> str:
     return "".join(kept[:place]) + mark + "".join(kept[place:])
 
 
+def stays(c: str) -> bool:
+    """Whether a character beside a word is neither a mark nor white space: a bracket, a note of music."""
+    return c not in _FREE and c != "-" and not c.isspace()
+
+
 @lru_cache(maxsize=1 << 12)
 def kept(label: Label) -> tuple[str, str]:
     """The parts of `before` and `after` that never change: brackets, notes of music, white space.

@@ -23,7 +23,7 @@ from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import shown, units
-from cappunc_cli.transcript.labels import Label, cached_strip, kept
+from cappunc_cli.transcript.labels import Label, cached_strip, kept, stays
 from cappunc_cli.transcript.words import Copy, Document, Span, Word, Words
 
 #: Replace source[start:stop] by a text.
@@ -220,10 +220,17 @@ def _respelled(entity: str, c: str) -> str:
 
 
 def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> Iterator[Edit]:
-    """Turn a run of marks into another, keeping what both begin and end with.
+    """Turn a run of marks into another, keeping what both begin and end with, and each bracket at its place.
 
     The marks may stand on both sides of a tag: `hello,</i>”`.
     """
+    bracket = next((i for i, (_, _, c) in enumerate(units) if stays(c)), None)
+    if bracket is not None and units[bracket][2] in new:
+        start, stop, c = units[bracket]
+        left, _, right = new.partition(c)
+        yield from _replaced(units[:bracket], left, start)
+        yield from _replaced(units[bracket + 1 :], right, stop)
+        return
     old = "".join([c for _, _, c in units])
     if old == new:
         return

@@ -264,6 +264,11 @@ def test_a_word_changes_where_it_stands(text: str, new: list[str], result: str) 
     assert spoken(result) == new
 
 
+def test_a_bracket_stays_behind_the_tag_that_it_stands_behind() -> None:
+    assert spoken("three <i>, ], more") == ["three , ],", "more"]
+    assert rewritten("three <i>, ], more", ["Three; ]", "more"]) == "Three;<i> ] more"
+
+
 @pytest.mark.parametrize("text", ["hello", "hel<i>lo</i>"])
 def test_another_word_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="not the same word"):
