@@ -23,19 +23,8 @@ COMMANDS = ("fix", "check", "review", "glossary", "captions", "convert", "stream
 OPTIONS = frozenset(
     (
         *("lang", "model", "fast", "engine", "device", "jobs", "quiet", "verbose", "encoding", "format", "pauses"),
-        *(
-            "marks",
-            "sensitivity",
-            "existing",
-            "glossary",
-            "attach",
-            "diacritics",
-            "numbers",
-            "apostrophes",
-            "window",
-            "overlap",
-            "min-words-cut",
-        ),
+        *("marks", "sensitivity", "existing", "glossary", "attach", "diacritics", "window", "overlap", "min-words-cut"),
+        *("numbers", "apostrophes"),
         *("to", "width", "lines", "max-duration", "min-duration", "cps", "gap", "restore", "look-ahead", "max-delay"),
         *("every", "below", "most", "least", "speakers", "times", "by", "fps", "profile"),
     )
