@@ -32,7 +32,8 @@ _CLOSING_SPACE = re.compile(rf"(?<=\S){_SPACE}++(?={_SET})(?={_CLOSES})")
 # What nobody sees may stand between the two; but what is a tag here is text in some formats.
 _CLOSING_SPACE_APART = re.compile(rf"(?<=\S){_SPACE}++(?=(?:{_UNSEEN}|{_SPACE})*+{_CLOSES})")
 _CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:(?!\w)|(?<=[,;])(?=\d)))")
-# Between two digits there is no mark but in rows: `10,0.5`.
+# Between two digits there is no mark but in rows, `10,0.5`, and before a digit: `0,¿0`.
+_AMONG_DIGITS = re.compile(rf"(?<=\d)({_SET}){_SET}++(?=\d)")
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -70,7 +71,7 @@ def _plain(format: str, text: str, escapes: bool = False, closing_space: re.Patt
     text = "".join(map(str.lower, text))
     if format == "tsv":
         return _ANY_MARK.sub("", _CLOSING_SPACE_IN_ROW.sub("", text))
-    return _MARK.sub("", closing_space.sub("", text))
+    return _MARK.sub("", _AMONG_DIGITS.sub(r"\1", closing_space.sub("", text)))
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -128,6 +129,8 @@ def _is_mark(entry: Any, attach: bool) -> bool:
         return False
     kind = next((value for key, value in entry.items() if key.lower() == "type"), "")
     named = isinstance(kind, str) and kind.startswith("punct")
+    if named and isinstance(entry.get("alternatives"), list):  # AWS shows what is in these alone
+        entry = {"alternatives": entry["alternatives"]}
     texts = list(_texts({k: v for k, v in entry.items() if k != "word"} if named else entry))
     if attach:
         return bool(texts) and not any(map(str.isalnum, "".join(texts)))

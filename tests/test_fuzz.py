@@ -52,6 +52,7 @@ def test_a_file_of_megabytes_takes_ten_times_its_size_at_most(path: str) -> None
         ("srt", "the dog\u205f\u200e?", "the dog.\u200e"),
         ("txt", "see …<i>: many", "see<i> many"),
         ("lrc", "snow <01:04 0>", "Snow <01:04 0>?"),
+        ("txt", "0,0logue", "0,¿0logue?"),
         ("stm", "said <noise> or not", "Said <noise>… Or not"),
         ("txt", "[4 \\u00e9", "«[4» \\u00e9"),
     ],
