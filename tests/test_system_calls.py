@@ -150,7 +150,7 @@ def test_eval(traced: Run) -> None:
         traced.start("eval", "--ref", "gold.srt", "--html", "report.html", "--model", find_model("en-fast").name)
     )
     assert b"micro" in output
-    assert traced.written() == {"./*"}
+    assert traced.written() == {"./*", "report.files/*"}
     assert (traced.work / "report.html").is_file()
 
 

@@ -532,7 +532,7 @@ def test_the_name_of_the_captions_says_their_format(
     (tmp_path / "v2.dir").mkdir()
     run = cappunc("captions", "--no-restore", source, *arguments, cwd=tmp_path)
     made = [path for path in tmp_path.rglob("*.*") if path.is_file() and path != source]
-    made += [path for path in [tmp_path / "new"] if path.exists()]
+    made += [path for path in [tmp_path / "new"] if path.is_file()]
     if begins is None:
         assert (run.returncode, made) == (2, [])
         assert f"{arguments[1]} is no name for SRT, WebVTT, ASS nor TTML".encode() in run.stderr
