@@ -92,7 +92,7 @@ _AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
 #: Text formats in which a word may have a line, a row or an interval of its own.
-_WORD_BY_WORD = frozenset(("textgrid", "tsv", "stm", "ctm"))
+_WORD_BY_WORD = frozenset(("textgrid", "tsv", "ctm"))
 #: Formats whose text is read as it stands.
 RUNNING_TEXT = frozenset(TEXT_FORMATS) - _WORD_BY_WORD
 

@@ -16,10 +16,6 @@ from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
 from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.words import Document, Words
 
-#: Formats whose words are running text. In the others a word has an entry of its own, with its times: two words that
-#: become one would lose those of one.
-RUNNING_TEXT = frozenset(("srt", "vtt", "ass", "ttml", "sami", "sbv", "lrc", "srv3", "stm", "txt"))
-
 
 @dataclass(frozen=True, slots=True)
 class Respelled:
@@ -71,7 +67,8 @@ def respell(
     Numbers that were several words are one word then. Raises BadInput for a format that is no running text; the
     result has passed `verify_respelling`.
     """
-    if document.format not in RUNNING_TEXT:
+    # Where a word has an entry of its own, with its times, two words that become one would lose those of one.
+    if document.format not in formats.RUNNING_TEXT:
         raise BadInput(
             f"--numbers and --apostrophes are for running text alone; {document.format} has an entry for each word"
         )
