@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.model.onnx_engine import softmax
+from cappunc_cli.restoration.model.onnx_engine import softmax, wanted_pieces
 from cappunc_cli.restoration.model.onnx_session import open_session
 from cappunc_cli.restoration.model.tensor_names import INPUTS, OUTPUTS, WANTED
 from cappunc_cli.training.data.windows import IGNORED, Batch
@@ -50,11 +50,6 @@ class Teacher:
         labelled = batch.marks[rows] != IGNORED
         row, place = np.nonzero(labelled)
         if WANTED in self._session.inputs:
-            counts = labelled.sum(1)
-            column = np.concatenate([np.arange(count) for count in counts])
-            # Rows of fewer words go on with the batch's first piece, whose outputs nobody reads.
-            wanted = np.zeros((len(counts), counts.max()), np.int64)
-            wanted[row, column] = row * labelled.shape[1] + place
-            feeds[WANTED], place = wanted, column
+            feeds[WANTED], place = wanted_pieces(labelled.sum(1), row * labelled.shape[1] + place)
         case, marks = self._session.session.run(OUTPUTS, feeds)
         return softmax(case[row, place]), softmax(marks[row, place])

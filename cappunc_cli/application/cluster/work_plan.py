@@ -27,7 +27,7 @@ select a.source, b.source, a.relative from new a join input b using (relative) w
 _TWICE_NEW = """
 select min(source), max(source), relative from new group by relative having min(source) <> max(source) limit 1
 """
-_TODO = """
+_PENDING = """
 create table todo (n integer primary key, source blob, relative blob, size int, tag text, found int, ours text)
 """
 #: A result counts as a former run's where it is as long as a line says; before it is overwritten its hash is looked at.
@@ -116,7 +116,7 @@ class WorkPlan:
         Known is what a former run has made of the same input by the same model and options; `force` does all.
         """
         self._data.execute("drop table if exists todo")
-        self._data.execute(_TODO)
+        self._data.execute(_PENDING)
         rows = self._data.execute(_STATE, (signature,))
         # What lies there and is no former run's has no hashes: it is refused by whoever would overwrite it.
         kept = (

@@ -15,7 +15,7 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.onnx_session import Session, first_line, open_session
-from cappunc_cli.restoration.model.pieces import Encoder, Pieces, joined
+from cappunc_cli.restoration.model.pieces import Encoder, Integers, Pieces, joined
 from cappunc_cli.restoration.model.registry import read_lexicon
 from cappunc_cli.restoration.model.tensor_names import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 from cappunc_cli.restoration.stage_timer import StageTimer
@@ -187,11 +187,7 @@ class OnnxEngine:
         counts = list(map(len, lasts))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
         if self._narrow:
-            # Rows of fewer words go on with the batch's first piece, whose outputs nobody reads.
-            flat = np.zeros((len(batch), max(counts)), np.int64)
-            columns = np.concatenate([np.arange(count) for count in counts])
-            flat[rows, columns] = rows * width + places
-            feeds[WANTED], places = flat, columns
+            feeds[WANTED], places = wanted_pieces(counts, rows * width + places)
         try:
             logits = self.session.run(self._outputs, feeds)
         except Exception as error:  # onnxruntime has no base class of its own
@@ -200,6 +196,18 @@ class OnnxEngine:
         table = np.concatenate([softmax(case), softmax(marks), *map(sigmoid, around)], axis=1)
         found = np.split(table, np.cumsum(counts)[:-1])
         return [_within(chunk, own) for chunk, own in zip(batch, found, strict=True)]
+
+
+def wanted_pieces(counts: Sequence[int], pieces: Integers) -> tuple[Integers, Integers]:
+    """The graph's input for wanted pieces [rows, most of a row], and the column in which each piece's outputs come.
+
+    `pieces` are counted through the batch, row by row, and `counts` says how many are of each row. Rows of fewer go on
+    with the batch's first piece, whose outputs nobody reads.
+    """
+    columns = np.concatenate([np.arange(count) for count in counts])
+    wanted = np.zeros((len(counts), max(counts)), np.int64)
+    wanted[np.repeat(np.arange(len(counts)), counts), columns] = pieces
+    return wanted, columns
 
 
 def _within(chunk: Chunk, rows: Rows) -> Rows:
