@@ -26,11 +26,11 @@ _SET = f"[{re.escape(MARKS)}]"
 _SPACE = r"(?:(?!\\h)[^\S\r\n]|\\h)"
 _TAG = r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"
 _UNSEEN = rf"(?:{_TAG}|\{{[^{{}}]*\}}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff])"
-_CLOSING = rf"(?:{_UNSEEN}*+{_SET})++(?:{_UNSEEN}*+(?:[\s\\)\]}}]|\Z)|<(?:/|[\w:]*br\b))"
-_CLOSES = rf"(?!{_UNSEEN}*+[¿¡“„«]++(?![.,!?…])){_CLOSING}"
-_CLOSING_SPACE = re.compile(rf"(?<=\S){_SPACE}++(?={_SET})(?={_CLOSES})")
+_CLOSING = rf"(?>(?:{_UNSEEN}*{_SET})+)(?:(?>{_UNSEEN}*)(?:[\s\\)\]}}]|\Z)|<(?:/|[\w:]*br\b))"
+_CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
+_CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
 # What nobody sees may stand between the two; but what is a tag here is text in some formats.
-_CLOSING_SPACE_APART = re.compile(rf"(?<=\S){_SPACE}++(?=(?:{_UNSEEN}|{_SPACE})*+{_CLOSES})")
+_CLOSING_SPACE_APART = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?=(?>(?:{_UNSEEN}|{_SPACE})*){_CLOSES})")
 _CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:(?!\w)|(?<=[,;])(?=\d)))")
 # Between two digits there is no mark but in rows, `10,0.5`, and before a digit: `0,¿0`.
 _AMONG_DIGITS = re.compile(rf"(?<=\d)({_SET}){_SET}++(?=\d)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -139,6 +140,17 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
         elif root not in sys.stdlib_module_names:
             assert root in theirs, f"{layer} must not import {root}"
             assert SOLE.get(root) in (None, short(path)) or layer.startswith("training"), name
+
+
+#: The one repeat of a group that may take all or nothing: its body fails at its first character, or at the text's end.
+_SAFE_REPEAT = r'(?:\\.[^"\\]*+)*+'
+
+
+def test_no_possessive_repeat_of_a_group() -> None:
+    """Before Python 3.11.5 one whose body fails half way goes on from there (gh-106052); `(?>(?:…)*)` does not."""
+    repeats = re.compile(r".{20}\)[*+?]\+")
+    found = {short(path): repeats.findall(path.read_text("utf-8").replace(_SAFE_REPEAT, "")) for path in modules()}
+    assert {name: repeated for name, repeated in found.items() if repeated} == {}
 
 
 def test_no_two_modules_and_no_two_classes_have_one_name() -> None:

@@ -21,13 +21,13 @@ SUFFIXES = (".ass", ".ssa")
 
 #: Whether the text begins with a section of such a file.
 sniff = re.compile(
-    r"(?:[\s\ufeff]|[;!][^\r\n]*)*+\[(?:Script Info|V4\+{0,2} Styles|Events)\][ \t]*(?=[\r\n]|\Z)", re.I
+    r"(?>(?:[\s\ufeff]|[;!][^\r\n]*)*)\[(?:Script Info|V4\+{0,2} Styles|Events)\][ \t]*(?=[\r\n]|\Z)", re.I
 ).match
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*\Z")
 _LINE = re.compile(r"[\s\ufeff]*(Format|Dialogue)\s*:", re.IGNORECASE)
 _USUAL = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 # Behind \p1 stands no text but a drawing, until \p0 or the end of the line.
-_DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?:\\(?!p[1-9])[^{}\\]*+)*+\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|\Z)"
+_DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?>(?:\\(?!p[1-9])[^{}\\]*+)*)\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|\Z)"
 _HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN.pattern}")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
 _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")

@@ -19,7 +19,7 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 SUFFIXES = (".smi", ".sami")
 
 #: Whether the text begins with <SAMI>.
-sniff = re.compile(r"(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*+<SAMI(?=[\s>])", re.IGNORECASE).match
+sniff = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE).match
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")

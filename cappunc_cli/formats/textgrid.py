@@ -25,7 +25,10 @@ SUFFIXES = (".textgrid",)
 sniff = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile').match
 # Praat itself reads strings, free-standing numbers and flags, and takes all else for comment.
 # That makes the long form the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
-_TOKEN = re.compile(r'"((?:[^"]|"")*+)("?)|(?<!\S)-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?!\S)|<(?:exists|absent)>')
+_TOKEN = re.compile(
+    r'"((?>(?:[^"]++|"")*))("?)'
+    r"|(?<!\S)-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?!\S)|<(?:exists|absent)>"
+)
 _SPOKEN = re.compile(
     r"word|utter|\bsent|phrase|transc|\btext|token|\bort\b|\btrn\b|speech|spoken|\bturns?\b|orthogr|\bipus?\b|caption",
     re.IGNORECASE,

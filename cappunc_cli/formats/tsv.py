@@ -23,7 +23,7 @@ _HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
 _TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
 _ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
 # Python's csv module quotes a field only where it must; its floats always have a point.
-_CSV_ROW = re.compile(r'\ufeff?("(?:[^"\r\n]|"")*+"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
+_CSV_ROW = re.compile(r'\ufeff?("(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
 _WORD = re.compile(r"\w[^\s]*")
 #: Letters a second of one word; those of a language without an alphabet are few.
 _SLOWEST, _FASTEST = 1, 50

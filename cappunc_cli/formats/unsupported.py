@@ -42,7 +42,7 @@ def _begins(pattern: str) -> re.Pattern[str]:
 
 _KNOWN_ROOT = r"(?:[\w.-]+:)?(?:tt|timedtext|transcript|SAMI)"
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-_COMMENTS = r"(?:;;[^\n]*\n)*+"
+_COMMENTS = r"(?>(?:;;[^\n]*\n)*)"
 _GAP = r"[ \t]+"
 _RTTM_TYPE = "(?:SPEAKER|LEXEME|NON-LEX|NON-SPEECH|SPKR-INFO|NOSCORE|SEGMENT)"
 _RTTM = rf"{_COMMENTS}{_RTTM_TYPE}{_GAP}\S+{_GAP}\S+{_GAP}(?:{_NUMBER}|<NA>){_GAP}(?:{_NUMBER}|<NA>)\s"

@@ -33,7 +33,7 @@ _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
 # A run of what is shown, and the marks behind it that stand apart.
-_RUN = re.compile(r"([^\s\0]++(?:[ \xa0\u202f]++(?:[,.?!:;…—–]|--)++(?=[\s\0]|$))*+)")
+_RUN = re.compile(r"([^\s\0]++(?>(?:[ \xa0\u202f]++(?>(?:[,.?!:;…—–]|--)+)(?=[\s\0]|$))*))")
 # Not to be touched: addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]+")

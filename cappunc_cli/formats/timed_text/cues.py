@@ -80,7 +80,7 @@ class Cues(Sequence[Cue]):
         return Cue(self._starts[numbers], self._ends[numbers], self.texts[numbers], self._speakers.get(numbers))
 
 
-_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?:['’-][^\W_]++)*+[.,?!;…—"”’»]*""")
+_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
 
 
 @dataclass(frozen=True, slots=True)

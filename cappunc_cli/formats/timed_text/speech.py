@@ -21,7 +21,7 @@ from cappunc_cli.transcript.words import Copy, Span
 
 _TOKEN = re.compile(r"\S+")
 # With marks that cannot make an address of a word.
-_WORDS_ALONE = re.compile(r"(?:\s*+[^\W_]++(?:['’-][^\W_]++)*+[.,?!;…]?(?=\s|\Z))++\s*+")
+_WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
 # `[ __ ]`: a word that YouTube does not write.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")

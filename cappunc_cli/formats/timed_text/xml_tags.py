@@ -16,11 +16,11 @@ from cappunc_cli.formats.source.spans import line_of
 from cappunc_cli.formats.source.visible import HIDDEN_ANYWHERE
 from cappunc_cli.transcript.words import Span
 
-_COMMENT = r"<!--(?s:(?!-->).)*+-->"
-_CDATA = r"<!\[CDATA\[(?s:(?!\]\]>).)*+\]\]>"
-_INSTRUCTION = r"<\?(?s:(?!\?>).)*+\?>"
-_DOCTYPE = r"<!DOCTYPE(?:[^<>\[]|\[[^\]]*+\])*+>"
-_TAG = r"<(?P<close>/?)(?P<name>[\w:][\w:.-]*+)(?P<attributes>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
+_COMMENT = r"(?><!--(?s:.*?)-->)"
+_CDATA = r"(?><!\[CDATA\[(?s:.*?)\]\]>)"
+_INSTRUCTION = r"(?><\?(?s:.*?)\?>)"
+_DOCTYPE = r"<!DOCTYPE(?>(?:[^<>\[]|\[[^\]]*+\])*)>"
+_TAG = r"<(?P<close>/?)(?P<name>[\w:][\w:.-]*+)(?P<attributes>(?>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*))>"
 _TOKEN = re.compile(rf"{_COMMENT}|{_CDATA}|{_INSTRUCTION}|(?P<doctype>{_DOCTYPE})|{_TAG}")
 _ATTRIBUTE = re.compile(r"(?:([\w.-]+):)?([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _MARKUP = re.compile(r"<[A-Za-z_:/!?]")
@@ -34,7 +34,7 @@ HIDDEN_IN_XML = re.compile(
     rf"{_ABOUT}|{_COMMENT}|{_CDATA}|{_INSTRUCTION}|{_TAG}|\{{\\[^{{}}\r\n]*\}}|{HIDDEN_ANYWHERE}"
 )
 #: All that may stand before the first element of a file, as a pattern.
-PROLOG = rf"(?:(?:{_INSTRUCTION}|{_COMMENT}|{_DOCTYPE})\s*+)*+"
+PROLOG = rf"(?>(?:(?:{_INSTRUCTION}|{_COMMENT}|{_DOCTYPE})\s*+)*)"
 
 
 @dataclass(slots=True, eq=False)
