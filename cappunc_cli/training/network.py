@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,8 @@ class NetworkShape:
     millions of words to find out that a mark depends on the next word, a convolution is born with it.
     `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
     add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
+    `styles` counts the house styles that training tells apart (style 0, "not told", is no row); a model that is used
+    has settled on one (`settle`).
     """
 
     vocabulary: int = 30522
@@ -53,6 +55,7 @@ class NetworkShape:
     around: int = 0
     eps: float = 1e-12
     buckets: int = 0
+    styles: int = 0
 
 
 class Block(nn.Module):
@@ -105,6 +108,7 @@ class JointNetwork(nn.Module):
         self.relative = nn.Embedding(shape.buckets, shape.heads) if shape.buckets else None
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
+        self.styles = nn.Embedding(shape.styles + 1, shape.width, padding_idx=0) if shape.styles else None
         self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.case = nn.Linear(shape.width, shape.cases)
@@ -112,15 +116,19 @@ class JointNetwork(nn.Module):
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
-        for table in (self.pauses, self.turns):
+        for table in (self.pauses, self.turns, *([self.styles] if self.styles is not None else [])):
             nn.init.zeros_(table.weight)
 
-    def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
-        """ids, attention, pauses, turns: (B, T) -> (B, T, width)."""
+    def encode(
+        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
+    ) -> Tensor:
+        """ids, attention, pauses, turns: (B, T), styles: (B,) -> (B, T, width)."""
         pieces = self.words(ids)
         if self.widen is not None:
             pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
         x = pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
+        if self.styles is not None and styles is not None:
+            x = x + self.styles(styles)[:, None]
         x = self.norm(x)
         # Most training batches have no padding: no mask to add and to carry through.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
@@ -144,6 +152,14 @@ class JointNetwork(nn.Module):
     def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
         return self.heads(self.encode(ids, attention, pauses, turns))
 
+    @torch.no_grad()
+    def settle(self, shares: Mapping[int, float]) -> None:
+        """Take a blend of the styles for good: a style is the same vector at every place, so the places take it in."""
+        if self.styles is not None:
+            for style, share in shares.items():
+                self.places.weight += share * self.styles.weight[style]
+            self.styles, self.shape = None, replace(self.shape, styles=0)
+
 
 def relative_buckets(length: int, buckets: int, farthest: int = 128) -> NDArray[np.int64]:
     """The bucket of each key place minus query place, [length, length].
@@ -166,7 +182,7 @@ def initialise(network: JointNetwork) -> None:
     places would take millions of words to find out, and what a mark needs are the neighbours.
     """
     for name, parameter in network.named_parameters():
-        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns")):
+        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns", "styles")):
             nn.init.xavier_uniform_(parameter)
     nn.init.normal_(network.words.weight, std=1 if network.widen else 0.5)
     if network.words.padding_idx is not None:

@@ -34,6 +34,8 @@ class Recipe:
     see what the case head says. `averaged` is the share of the weights in `start` in those that are exported.
     `teacher` is the directory of a larger model, whose word counts `taught` in what each word is to be, the text's the
     rest.
+    `styled` is the share of the windows that tell the network which corpus they are from, so that it learns the house
+    style of a corpus apart from the language; `style` is the blend of corpora that the exported model writes like.
     `live` is for a recurrent network (`gru_trainer.GruRecipe`).
     """
 
@@ -78,6 +80,8 @@ class Recipe:
     word_bits: int = 8
     teacher: Path | None = None
     taught: float = 0.5
+    styled: float = 0.0
+    style: dict[str, float] = field(default_factory=dict)
     live: dict[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> Path:

@@ -79,8 +79,9 @@ def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Win
 
 
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
-    """ids, attention, pauses, turns on `device`."""
-    return [torch.from_numpy(a).to(device) for a in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+    """ids, attention, pauses, turns, styles on `device`."""
+    inputs = (batch.ids, batch.attention, batch.pauses, batch.turns, batch.styles)
+    return [torch.from_numpy(a).to(device) for a in inputs]
 
 
 def halved(device: torch.device) -> torch.autocast:
@@ -137,7 +138,7 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 192, words, show_pauses):
             with halved(device):
-                case, marks, *_ = network(*tensors(batch, device))
+                case, marks, *_ = network(*tensors(batch, device)[:4])
             known = batch.marks != IGNORED
             of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
             of_case.add(case.argmax(-1).cpu().numpy()[known], batch.cases[known])
@@ -179,7 +180,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     start = recipe.start
     old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
     stored = stored_shape(start) if start is not None and not old else None
-    network = JointNetwork(_shape(recipe, old[0] if old else None, stored))
+    shape = _shape(recipe, old[0] if old else None, stored)
+    network = JointNetwork(replace(shape, styles=len(recipe.corpora) if recipe.styled else 0))
     anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
@@ -219,8 +221,8 @@ def transplant(network: JointNetwork, shape: NetworkShape, state: dict[str, Tens
     How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
     the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
     """
-    if network.shape == shape:
-        network.load_state_dict(state)
+    if replace(network.shape, styles=0) == shape:
+        network.load_state_dict(state, strict=network.styles is None)
         return
     initialise(network)
     own = network.state_dict()

@@ -45,7 +45,8 @@ def batch_of(engine: OnnxEngine) -> Batch:
         attention[row, : count + 2] = 1
         last = text.ends[1:]
         pauses[row, last], labels[row, last] = text.pauses, 0
-    return Batch(ids, attention, pauses, turns, labels, labels.copy(), np.zeros(shape, np.uint8), np.ones(shape, "f4"))
+    around, weights, styles = np.zeros(shape, np.uint8), np.ones(shape, "f4"), np.zeros(len(ids), np.int64)
+    return Batch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles)
 
 
 def test_it_says_what_fix_would_say_of_the_same_words(tiny_model: Path, recipe: Recipe) -> None:

@@ -27,7 +27,10 @@ _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Arrays (rows, pieces); labels are IGNORED but at a word's last piece."""
+    """Arrays (rows, pieces); labels are IGNORED but at a word's last piece.
+
+    `styles` [rows]: 1 + the number of the corpus that a row is from, 0 where that is not told.
+    """
 
     ids: NDArray[np.int64]
     attention: NDArray[np.int64]
@@ -37,6 +40,7 @@ class Batch:
     marks: NDArray[np.int64]
     around: NDArray[np.uint8]
     weights: NDArray[np.float32]
+    styles: NDArray[np.int64]
 
 
 class Windows:
@@ -71,7 +75,9 @@ class Windows:
         """A batch of `recipe.batch` pieces in rows of one length."""
         pieces = int(rng.choice(self.recipe.pieces))
         chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
-        return self.pack([self._draw(self.names[i], pieces, rng) for i in chosen], pieces)
+        samples = [self._draw(self.names[i], pieces, rng) for i in chosen]
+        told = rng.random(len(chosen)) < self.recipe.styled if self.recipe.styled else np.zeros(len(chosen), bool)
+        return self.pack(samples, pieces, np.where(told, chosen + 1, 0))
 
     def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:
         """The held-out part of a corpus in windows side by side, without noise."""
@@ -127,13 +133,14 @@ class Windows:
         whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
         return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
-    def pack(self, samples: list[WindowSample], pieces: int) -> Batch:
-        """Lay samples out as rows: [CLS] pieces [SEP], padded with zeros."""
+    def pack(self, samples: list[WindowSample], pieces: int, styles: NDArray[np.int64] | None = None) -> Batch:
+        """Lay samples out as rows: [CLS] pieces [SEP], padded with zeros; `styles` are not told if there are none."""
         shape = (len(samples), pieces)
         ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
         around, weights = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
-        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights)
+        styles = np.zeros(len(samples), np.int64) if styles is None else styles
+        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights, styles)
         opening, closing = self.vocabulary.frame
         for row, sample in enumerate(samples):
             lengths = self.lengths[sample.types]

@@ -143,8 +143,9 @@ class SoftLabels:
         with np.load(self._files[int(rng.integers(len(self._files)))]) as arrays:
             whole = {name: arrays[name].astype(np.int64) for name in ("ids", "attention", "pauses", "turns")}
             labels = {name: arrays[name].astype(np.int64) for name in ("cases", "marks")}
-            around = np.zeros(whole["ids"].shape, np.uint8)
-            batch = Batch(**whole, **labels, around=around, weights=arrays["weights"].astype(np.float32))
+            around, styles = np.zeros(whole["ids"].shape, np.uint8), np.zeros(len(whole["ids"]), np.int64)
+            weights = arrays["weights"].astype(np.float32)
+            batch = Batch(**whole, **labels, around=around, weights=weights, styles=styles)
             return words_of(batch, (arrays["soft_case"].astype(np.float32), arrays["soft_marks"].astype(np.float32)))
 
 

@@ -119,9 +119,8 @@ def batch() -> Batch:
     cases = np.where(marks == IGNORED, IGNORED, 3 - marks)
     pauses = np.where(marks == IGNORED, 0, marks + 5)
     weights = np.where(marks == IGNORED, 0, 0.5).astype(np.float32)
-    return Batch(
-        ids, (ids > 0).astype(int), pauses, np.zeros_like(ids), cases, marks, np.zeros(ids.shape, np.uint8), weights
-    )
+    around, styles = np.zeros(ids.shape, np.uint8), np.zeros(len(ids), np.int64)
+    return Batch(ids, (ids > 0).astype(int), pauses, np.zeros_like(ids), cases, marks, around, weights, styles)
 
 
 def test_windows_become_words() -> None:
