@@ -19,8 +19,10 @@ _EDITORS_CHOICE = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`marks` are the only ones to add (None: all of the model's but quotation marks and dashes
-    of direct speech, which are an editor's choice and must be named); `sensitivity` goes from 0
+    """How a text is restored.
+
+    `marks` are the only ones to add (None: all of the model's but dashes of direct speech and, where the model is not
+    sure enough of them, quotation marks: these are an editor's choice and must be named); `sensitivity` goes from 0
     (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
@@ -57,11 +59,13 @@ class Options:
         return language(self.language or config.languages[0])
 
     def paired_marks(self, config: ModelConfig) -> frozenset[PairedMark]:
-        """The quotation marks and dashes that are asked for; one quote asks for both, `?` for its `¿`.
+        """The quotation marks and dashes to restore; who asks for one quote asks for both.
 
-        Raises WrongUsage where the model does not restore them.
+        Raises WrongUsage where the model does not restore what is asked for.
         """
-        asked = {mark for mark in _EDITORS_CHOICE if mark in (self.marks or "")}
+        if self.marks is None:
+            return QUOTE_PAIR if config.quotes else frozenset()
+        asked = {mark for mark in _EDITORS_CHOICE if mark in self.marks}
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):

@@ -105,7 +105,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
         marks = close_questions(passage, known.marks.astype(np.intp), text.marks, none_free)
-        before, after = place_paired_marks(passage, marks)
+        before, after = place_paired_marks(passage, marks, none_free)
         return _labels(passage, known.cases.tolist(), before, after)
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), sentence_end_probability(text)[:-1])
@@ -127,7 +127,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
     marks = close_questions(passage, marks, scores, known.marks < 0)
-    before, after = place_paired_marks(passage, marks)
+    before, after = place_paired_marks(passage, marks, known.marks < 0)
     if not given:
         # Names behind a title, which no speech has in capitals: `Ms. Delgado`.
         titles = {word for word in set(words) if conventions.spelled(word).rstrip(".") in conventions.titles}

@@ -137,8 +137,8 @@ def _asks(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _ASKING.isdisjoint(label.after)
 
 
-def place_paired_marks(passage: Passage, marks: Indices) -> Sides:
-    """Everything before and after the words, given their marks (columns)."""
+def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> Sides:
+    """Everything before and after the words, given their marks (columns), which are our own where a word is `free`."""
     language, written = passage.conventions, passage.labels
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
     before = [label.before for label in written]
@@ -150,16 +150,18 @@ def place_paired_marks(passage: Passage, marks: Indices) -> Sides:
     if not asked and not pairs:
         return before, after
     ended = sentence_ends(passage.posteriors, marks)
-    closes = np.zeros(len(ended), np.bool_)
+    closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
-        opens, closes = _quotations(passage, ended)
+        # Nobody asked for quotation marks in what is punctuated already.
+        opens, closes = _quotations(passage, ended, free if passage.options.marks is None else np.ones_like(free))
+        quotes = passage.quotes()
         for i in np.flatnonzero(opens).tolist():
             place = _nearest(before[i])
-            before[i] = before[i][:place] + language.quotes[0] + before[i][place:]
+            before[i] = before[i][:place] + quotes[0] + before[i][place:]
         for i in np.flatnonzero(closes).tolist():
-            after[i] = _quoted(passage, i, names[i], _enclosed(names[i], language))
+            after[i] = _quoted(passage, i, names[i], quotes[1], _enclosed(names[i], language))
     if pairs:
-        _open(passage, pairs, names, ended, closes, (before, after))
+        _open(passage, pairs, names, ended, (closes, quotes[1]), (before, after))
     if PairedMark.OPEN_DASH in asked:
         for i in np.flatnonzero(_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
@@ -181,18 +183,18 @@ def _nearest(before: str) -> int:
     return dots.start() if dots else len(before)
 
 
-def _quoted(passage: Passage, i: int, mark: str, enclosed: bool) -> str:
-    """The text after word i with its mark inside (`enclosed`) or outside of its closing quote, new or old."""
+def _quoted(passage: Passage, i: int, mark: str, quote: str, enclosed: bool) -> str:
+    """The text after word i with its mark inside (`enclosed`) or outside of its closing `quote`, new or old."""
     after = passage.labels[i].with_mark(mark, quoted=enclosed).after
     if QUOTES & set(after):
         return after
     found = None if enclosed else _FIRST_MARK.search(after)
     place = found.start() if found else len(after)
-    return after[:place] + passage.conventions.quotes[1] + after[place:]
+    return after[:place] + quote + after[place:]
 
 
-def _quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
-    """Which words open and close a quotation: none in another, none across a turn, a bracket or the end."""
+def _quotations(passage: Passage, ended: Flags, free: Flags) -> tuple[Flags, Flags]:
+    """Which words open and close a quotation: none in another, or across a turn, a bracket or a word not `free`."""
     shift = _SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
     silent = passage.posteriors.has(WordProperty.NO_WORD)
@@ -200,7 +202,7 @@ def _quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
-    scores[_taken(passage, ended), 1:] = _NEVER
+    scores[_taken(passage, ended) | ~free, 1:] = _NEVER
     path = viterbi(scores, _STEPS, _START, _END)
     return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
 
@@ -235,10 +237,15 @@ def _taken(passage: Passage, ended: Flags) -> Flags:
 
 
 def _open(
-    passage: Passage, pairs: dict[str, str], names: Sequence[str], ended: Flags, closes: Flags, sides: Sides
+    passage: Passage,
+    pairs: dict[str, str],
+    names: Sequence[str],
+    ended: Flags,
+    closed: tuple[Flags, str],
+    sides: Sides,
 ) -> None:
     """Put one opening mark before a word for each closing one, and settle on which side of a quote that stands."""
-    before, after = sides
+    (closes, quote), (before, after) = closed, sides
     opening = frozenset(passage.conventions.opening)
     parted = [_parted(word) for word in passage.bare]
     opened = having(opening, before) | having(opening, [head for head, _, _ in parted])  # `-¿qué`
@@ -264,7 +271,7 @@ def _open(
             forms = [after[i]]
             if closes[i] or (mark not in old and not QUOTES.isdisjoint(old)):
                 # `«¿Qué?»` or `¿Dijo «qué»?`: what is asked decides.
-                forms = [_quoted(passage, i, mark, enclosed) for enclosed in (True, False)]
+                forms = [_quoted(passage, i, mark, quote, enclosed) for enclosed in (True, False)]
             after[i] = _open_one(i, max(first, given), pairs[mark], odds[mark], silent, forms, sides)
         if ended[i] or mark or passage.turn_ends[i]:
             start = first = i + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from cappunc_cli.restoration.decoding.posteriors import Flags, Posteriors, fold_
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Label
+
+#: What closes a quotation that somebody has opened so, in every language.
+_CLOSED_BY = {'"': '"', "“": "”", "«": "»", "‹": "›"}
 
 
 @dataclass(slots=True)
@@ -41,6 +45,16 @@ class Passage:
     def marks(self) -> str:
         """The marks that may be set."""
         return self.conventions.marks if self.options.marks is None else self.options.marks
+
+    def quotes(self) -> tuple[str, str]:
+        """What opens and closes a quotation: as the text does it, straight as its apostrophes, or as the language does."""
+        written = Counter(c for label in self.labels for c in label.before if c in _CLOSED_BY)
+        if written:
+            [(opened, _)] = written.most_common(1)
+            return opened, _CLOSED_BY[opened]
+        own = self.conventions.quotes
+        apostrophes = {c for word in self.bare for c in "'’" if c in word} if own == ("“", "”") else set()
+        return ('"', '"') if apostrophes == {"'"} else own
 
     def allowed(self) -> Posteriors:
         """The posteriors within what the user allows, and with what the ends of captions tell."""

@@ -230,6 +230,30 @@ def test_quotations_and_dashes_are_an_editors_choice() -> None:
     assert fixed(bare(text), text, marks=",.–") == "—Hola, dijo uno."
 
 
+def test_a_model_that_is_sure_of_its_quotation_marks_puts_them_unasked() -> None:
+    sure = replace(CONFIG, quotes=True)
+    text = "–Hola, dijo «uno»."
+    assert fixed(bare(text), text, sure) == "Hola, dijo «uno»."
+    assert fixed(bare(text), text, sure, marks=",.") == "Hola, dijo uno."
+    # What somebody has punctuated wants none.
+    assert fixed("Hola, dijo uno.", text, sure) == "Hola, dijo uno."
+    assert fixed("Hola, dijo uno.", text, sure, marks=",.”") == "Hola, dijo «uno»."
+
+
+@pytest.mark.parametrize(
+    ("text", "sure_of", "restored"),
+    [
+        ("he said go home", "He said, “go” home.", "He said, “go” home."),
+        ("don't he said go", "Don't, he said, “go.”", 'Don\'t, he said, "go."'),
+        ("don’t he said go", "Don’t, he said, “go.”", "Don’t, he said, “go.”"),
+        ('it\'s "so" he said go', "It's “so” he said, “go.”", 'It\'s "so" he said, "go."'),
+        ("it’s «so» he said go", "It’s “so” he said, “go.”", "It’s «so» he said, «go.»"),
+    ],
+)
+def test_quotation_marks_are_straight_or_curly_as_the_text_has_them(text: str, sure_of: str, restored: str) -> None:
+    assert fixed(text, sure_of, language="en", marks=EVERYTHING) == restored
+
+
 def test_a_model_that_cannot_restore_them_says_so() -> None:
     with pytest.raises(CappuncError, match="model tiny does not restore '“'"):
         fixed("hola", "Hola.", replace(CONFIG, around=(PairedMark.OPEN_QUESTION,)), marks=",.“")
