@@ -47,7 +47,7 @@ class Passage:
         return self.conventions.marks if self.options.marks is None else self.options.marks
 
     def quotes(self) -> tuple[str, str]:
-        """What opens and closes a quotation: as the text does it, straight as its apostrophes, or as the language does."""
+        """What opens and closes a quotation: as in the text, straight as its apostrophes, or as the language has it."""
         written = Counter(c for label in self.labels for c in label.before if c in _CLOSED_BY)
         if written:
             [(opened, _)] = written.most_common(1)
