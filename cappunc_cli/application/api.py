@@ -37,6 +37,7 @@ class Choices(TypedDict, total=False):
 
     marks: str | None
     sensitivity: float
+    style: str
     existing: str
     window: int | None
     overlap: int | None

@@ -11,7 +11,18 @@ import typer
 
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.scoring.run import EvalRequest, ModelOptions, OutputForm, run_evaluation
-from cappunc_cli.cli.parameters import Device, EngineName, FormatName, Marks, Pauses, Sensitivity, code_of, path_of
+from cappunc_cli.cli.parameters import (
+    CommaStyle,
+    Device,
+    EngineName,
+    FormatName,
+    Marks,
+    Pauses,
+    Sensitivity,
+    Style,
+    code_of,
+    path_of,
+)
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -87,6 +98,7 @@ def eval_(
     ] = None,
     marks: Marks = None,
     sensitivity: Sensitivity = 0.5,
+    style: Style = CommaStyle.STANDARD,
     window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
     overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
     min_words_cut: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
@@ -154,6 +166,7 @@ def eval_(
         gold_windows=gold_windows,
         marks=marks,
         sensitivity=sensitivity,
+        style=style.value,
         window=window,
         overlap=overlap,
         min_words_cut=min_words_cut,

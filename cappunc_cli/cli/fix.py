@@ -26,6 +26,7 @@ from cappunc_cli.application.storage.files import PIPE, checked_name
 from cappunc_cli.application.storage.name_lists import names_in
 from cappunc_cli.application.storage.urls import is_url
 from cappunc_cli.cli.parameters import (
+    CommaStyle,
     Device,
     EncodingName,
     EngineName,
@@ -42,6 +43,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Sensitivity,
+    Style,
     Verbose,
     finite,
     names_asked,
@@ -129,6 +131,7 @@ def fix(
     ] = 4096,
     marks: Marks = None,
     sensitivity: Sensitivity = 0.5,
+    style: Style = CommaStyle.STANDARD,
     existing: Annotated[
         Existing,
         typer.Option(help="Marks and capitals that are there: auto restores only the stretches that lack them."),
@@ -195,6 +198,7 @@ def fix(
     options = Options(
         marks=marks,
         sensitivity=sensitivity,
+        style=style.value,
         existing=existing.value,
         window=window,
         overlap=overlap,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from math import isfinite
 from pathlib import Path
 from typing import Annotated
@@ -199,6 +200,15 @@ LiveMarks = Annotated[
 Sensitivity = Annotated[
     float, typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="0: few marks, 1: many.")
 ]
+
+
+class CommaStyle(StrEnum):
+    LIGHT = "light"
+    STANDARD = "standard"
+    HEAVY = "heavy"
+
+
+Style = Annotated[CommaStyle, typer.Option(help="Fewer commas or more, as the house has it.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 

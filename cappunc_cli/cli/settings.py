@@ -24,7 +24,7 @@ OPTIONS = frozenset(
     (
         *("lang", "model", "fast", "engine", "device", "jobs", "quiet", "verbose", "encoding", "format", "pauses"),
         *("marks", "sensitivity", "existing", "glossary", "attach", "diacritics", "window", "overlap", "min-words-cut"),
-        *("numbers", "apostrophes"),
+        *("style", "numbers", "apostrophes"),
         *("to", "width", "lines", "max-duration", "min-duration", "cps", "gap", "restore", "look-ahead", "max-delay"),
         *("every", "below", "most", "least", "speakers", "times", "by", "fps", "profile"),
     )

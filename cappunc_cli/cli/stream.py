@@ -18,6 +18,7 @@ from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, standard_input, write_stdout
 from cappunc_cli.cli.parameters import (
+    CommaStyle,
     Device,
     EngineName,
     Glossaries,
@@ -25,6 +26,7 @@ from cappunc_cli.cli.parameters import (
     ModelByLanguage,
     Pauses,
     Sensitivity,
+    Style,
     code_of,
     finite,
 )
@@ -70,6 +72,7 @@ def stream(
     marks: LiveMarks = None,
     glossary: Glossaries = None,
     sensitivity: Sensitivity = 0.5,
+    style: Style = CommaStyle.STANDARD,
     pauses: Pauses = True,
 ) -> None:
     """Give punctuation and case back to words while they are spoken.
@@ -100,7 +103,9 @@ def stream(
     if lang is not None and lang not in opened.config.languages:
         raise WrongUsage(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
     terms = load_glossaries(glossary)
-    options = Options(marks=marks, sensitivity=sensitivity, pauses=pauses, language=lang, glossary=terms)
+    options = Options(
+        marks=marks, sensitivity=sensitivity, style=style.value, pauses=pauses, language=lang, glossary=terms
+    )
 
     def begin() -> LiveRestorer:
         return live_restorer(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)

@@ -13,6 +13,8 @@ from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 
 EXISTING = ("auto", "keep", "replace")
+#: How readily commas are put, in nats: light asks for two to one, heavy for one to two.
+STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
 _EDITORS_CHOICE = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 
@@ -23,7 +25,8 @@ class Options:
 
     `marks` are the only ones to add (None: all of the model's but dashes of direct speech and, where the model is not
     sure enough of them, quotation marks: these are an editor's choice and must be named); `sensitivity` goes from 0
-    (hardly any mark) over 0.5 (as trained) to 1 (many); `existing` says what happens to the
+    (hardly any mark) over 0.5 (as trained) to 1 (many); `style` is that of the commas (light, standard, heavy), on
+    which houses differ most; `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
     text's language where the model has several (None: the model's first); the terms of
@@ -37,6 +40,7 @@ class Options:
 
     marks: str | None = None
     sensitivity: float = 0.5
+    style: str = "standard"
     existing: str = "auto"
     window: int | None = None
     overlap: int | None = None
@@ -51,6 +55,8 @@ class Options:
             raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
         if not 0 <= self.sensitivity <= 1:
             raise WrongUsage(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
+        if self.style not in STYLES:
+            raise WrongUsage(f"style of commas: use {', '.join(STYLES)}, not {self.style!r}")
         if self.existing not in EXISTING:
             raise WrongUsage(f"existing marks: use {', '.join(EXISTING)}, not {self.existing!r}")
 

@@ -79,11 +79,12 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
     terms.write_text("SO\n")
     shell = command_line(
         "fix", "--model", TINY, "--marks", ".", "--sensitivity", "0.8", "--existing", "replace", "--no-pauses",
+        "--style", "heavy",
         "--glossary", terms, "--window", "40", "--overlap", "10", "--min-words-cut", "2", TALK, "-o", "-",
     )  # fmt: skip
     fixed = cappunc.fix(
         TALK, str(TINY), marks=".", sensitivity=0.8, existing="replace", pauses=False, glossary=["SO"], window=40,
-        overlap=10, min_words_cut=2,
+        overlap=10, min_words_cut=2, style="heavy",
     )  # fmt: skip
     assert fixed.data == shell.stdout
     assert fixed.data != cappunc.fix(TALK, TINY).data

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration import pipeline
 from cappunc_cli.restoration.model.registry import installed
-from cappunc_cli.restoration.pipeline import Options, load_model, restore
-from cappunc_cli.transcript.labels import MARKS, strip
+from cappunc_cli.restoration.pipeline import Options, load_model, restore, rewrite
+from cappunc_cli.transcript.labels import MARKS, Case, strip
 from cappunc_cli.transcript.words import Word
 
 MODEL = load_model(str(Path(__file__).parents[1] / "tiny_model"), "cpu")
@@ -130,6 +131,18 @@ def test_marks_and_sensitivity_are_passed_on() -> None:
     counts = [sum(c in MARKS for c in run(text, sensitivity=s)) for s in (0, 0.5, 1)]
     assert counts == sorted(counts)
     assert counts[0] < counts[2]
+
+
+def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
+    cases, marks = MODEL.config.cases, MODEL.config.marks
+    unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)
+    unsure[:, cases.index(Case.LOWER)] = unsure[:, len(cases) + marks.index("")] = 1
+    unsure[:, len(cases) + marks.index(",")] = np.linspace(0.2, 5, 40)
+    words = [Word("cat") for _ in unsure]
+    texts = {style: rewrite(words, unsure, MODEL, Options(style=style)) for style in ("light", "standard", "heavy")}
+    commas = {style: [text.endswith(",") for text in found] for style, found in texts.items()}
+    assert sum(commas["light"]) < sum(commas["standard"]) < sum(commas["heavy"])
+    assert all(a <= b <= c for a, b, c in zip(*commas.values(), strict=True))
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 24, 1000])

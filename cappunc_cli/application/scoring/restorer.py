@@ -45,6 +45,7 @@ class Restorer:
             "pauses": self.times.name if self.options.pauses else "no",
             "marks": "given" if self.options.existing == "keep" else self.options.marks or "all",
             "sensitivity": f"{self.options.sensitivity:g}",
+            **({"style": self.options.style} if self.options.style != "standard" else {}),
             "window": f"{window}/{overlap}/{cut}",
             **({"decided": "apart"} if self.options.apart else {}),
             "device": self.model.engine.device.split(":")[0],

@@ -53,6 +53,7 @@ class ModelOptions:
     gold_windows: int | None
     marks: str | None
     sensitivity: float
+    style: str
     window: int | None
     overlap: int | None
     min_words_cut: int | None
@@ -169,6 +170,7 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         marks=request.marks,
         # Where the marks are given, hardly any is to come.
         sensitivity=0.0 if request.marks_given else request.sensitivity,
+        style=request.style,
         # A stripped reference has nothing to keep.
         existing="keep" if request.marks_given else "replace",
         window=request.window,

@@ -39,6 +39,7 @@ from cappunc_cli.restoration.decoding.posteriors import (
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (
     CAPITAL,
     CASE_CLASSES,
@@ -172,6 +173,7 @@ def _mark_scores(passage: Passage, known: Evidence) -> Rows:
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
     scores[:, NONE] -= REACH * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
+    scores[:, COMMA] += STYLES[passage.options.style]
     scores[:, DASH] -= DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST

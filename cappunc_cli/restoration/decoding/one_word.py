@@ -23,7 +23,7 @@ from cappunc_cli.restoration.decoding.decoder import (
 from cappunc_cli.restoration.decoding.posteriors import COMMA, ENDS, NONE, PERIOD
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.options import STYLES, Options
 from cappunc_cli.transcript.labels import (
     CAPITAL,
     CASE_CLASSES,
@@ -140,6 +140,7 @@ def next_label(
     for mark, nats in config.bias.items():
         scores[MARK_CLASSES.index(mark)] += nats
     scores[NONE] -= REACH * (2 * options.sensitivity - 1)
+    scores[COMMA] += STYLES[options.style]
     scores[DASH] -= DASH_COST
     if len(rows) > 1:
         if own & _DIGIT_LAST and properties[1] & _DIGIT_FIRST and not turns:
