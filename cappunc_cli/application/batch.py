@@ -14,7 +14,7 @@ from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, process_jobs
+from cappunc_cli.application.processing import Heard, JobOutcome, Mode, process_jobs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 
@@ -87,8 +87,29 @@ def run_batch(
     fixed = tally.fixed
     tally.asked += len(jobs)
     tally.known += len(jobs) - len(todo)
+    # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
+    alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in todo)
     try:
-        _work_off(todo, fixer, mode, reporter, tally, manifest, workers)
+        with reporter.progress(len(todo)) as steps:
+            steps.begin(job.name for job in todo)
+            if alone:
+                outcomes = _in_this_process(todo, fixer, mode, steps.reading, manifest)
+            else:
+                from cappunc_cli.application.worker_pool import process_all
+
+                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps.reading, manifest)
+            for outcome in outcomes:
+                tally.words += outcome.words
+                tally.passed += outcome.passed
+                tally.failed += outcome.error is not None and not outcome.passed
+                tally.fixed += outcome.error is None
+                if tally.terms is not None and outcome.terms is not None:
+                    tally.terms.hear(outcome.terms)
+                _report(outcome, reporter, len(todo) <= _FILES_TOLD, mode)
+                steps.done(outcome.job.name)
+                if outcome.fatal:
+                    tally.stopped = True
+                    return
     except KeyboardInterrupt:
         if manifest is not None and mode == "new":  # more may be written than was told
             tally.fixed = max(tally.fixed, fixed + len(todo) - len(_undone(todo, manifest)))
@@ -97,31 +118,6 @@ def run_batch(
 
 def _undone(jobs: Sequence[Job], manifest: Manifest) -> list[Job]:
     return [job for job in jobs if not isinstance(job.target, Path) or not manifest.is_done(job.source, job.target)]
-
-
-def _work_off(
-    todo: Sequence[Job],
-    fixer: Fixer,
-    mode: Mode,
-    reporter: Reporter,
-    tally: BatchSummary,
-    manifest: Manifest | None,
-    workers: int,
-) -> None:
-    with reporter.progress(len(todo)) as steps:
-        steps.begin(job.name for job in todo)
-        for outcome in _outcomes(todo, fixer, mode, workers, steps.reading, manifest):
-            tally.words += outcome.words
-            tally.passed += outcome.passed
-            tally.failed += outcome.error is not None and not outcome.passed
-            tally.fixed += outcome.error is None
-            if tally.terms is not None and outcome.terms is not None:
-                tally.terms.hear(outcome.terms)
-            _report(outcome, reporter, len(todo) <= _FILES_TOLD, mode)
-            steps.done(outcome.job.name)
-            if outcome.fatal:
-                tally.stopped = True
-                return
 
 
 def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
@@ -142,28 +138,11 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
         yield group
 
 
-def _outcomes(
-    jobs: Sequence[Job],
-    fixer: Fixer,
-    mode: Mode,
-    workers: int,
-    reading: Callable[[int], Callable[[float], None]],
-    manifest: Manifest | None,
-) -> Iterator[JobOutcome]:
-    # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
-    alone = len(jobs) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in jobs)
-    if workers > 1 and not alone:
-        from cappunc_cli.application.worker_pool import process_all
-
-        return process_all(list(job_groups(jobs)), fixer, mode, workers, reading, manifest)
-    return _in_this_process(jobs, fixer, mode, reading, manifest)
-
-
 def _in_this_process(
     jobs: Sequence[Job],
     fixer: Fixer,
     mode: Mode,
-    reading: Callable[[int], Callable[[float], None]],
+    reading: Callable[[int], Heard | None],
     manifest: Manifest | None,
 ) -> Iterator[JobOutcome]:
     # While some files are decided and written, the next ones are read, here and by the model.
@@ -196,27 +175,18 @@ def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> 
             for line in outcome.trace.splitlines():
                 reporter.detail(line)
         return
-    if told:
-        reporter.guessed(outcome.job.name, outcome.guessed)
-    elif outcome.guessed:
-        reporter.detail(f"{outcome.job.name}: {outcome.guessed}")
+    if outcome.guessed:
+        (reporter.info if told else reporter.detail)(f"{outcome.job.name}: {outcome.guessed}")
     if outcome.data is not None and mode == "diff":
         write_diff(outcome.data.decode("utf-8", "surrogateescape"))
     elif outcome.data is not None:
         write_stdout(outcome.data)
     for change in outcome.respelled:
         reporter.detail(f"{outcome.job.name}: {change.line()}")
-    line = f"{_movement(outcome.job)}: {_counts(outcome)}, {outcome.seconds:.1f} s"
-    if told and outcome.job.target is not None:
-        reporter.info(line)
-    else:
-        reporter.detail(line)
-
-
-def _movement(job: Job) -> str:
-    if job.target is None or str(job.target) == job.source:
-        return job.name
-    return f"{job.name} -> {job.target}"
+    job = outcome.job
+    way = job.name if job.target is None or str(job.target) == job.source else f"{job.name} -> {job.target}"
+    tell = reporter.info if told and job.target is not None else reporter.detail
+    tell(f"{way}: {_counts(outcome)}, {outcome.seconds:.1f} s")
 
 
 def _counts(outcome: JobOutcome) -> str:

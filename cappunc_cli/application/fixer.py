@@ -164,10 +164,11 @@ class Fixer:
 
     def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
         from cappunc_cli.formats import RUNNING_TEXT
+
+        if not document.words or document.format not in RUNNING_TEXT or not self._language.spaced:
+            return new
         from cappunc_cli.restoration.decoding.mark_spacing import space_marks
 
-        if not document.words or document.format not in RUNNING_TEXT:
-            return new
         return space_marks(document.words.texts, new, self._language)
 
     def _respelled(self, words: Sequence[Word]) -> list[str]:
@@ -206,16 +207,14 @@ class Fixer:
             if output != source:
                 formats.verify(document, output)
         fixed = Fixed(output, document.notices, len(old), *_changes(old, new))
-        return self._with_spelling(document, source, fixed)
+        return self._with_spelling(document, source, fixed) if self.settings.respells and old else fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
-        """The result with its words respelled, if that is asked for."""
-        asked = self.settings
-        if not asked.respells or not document.words:
-            return fixed
+        """The result with its words respelled."""
         from cappunc_cli import formats
         from cappunc_cli.spelling.speller import respell
 
+        asked = self.settings
         if fixed.text != source:
             document = formats.read(fixed.text, format=document.format)
         stripped = list(map(cached_strip, document.words.texts))
@@ -238,8 +237,8 @@ class Fixer:
         """
         new = limited(document.words.texts, new, encoding)
         fixed = replace(self.write(document, source, new, partial(writable, encoding=encoding)), encoding=encoding)
-        if fixed.text != source:
-            refuse_unsure(encode(source, encoding), fixed.data, encoding)
+        if encoding.guess is not None and fixed.text != source:
+            refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
         return fixed
 
 

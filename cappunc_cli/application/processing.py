@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input.
 Mode = Literal["new", "force", "in-place", "diff"]
+#: What hears which share of some files' words has been read.
+Heard = Callable[[float], None]
 
 #: A file is written in one step, which waits for the disk; several can wait at a time.
 _WRITERS = 8
@@ -100,7 +102,7 @@ def process_jobs(
     jobs: Sequence[Job],
     fixer: Fixer,
     mode: Mode,
-    progress: Callable[[float], None] | None = None,
+    progress: Heard | None = None,
     manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """Read the files of some jobs, restore them together and write them, each while the model reads on.
@@ -109,28 +111,19 @@ def process_jobs(
     file that is written; what it knows as its own may be overwritten.
     """
     opened = [opened_by(fixer, found) for found in read_inputs(jobs, mode, manifest)]
-    directories: set[Path] = set()
-
-    def known(found: JobOutcome | Future[JobOutcome]) -> JobOutcome:
-        outcome = found if isinstance(found, JobOutcome) else found.result()
-        if outcome.error is None and isinstance(outcome.job.target, Path):
-            directories.add(outcome.job.target.parent)
-        return outcome
-
     with ThreadPoolExecutor(_WRITERS) as writers:
-        pending: deque[JobOutcome | Future[JobOutcome]] = deque()
+        pending: deque[Future[JobOutcome]] = deque()
         for found, outcome in restored(opened, fixer, mode, progress):
-            written = found is not None and outcome.data is not None and outcome.job.target is not None
-            pending.append(writers.submit(_write, outcome, found, mode, manifest) if found and written else outcome)
-            while pending and (len(pending) > _WAITING or _is_known(pending[0])):
-                yield known(pending.popleft())
-        yield from map(known, pending)
-    for directory in directories:
+            pending.append(writers.submit(_write, outcome, found, mode, manifest))
+            while pending and (len(pending) > _WAITING or pending[0].done()):
+                yield pending.popleft().result()
+        yield from (written.result() for written in pending)
+    for directory in {job.target.parent for job in jobs if isinstance(job.target, Path)}:
         sync_directory(directory)
 
 
 def restored(
-    opened: Sequence[Opened | JobOutcome], fixer: Fixer, mode: Mode, progress: Callable[[float], None] | None = None
+    opened: Sequence[Opened | JobOutcome], fixer: Fixer, mode: Mode, progress: Heard | None = None
 ) -> Iterator[tuple[InputText | None, JobOutcome]]:
     """The bytes of each result, or one refusal, in order: what the command line and a cluster share.
 
@@ -164,10 +157,6 @@ def restored(
 
 def _job_of(found: Opened | JobOutcome) -> Job:
     return found.job if isinstance(found, JobOutcome) else found.input.job
-
-
-def _is_known(found: JobOutcome | Future[JobOutcome]) -> bool:
-    return isinstance(found, JobOutcome) or found.done()
 
 
 def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = None) -> list[InputText | JobOutcome]:
@@ -227,13 +216,13 @@ def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: M
     return JobOutcome(job, fixed.notices, *told, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
-def _write(outcome: JobOutcome, read: InputText, mode: Mode, manifest: Manifest | None) -> JobOutcome:
-    """The data to its file; the directory is not synced."""
+def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Manifest | None) -> JobOutcome:
+    """The data to its file, if there are any for one; the directory is not synced."""
     begun = time.perf_counter()
     job, data = outcome.job, outcome.data
     target = job.target
-    assert target is not None  # only what goes to a file comes here
-    assert data is not None
+    if read is None or data is None or target is None:
+        return outcome
     if isinstance(target, Url):
         try:
             write_url(target.text, data)

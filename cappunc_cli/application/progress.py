@@ -96,7 +96,7 @@ class Reporter:
     def progress(self, total: int) -> Iterator[Steps]:
         """Shows how far `total` files have come; silent off a terminal."""
         if self.quiet or sys.stderr is None or not sys.stderr.isatty():
-            yield Steps(_nothing)
+            yield Steps()
             return
         from rich.console import Console
         from rich.markup import escape
@@ -131,12 +131,12 @@ class Reporter:
 
 
 class Steps:
-    """Counts files and shares of files; `show` hears the name of a file in work and how many files are done."""
+    """Counts files and shares of files; `show`, if anybody sees it, hears the file in work and how many are done."""
 
-    def __init__(self, show: Callable[[str, float], None]) -> None:
+    def __init__(self, show: Callable[[str, float], None] | None = None) -> None:
         self._show = show
         #: Whether anybody sees it.
-        self.shown = show is not _nothing
+        self.shown = show is not None
         self._done = 0
         self._read = 0.0
         self._name = ""
@@ -158,10 +158,16 @@ class Steps:
 
     def at(self, note: str, done: float) -> None:
         """So many files are done, and what else there is to tell."""
-        self._show(note, done)
+        if self._show is not None:
+            self._show(note, done)
 
-    def reading(self, files: int) -> Callable[[float], None]:
-        """A callback for the share of words that the model has read of so many files, while others may be in work."""
+    def reading(self, files: int) -> Callable[[float], None] | None:
+        """A callback for the share of words that the model has read of so many files, while others may be in work.
+
+        None where nobody sees it.
+        """
+        if self._show is None:
+            return None
         known = 0.0
 
         def heard(share: float) -> None:
@@ -174,6 +180,8 @@ class Steps:
         return heard
 
     def _moved(self) -> None:
+        if self._show is None:
+            return
         # What is read is not yet written, and files without words are done unread.
         name = self._name if len(self._name) <= _NAME else f"…{self._name[1 - _NAME :]}"
         self._show(name, max(self._done, self._read))
@@ -191,7 +199,3 @@ def _to_stderr(parts: Parts) -> None:
         print_parts(sys.stderr, [parts])
     else:
         print(plain(parts), file=sys.stderr, flush=True)
-
-
-def _nothing(_name: str, _done: float) -> None:
-    return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, process_jobs
+from cappunc_cli.application.processing import Heard, JobOutcome, Mode, process_jobs
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: A worker's windows, and the shares of its group's words up to them and with them.
 Request = tuple[Connection, "Pieces", "list[Chunk]", tuple[float, float]]
-#: What hears which share of a group's words has been read.
-Heard = Callable[[float], None]
 
 
 def process_all(
@@ -42,17 +40,18 @@ def process_all(
     fixer: Fixer,
     mode: Mode,
     workers: int,
-    reading: Callable[[int], Heard],
+    reading: Callable[[int], Heard | None],
     manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """`processing.process_jobs` over all groups in up to `workers` processes; outcomes come as they are ready.
 
-    `reading` gives, for a group of so many files, what hears its progress. Raises CappuncError where a worker dies.
+    `reading` gives, for a group of so many files, what hears its progress, if anything does. Raises CappuncError where
+    a worker dies.
     """
     # Not forked: threads of the run-time and of a progress bar do not survive that.
     context = multiprocessing.get_context("spawn")
     processes = []
-    busy: dict[Connection, Heard] = {}
+    busy: dict[Connection, Heard | None] = {}
     todo = iter(groups)
     try:
         for _, group in zip(range(workers), todo, strict=False):
@@ -75,7 +74,10 @@ def process_all(
 
 
 def _serve(
-    busy: dict[Connection, Heard], todo: Iterator[Sequence[Job]], fixer: Fixer, reading: Callable[[int], Heard]
+    busy: dict[Connection, Heard | None],
+    todo: Iterator[Sequence[Job]],
+    fixer: Fixer,
+    reading: Callable[[int], Heard | None],
 ) -> Iterator[JobOutcome]:
     asked: list[Request] = []
     while busy:
@@ -99,12 +101,13 @@ def _serve(
             asked = []
 
 
-def _answer(asked: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, Heard]) -> None:
+def _answer(asked: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, Heard | None]) -> None:
     """Run the model over the windows of several workers at once."""
 
     def heard(i: int, share: float) -> None:
         connection, _, _, (before, after) = asked[i]
-        busy[connection](before + share * (after - before))
+        if (progress := busy[connection]) is not None:
+            progress(before + share * (after - before))
 
     try:
         engine = cast("OnnxEngine", fixer.model.engine)

@@ -181,7 +181,8 @@ def fix(
     cappunc fix --diff talk.srt                 what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
-    _check(diff, output, in_place)
+    if diff and (in_place or output is not None):
+        raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
     if fast and model is not None:
         raise typer.BadParameter("--model names the model already", param_hint="--fast")
     reporter = Reporter(quiet, verbose)
@@ -238,7 +239,8 @@ def fix(
         if diff:
             jobs = [Job(source, None) for source, _ in found]
         else:
-            jobs = plan_jobs(found, output, in_place, _is_terminal(), tree=names_directory(names))
+            terminal = sys.stdout is not None and sys.stdout.isatty()
+            jobs = plan_jobs(found, output, in_place, terminal, tree=names_directory(names))
         jobs = mark_found(jobs, names, encoding)
         check_name(jobs, format_name)
     root = output_directory(jobs, output)
@@ -249,7 +251,7 @@ def fix(
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     parts = by_model(jobs, lang, model, engine, reporter.error, fast)
-    terms = TermCheck(options.glossary)
+    terms = TermCheck(options.glossary) if glossary else None
     tally = BatchSummary(asked=reporter.errors, failed=reporter.errors, terms=terms)
     # Each language has its model, and each model its run over the files.
     runs = []
@@ -262,22 +264,17 @@ def fix(
     try:
         for settings, some in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
-            signature = settings_signature(settings, encoding)
-            with closing(Manifest(root, signature)) if root is not None else nullcontext() as manifest:
+            record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
+            with record as manifest:
                 run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
     except KeyboardInterrupt:
         reporter.info(tally.interrupted(len(jobs), (root is not None and not force) or in_place))
         raise typer.Exit(130) from None
     tally.tell(reporter)
-    if not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
+    if terms is not None and not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
         terms.tell(reporter)
     if reporter.errors:
         raise typer.Exit(1)
-
-
-def _check(diff: bool, output: str | None, in_place: bool) -> None:
-    if diff and (in_place or output is not None):
-        raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
 
 
 def _is_archive(
@@ -319,7 +316,3 @@ def _fix_archive(
         reporter.info(line)
     if summary.refused or reporter.errors:
         raise typer.Exit(1)
-
-
-def _is_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 #: What is said of a value by the kind of error that pydantic, which reads values for Typer, knows it as.
@@ -37,14 +39,9 @@ def name_arguments(group: Any) -> None:
     for command in (*group.commands.values(), *group.commands["models"].commands.values()):
         for parameter in command.params:
             if parameter.param_type_name == "argument":
-                _name(parameter)
+                parameter.get_help_record = partial(_untyped, parameter.get_help_record)
 
 
-def _name(parameter: Any) -> None:
-    record = parameter.get_help_record
-
-    def named(context: Any) -> tuple[str, str] | None:
-        found = record(context)
-        return found and (_TYPE.sub("", found[0]), found[1])
-
-    parameter.get_help_record = named
+def _untyped(record: Callable[[Any], tuple[str, str] | None], context: Any) -> tuple[str, str] | None:
+    found = record(context)
+    return found and (_TYPE.sub("", found[0]), found[1])

@@ -106,7 +106,7 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
         text = data[len(encoding.bom) :].decode(encoding.codec, encoding.errors)
     except UnicodeDecodeError as error:
         raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(encoding.bom)}") from error
-    if _encoded(text, encoding) != data:
+    if encoding.codec != "utf-8" and _encoded(text, encoding) != data:
         # Some East Asian code pages spell one character in two ways.
         if encoding.guess is None:
             raise BadInput(f"some of its {encoding.codec} text could not be written back byte by byte")
@@ -177,9 +177,9 @@ def _known(encoding: Encoding, old: str, new: str) -> str:
     return f"{label.before}{''.join(kept)}{label.after}"
 
 
-def refuse_unsure(source: bytes, output: bytes, encoding: Encoding) -> None:
+def refuse_unsure(guess: Guess, source: bytes, output: bytes) -> None:
     """Raises BadInput where the bytes of the result differ in what is not sure to be a letter or a mark."""
-    if encoding.guess is not None and not encoding.guess.same_bytes(source, output):
+    if not guess.same_bytes(source, output):
         raise BadInput(f"its encoding is not certain, and more than ASCII would change; {NAMING}")
 
 

@@ -152,32 +152,28 @@ def write_atomic(
     not `lasting`. Raises OSError about `path`, and CappuncError; then nothing has changed.
     """
     try:
-        _write(path, data, lasting, before)
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        found = _existing(target)
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            target.write_bytes(data)
+            return
+        with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            name = Path(file.name)
+            if found is not None:
+                keep(target, found, name)
+            if before is not None:
+                before(os.fstat(file.fileno()))
+            if sys.platform == "win32":
+                file.close()  # what is open has a fixed name there
+            name.replace(target)
+        if lasting:
+            sync_directory(target.parent)
     except OSError as error:
         # Not about the name of a temporary file, nor about none.
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _write(path: Path, data: bytes, lasting: bool, before: Callable[[os.stat_result], None] | None) -> None:
-    target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    found = _existing(target)
-    if found is not None and not stat.S_ISREG(found.st_mode):
-        target.write_bytes(data)
-        return
-    with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-        name = Path(file.name)
-        if found is not None:
-            keep(target, found, name)
-        if before is not None:
-            before(os.fstat(file.fileno()))
-        if sys.platform == "win32":
-            file.close()  # what is open has a fixed name there
-        name.replace(target)
-    if lasting:
-        sync_directory(target.parent)
 
 
 def _existing(target: Path) -> os.stat_result | None:

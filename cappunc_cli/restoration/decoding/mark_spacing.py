@@ -19,7 +19,8 @@ def space_marks(old: Sequence[str], new: Sequence[str], language: Language) -> l
     The space is the one that the text has at its own marks: none where most of these have none, as in Switzerland,
     Belgium and Canada. Where it has no such marks it is a no-break space.
     """
-    if not language.spaced or (space := _space_of(old, language.spaced)) == "":
+    space = _space_of(old, language.spaced)
+    if not space:
         return list(new)
     return [was if was == now else _spaced(was, now, language.spaced, space) for was, now in zip(old, new, strict=True)]
 
