@@ -62,8 +62,12 @@ def read(text: str) -> Document:
 
 
 def _marks(text: str, lines: Spans) -> Iterator[_Mark]:
-    last = -1
-    for i in _with_arrows(text, lines):
+    seen = last = -1
+    for arrow in _ARROWHEAD.finditer(text):
+        i = bisect_right(lines.starts, arrow.start()) - 1
+        if i == seen:
+            continue
+        seen = i
         start, stop = lines[i]
         found = timing(text[start:stop])
         if found is None or (found == _UNREADABLE and not _DIGIT.search(text, start, stop)):
@@ -71,16 +75,6 @@ def _marks(text: str, lines: Spans) -> Iterator[_Mark]:
         # A number directly before a timing line is never speech: the cue before may be empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
         yield _Mark(i, i - 1 if index else i, found)
-        last = i
-
-
-def _with_arrows(text: str, lines: Spans) -> Iterator[int]:
-    """The lines in which an arrow may be."""
-    last = -1
-    for found in _ARROWHEAD.finditer(text):
-        i = bisect_right(lines.starts, found.start()) - 1
-        if i > last:
-            yield i
         last = i
 
 

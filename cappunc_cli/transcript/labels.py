@@ -114,7 +114,8 @@ class Label:
     @property
     def signs(self) -> frozenset[str]:
         """Every mark of MARKS in `after` and every paired one: `¿Qué?”,` has four."""
-        return _marks_in(self.after) | self.paired
+        found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in MARK_CHARACTERS or c == "-"}
+        return self.paired | found
 
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """The same label with its mark replaced; quotes and brackets keep their place.
@@ -135,12 +136,6 @@ def fold(text: str) -> str:
     return "".join([low if len(low := c.lower()) == 1 else c for c in text])
 
 
-def _upper(text: str) -> str:
-    if text.isascii():
-        return text.upper()
-    return "".join([up if fold(up := c.upper()) == c else c for c in text])
-
-
 def capital(bare: str) -> str:
     """First letter upper-case; words that start with a digit stay (`1st`), and those whose script has none there.
 
@@ -156,7 +151,8 @@ def capital(bare: str) -> str:
 def upper(bare: str) -> str:
     """All letters upper-case but a possessive s: `NATO's`."""
     stem = bare[:-2] if len(bare) > 3 and bare[-1] == "s" and bare[-2] in _APOSTROPHES else bare
-    return _upper(stem) + bare[len(stem) :]
+    big = stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c else c for c in stem])
+    return big + bare[len(stem) :]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -171,11 +167,6 @@ def mark_of(after: str) -> str:
         if strong in found:
             return strong
     return found[0] if found else ""
-
-
-def _marks_in(after: str) -> frozenset[str]:
-    found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", after) if c in MARK_CHARACTERS or c == "-"}
-    return frozenset(found)
 
 
 def _set_mark(after: str, mark: str, outside_of: str) -> str:
@@ -224,17 +215,17 @@ def kept(label: Label) -> tuple[str, str]:
     return "".join(before), "".join([c for c in after if c not in _FREE])
 
 
-def _quotes(text: str, at: int) -> bool:
-    """Whether an apostrophe opens a quotation: `'¿Qué?'`, but not `'tis`."""
-    return text[at] in _APOSTROPHES and text[at + 1 : at + 2] in _ASKING
-
-
 def _core(text: str) -> tuple[int, int]:
     """Where the word proper starts and stops; (0, len) when the text has no letter or digit."""
     start, stop = 0, len(text)
     if text.isalnum():
         return start, stop
-    while start < stop and (text[start] in _OPENING or text[start].isspace() or _quotes(text, start)):
+    # An apostrophe opens a quotation in `'¿Qué?'`, but not in `'tis`.
+    while start < stop and (
+        text[start] in _OPENING
+        or text[start].isspace()
+        or (text[start] in _APOSTROPHES and text[start + 1 : start + 2] in _ASKING)
+    ):
         start += 1
     if dots := _DOTS.match(text, start):
         start = dots.end()

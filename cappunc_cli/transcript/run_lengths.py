@@ -85,9 +85,6 @@ class RunLengthList(Sequence[int | None]):
         none = self._NONE
         return (None if value == none else value for value in self._values)
 
-    def _known(self, value: int) -> int | None:
-        return None if value == self._NONE else value
-
     def first_difference(self, other: RunLengthList) -> int | None:
         """Where two columns of one length begin to differ; None for equal ones."""
         if self == other:
@@ -109,13 +106,12 @@ class RunLengthList(Sequence[int | None]):
     def __getitem__(self, at: slice) -> RunLengthList: ...
 
     def __getitem__(self, at: int | slice) -> int | RunLengthList | None:
-        if isinstance(at, slice):
-            return self._sliced(*at.indices(self._length))
-        if not -self._length <= at < self._length:
-            raise IndexError(at)
-        return self._known(self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1])
-
-    def _sliced(self, start: int, stop: int, step: int) -> RunLengthList:
+        if not isinstance(at, slice):
+            if not -self._length <= at < self._length:
+                raise IndexError(at)
+            value = self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1]
+            return None if value == self._NONE else value
+        start, stop, step = at.indices(self._length)
         if step != 1:
             raise ValueError("a column has no steps")
         part = RunLengthList()
@@ -125,7 +121,7 @@ class RunLengthList(Sequence[int | None]):
             part._starts.append(0)
             part._starts.extend(map((-start).__add__, starts) if start else starts)
             part._values = self._values[first:last]
-            part._last = self._known(part._values[-1])
+            part._last = self[stop - 1]
             part._length = stop - start
         return part
 

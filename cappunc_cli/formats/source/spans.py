@@ -76,9 +76,6 @@ class Spans(Sequence[Span]):
 
     def __init__(self, spans: Iterable[Span] = ()) -> None:
         self.starts, self.stops = array("I"), array("I")
-        self.extend(spans)
-
-    def extend(self, spans: Iterable[Span]) -> None:
         for span in spans:
             self.append(span)
 

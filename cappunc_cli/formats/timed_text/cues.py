@@ -182,13 +182,10 @@ def read_cues(
 
 
 def _words(reader: _CueReader, cues: Cues, early: int = _FIRST) -> tuple[Words, bool]:
-    """The words as the reader has them and whether the file rolls.
-
-    A reader that takes it for one that does not gives up after so many cues that do.
-    """
+    """The words as the reader has them, and whether the file rolls; `early` as in `_CueReader.drafts`."""
     words = Words()
     loose: list[_Draft] = []
-    for found in chain(_ended(reader.drafts(_while_as_taken(cues, reader, early))), (None,)):
+    for found in chain(_ended(reader.drafts(cues, early)), (None,)):
         if isinstance(found, _Draft):
             loose.append(found)
         if not isinstance(found, _Draft) or len(loose) == _TOGETHER:
@@ -202,13 +199,6 @@ def _words(reader: _CueReader, cues: Cues, early: int = _FIRST) -> tuple[Words, 
     return words, reader.roll.rolls
 
 
-def _while_as_taken(cues: Cues, reader: _CueReader, early: int) -> Iterator[Cue]:
-    for number, cue in enumerate(cues):
-        if number == early and reader.roll.rolls and not reader.rolling:
-            return
-        yield cue
-
-
 @dataclass(slots=True)
 class _CueReader:
     """Walks the cues; `rolling`: what a cue repeats of the one before are copies of its words."""
@@ -220,11 +210,16 @@ class _CueReader:
     roll: RollDetector = field(default_factory=RollDetector)
     turns: TurnCounter = field(default_factory=TurnCounter)
 
-    def drafts(self, cues: Iterable[Cue]) -> Iterator[_Draft | _PlainCue]:
-        """The words, each when no copy can come any more."""
+    def drafts(self, cues: Iterable[Cue], early: int) -> Iterator[_Draft | _PlainCue]:
+        """The words, each when no copy can come any more.
+
+        Who takes the file for one that does not roll gives up after so many `early` cues that do.
+        """
         held: list[list[_Draft]] = []  # the lines of the cue before
         spoken = heard = False
         for number, cue in enumerate(cues):
+            if number == early and self.roll.rolls and not self.rolling:
+                break
             # A word without an end may have to ask the next one for it.
             simple = not self.rolling and cue.end is not None
             if simple and (places := plain_words(self.source, *cue.text)):

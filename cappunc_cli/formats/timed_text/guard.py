@@ -25,6 +25,7 @@ from cappunc_cli.transcript.labels import dress, strip
 from cappunc_cli.transcript.words import Copy, Span, Words
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_OPENING = "(（["
 _DASHES = frozenset("—–―")
 #: A word and the spot of one of its copies, in one number: there may be as many as words in the file.
 _Place = int
@@ -44,6 +45,8 @@ def revert_ambiguous(
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
     odd = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
+    if not any(odd) and not any(bracket in source for bracket in _OPENING):
+        return result
     for number, places in _places(regions, words):
         region = _Region(source, regions[number], hidden, words, places)
         # `mary [on the phone]: never` has its colon outside all words.
@@ -123,7 +126,7 @@ class _Region:
 
     def has_brackets(self) -> bool:
         """Whether a bracket opens in it."""
-        return any(self.source.find(bracket, *self.span) >= 0 for bracket in "(（[")
+        return any(self.source.find(bracket, *self.span) >= 0 for bracket in _OPENING)
 
     def read(self, texts: Sequence[str]) -> Iterator[str]:
         """The words of the region when it has been written."""
