@@ -59,12 +59,12 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
         words = document.words
     decisions = Decisions(words, model, options)
 
-    def settled(_: int, rows: Rows, known: int) -> None:
+    def settled(rows: Rows, known: int) -> None:
         with clock("decode"):
             decisions.take(rows, known)
 
     begun = time.perf_counter()
-    for _ in probabilities_of_each([words], model, options, None, settled):
+    for _ in probabilities_of_each([words], model, options, None, [settled]):
         model_seconds = time.perf_counter() - begun - clock.seconds["decode"]
     with clock("write"):
         output = formats.write(document, decisions.new)

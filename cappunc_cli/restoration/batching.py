@@ -28,21 +28,18 @@ def restore_all(
     model has read. Raises CappuncError.
     """
     texts = [with_paragraphs(words, model, options) for words in texts]
-    decisions = {i: Decisions(words, model, options) for i, words in enumerate(texts)}
-
-    def settled(i: int, rows: Rows, known: int) -> None:
-        decisions[i].take(rows, known)
-
-    def finished(i: int, rows: Rows) -> list[str]:
-        return decisions.pop(i).finish(rows)
-
-    # A loop would hold a text's rows, which are many times as large as the text, while its result is written.
-    yield from map(finished, range(len(texts)), probabilities_of_each(texts, model, options, progress, settled))
+    decisions = [Decisions(words, model, options) for words in texts]
+    rows = probabilities_of_each(texts, model, options, progress, [decided.take for decided in decisions])
+    for decided in decisions:
+        next(rows)  # kept nowhere while the result is written: a text's rows are many times as large as the text
+        yield decided.new
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
     """`pipeline.rewrite` in memory that does not grow with the text: a long one in stretches."""
-    return Decisions(words, model, options).finish(rows)
+    decisions = Decisions(words, model, options)
+    decisions.take(rows, len(rows))
+    return decisions.new
 
 
 class Decisions:
@@ -68,8 +65,3 @@ class Decisions:
                 return
             new = rewrite(self._words[first:last], rows[first:last], self._model, self._options)
             self.new += new[start - first : stop - first]
-
-    def finish(self, rows: Rows) -> list[str]:
-        """The new texts of all words, whose rows are final."""
-        self.take(rows, len(rows))
-        return self.new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from importlib import import_module
 from itertools import accumulate, chain, islice
 from operator import is_
 from sys import intern
@@ -68,7 +68,8 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     if engine not in ENGINES:
         raise WrongUsage(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     kind = ENGINES[engine]
-    opened = kind.open(find_model_for(language, kind) if name is None else find_model(name, kind), device)
+    directory = find_model_for(language, kind) if name is None else find_model(name, kind)
+    opened: Engine = getattr(import_module(kind.module), kind.opened)(directory, device)
     return Model(opened.config, opened, opened.lexicon)
 
 
@@ -124,13 +125,13 @@ def probabilities_of_each(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
-    settled: Callable[[int, Rows, int], None] | None = None,
+    settled: Sequence[Callable[[Rows, int], None]] = (),
     after: int | None = None,
 ) -> Iterator[Rows]:
     """The `probabilities` of each text; their windows share batches, so how words are cut into texts costs nothing.
 
-    `progress` hears how many words of all texts the model has read; `settled`, while the model is reading on, the
-    number of a text, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
+    `progress` hears how many words of all texts the model has read; those `settled`, one for each text, while the
+    model is reading on, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     bare = [intern(cached_strip(text)[0]) for words in texts for text in texts_of(words)]
@@ -142,11 +143,12 @@ def probabilities_of_each(
     chunks = [split(len(words), window, overlap, min_words_cut) for words in texts]
     offsets = list(accumulate(map(len, texts), initial=0))
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
-    rows = _reported(model.engine.predict(bare, silence, turns, placed), progress)
+    rows = model.engine.predict(bare, silence, turns, placed)
+    if progress is not None:
+        rows = _reported(rows, progress)
     for i, (words, own) in enumerate(zip(texts, chunks, strict=True)):
         found = islice(rows, len(own))
-        heard = partial(settled, i) if settled else None
-        yield merge(own, found, len(words), settled=heard)
+        yield merge(own, found, len(words), settled=settled[i] if settled else None)
 
 
 def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
@@ -234,10 +236,7 @@ def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_
     return dress(bare, replace(new, case=sure.case, form=sure.form) if case_is_fixed else new)
 
 
-def _reported(
-    rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None] | None
-) -> Iterator[tuple[Chunk, Rows]]:
+def _reported(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:
     for chunk, values in rows:
-        if progress is not None:
-            progress(chunk.stop)
+        progress(chunk.stop)
         yield chunk, values

@@ -17,7 +17,6 @@ import numpy as np
 
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
-    close_questions,
     having,
     place_paired_marks,
     sentence_ends,
@@ -105,8 +104,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, given))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
-        marks = close_questions(passage, known.marks.astype(np.intp), text.marks, none_free)
-        before, after = place_paired_marks(passage, marks, none_free)
+        _, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
         return _labels(passage, known.cases.tolist(), before, after)
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), sentence_end_probability(text)[:-1])
@@ -127,13 +125,12 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         for _, stop in labels_made:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    marks = close_questions(passage, marks, scores, known.marks < 0)
-    before, after = place_paired_marks(passage, marks, known.marks < 0)
+    marks, before, after = place_paired_marks(passage, marks, scores, known.marks < 0)
     if not given:
         # Names behind a title, which no speech has in capitals: `Ms. Delgado`.
         titles = {word for word in set(words) if conventions.spelled(word).rstrip(".") in conventions.titles}
-        names = [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles] if titles else []
-        text = replace(text, cases=_without_upper(text, names))
+        if names := [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles]:
+            text = replace(text, cases=_without_upper(text, names))
     if options.apart:
         return _labels(passage, text.cases.argmax(1).tolist(), before, after)
     begins, ends_quote = having(QUOTES, before), having(QUOTES, after)
@@ -255,7 +252,7 @@ def _made_labels(
 
 def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
     """The cases [n, 4] with capitals for UPPER in some places, but for initials."""
-    cases = text.cases.copy() if places else text.cases
+    cases = text.cases.copy()
     names = ~text.has(WordProperty.INITIALISM)
     for start, stop in places:
         among = np.arange(start, stop)[names[start:stop]]

@@ -9,7 +9,7 @@ has is kept and never doubled, and pairs do not cross.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -69,15 +69,6 @@ def _odds(passage: Passage, mark: PairedMark) -> Floats:
     return weighed
 
 
-def _wanted(passage: Passage) -> dict[str, str]:
-    """`?`: `¿`, `!`: `¡`; those of the language whose closing mark is wanted."""
-    return {
-        mark: opener
-        for mark, opener in zip(CLOSING, passage.conventions.opening, strict=False)
-        if mark in passage.marks
-    }
-
-
 def without_opening_marks(labels: Sequence[Label], opening: str, given: int) -> list[Label]:
     """The labels without the opening marks before their words; the first `given` stay."""
     return [
@@ -95,15 +86,15 @@ def sentence_ends(text: Posteriors, marks: Indices) -> Flags:
     return ended
 
 
-def close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
+def _close_questions(passage: Passage, pairs: Mapping[str, str], marks: Indices, scores: Rows, free: Flags) -> Indices:
     """The marks, with a `?` for each `¿` that a text has and nothing closes before the next sentence.
 
     A period there becomes the `?` (unless what exists is kept); without a sentence end, the
     `?` goes where `scores` [n, 9] like it best, among words whose mark is `free`.
     """
     written = passage.labels
-    columns = {opener: MARK_CLASSES.index(mark) for mark, opener in _wanted(passage).items()}
-    opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)] if columns else []
+    columns = {opener: MARK_CLASSES.index(mark) for mark, opener in pairs.items()}
+    opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)]
     if not opened:
         return marks
     marks, ended, free = marks.copy(), sentence_ends(passage.posteriors, marks), free & ~passage.followed
@@ -137,18 +128,27 @@ def _asks(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _ASKING.isdisjoint(label.after)
 
 
-def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> Sides:
-    """Everything before and after the words, given their marks (columns), which are our own where a word is `free`."""
+def place_paired_marks(
+    passage: Passage, marks: Indices, scores: Rows, free: Flags
+) -> tuple[Indices, list[str], list[str]]:
+    """Everything before and after the words, given their marks (columns), which come with it: some `¿` asks for a `?`.
+
+    That is put where `scores` [n, 9] like it best, among words whose mark is `free`.
+    """
     language, written = passage.conventions, passage.labels
+    asked = passage.options.paired_marks(passage.config)
+    # `?`: `¿`, `!`: `¡`; those of the language whose closing mark is wanted.
+    pairs = {mark: opener for mark, opener in zip(CLOSING, language.opening, strict=False) if mark in passage.marks}
+    if pairs:
+        marks = _close_questions(passage, pairs, marks, scores, free)
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
     before = [label.before for label in written]
     after = [
         label.with_mark(name, quoted=_enclosed(name, language)).after if label.after else name
         for label, name in zip(written, names, strict=True)
     ]
-    asked, pairs = passage.options.paired_marks(passage.config), _wanted(passage)
     if not asked and not pairs:
-        return before, after
+        return marks, before, after
     ended = sentence_ends(passage.posteriors, marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
@@ -165,7 +165,7 @@ def place_paired_marks(passage: Passage, marks: Indices, free: Flags) -> Sides:
     if PairedMark.OPEN_DASH in asked:
         for i in np.flatnonzero(_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
-    return before, after
+    return marks, before, after
 
 
 def having(signs: frozenset[str], texts: Iterable[str]) -> Flags:

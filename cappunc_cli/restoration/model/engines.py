@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -48,12 +46,6 @@ class EngineSpec:
     config: str
     weights: str
     about: str
-
-    def open(self, directory: Path, device: str) -> Engine:
-        """Open a model; raises BadModel, and CappuncError for a named device that cannot be used."""
-        module = import_module(self.module)
-        engine: Engine = getattr(module, self.opened)(directory, device)
-        return engine
 
 
 #: What `cappunc fix` takes.

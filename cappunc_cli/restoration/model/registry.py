@@ -20,23 +20,17 @@ __all__ = [
     "installed",
     "languages_with",
     "model_languages",
-    "model_roots",
     "read_lexicon",
     "verify_model",
 ]
 
 
-def model_roots() -> list[Path]:
-    """The directories that hold model directories, in the order of search."""
+def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
+    """Every directory with a model for an engine; of two with one name, the first found: the user's, then ours."""
     package = Path(__file__).parents[2]
     named = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
-    return [*named, package / "_models", package.parent / "models"]
-
-
-def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
-    """Every directory with a model for an engine; of two with one name, the first found."""
     found: dict[str, Path] = {}
-    for root in model_roots():
+    for root in (*named, package / "_models", package.parent / "models"):
         for path in sorted(root.glob(f"*/{engine.config}")):
             found.setdefault(path.parent.name, path.parent)
     return list(found.values())

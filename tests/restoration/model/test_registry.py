@@ -18,6 +18,7 @@ from cappunc_cli.restoration.model.registry import (
     read_lexicon,
     verify_model,
 )
+from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.transcript.labels import Case, PairedMark, strip
 
 TINY = Path(__file__).parents[2] / "tiny_model"
@@ -166,7 +167,7 @@ def test_an_engine_is_what_its_entry_says(name: str) -> None:
     directory = next((path for path in installed(kind) if (path / kind.weights).is_file()), None)
     if directory is None:
         pytest.skip(f"no model for {name} is trained yet")
-    opened = kind.open(directory, "cpu")
+    opened = load_model(str(directory), "cpu", engine=name).engine
     assert kind.weights in opened.config.files
     assert opened.lexicon
     assert kind.about in " ".join(CliRunner().invoke(app, ["fix", "--help"]).stdout.split())
