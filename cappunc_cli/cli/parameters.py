@@ -58,12 +58,11 @@ def _models(incomplete: str) -> list[str]:
     return _begins({directory.name for engine in ENGINES.values() for directory in installed(engine)})(incomplete)
 
 
-def _format(name: str | None) -> str | None:
-    if name is not None:
-        from cappunc_cli.formats import FORMATS
+def _format(name: str) -> str:
+    from cappunc_cli.formats import FORMATS
 
-        if name not in FORMATS:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(sorted(FORMATS))}")
+    if name not in FORMATS:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(sorted(FORMATS))}")
     return name
 
 
@@ -88,16 +87,14 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        callback=_format,
+        parser=_format,
         autocompletion=_formats,
         help="Format of the files, if it is not found.",
     ),
 ]
 
 
-def _encoding(name: str | None) -> str | None:
-    if name is None:
-        return None
+def _encoding(name: str) -> str:
     from cappunc_cli.application.storage import encodings
 
     try:
@@ -111,14 +108,14 @@ EncodingName = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        callback=_encoding,
+        parser=_encoding,
         help="Encoding of the files (cp1250, mac_roman …); of those in an old code page it is a guess.",
     ),
 ]
 
 
-def _not_empty(name: str | None) -> str | None:
-    if name == "":
+def _not_empty(name: str) -> str:
+    if not name:
         raise typer.BadParameter("the name is empty")
     return name
 
@@ -129,7 +126,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE|DIR",
-        callback=_not_empty,
+        parser=_not_empty,
         help="Where to write; - is standard output. A name without a suffix, or with / at its end, is a directory.",
     ),
 ]
@@ -170,8 +167,8 @@ Device = Annotated[str, typer.Option(metavar="NAME", callback=_device, help="aut
 Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
 
 
-def _known(marks: str | None) -> str | None:
-    if marks is not None and (unknown := set(marks) - {*MARKS, *PairedMark}):
+def _known(marks: str) -> str:
+    if unknown := set(marks) - {*MARKS, *PairedMark}:
         raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(PairedMark)}")
     return marks
 
@@ -187,14 +184,14 @@ Marks = Annotated[
     str | None,
     typer.Option(
         metavar="MARKS",
-        callback=_known,
+        parser=_known,
         help=f"{_OF_THESE}; “” and – if named, of models that know them (English: none does).",
     ),
 ]
 LiveMarks = Annotated[
     str | None,
     typer.Option(
-        metavar="MARKS", callback=_known, help=f"{_OF_THESE}; – if named, of models that know it (English: none does)."
+        metavar="MARKS", parser=_known, help=f"{_OF_THESE}; – if named, of models that know it (English: none does)."
     ),
 ]
 Sensitivity = Annotated[
