@@ -32,10 +32,9 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "evaluation/reporting": (NOUNS | {"evaluation"}, {"matplotlib", "numpy", "rich"}),
     "evaluation": (NOUNS, {"numpy", "rapidfuzz"}),
     "restoration/chunks": ({"errors"}, {"numpy"}),
-    "restoration/stage_timer": (set(), set()),
     "restoration/terms": (NOUNS, set()),
     "restoration/model": (
-        NOUNS | {"restoration/chunks", "restoration/stage_timer"},
+        NOUNS | {"restoration/chunks"},
         {"numpy", "onnx", "onnxruntime", "tokenizers"},
     ),
     "restoration/ngram": (NOUNS | {"restoration/chunks", "restoration/model"}, {"numpy"}),

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,6 @@ from typing import TYPE_CHECKING
 from cappunc_cli import formats
 from cappunc_cli.restoration.batching import Decisions
 from cappunc_cli.restoration.pipeline import Model, Options, probabilities_of_each
-from cappunc_cli.restoration.stage_timer import StageTimer
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -45,15 +46,30 @@ print(json.dumps([first, imported, opened, fixed]), flush=True)
 """
 
 
+class _StageTimer:
+    """`with clock("decode"): …` adds to `clock.seconds["decode"]`."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += time.perf_counter() - begun
+
+
 def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
     """The words of one file and the seconds of each stage from bytes to bytes.
 
     `infer` is what is waited for: the model reads on while the beginning of a long text is decided. `merge` is all
     that surrounds the model: batches, joining of the windows.
     """
-    clock = StageTimer()
+    clock = _StageTimer()
     engine: OnnxEngine = model.engine  # type: ignore[assignment]
-    spent = dict(engine.clock.seconds)
+    spent = engine.tokenise_s, engine.infer_s
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
@@ -70,7 +86,7 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
         output = formats.write(document, decisions.new)
         formats.verify(document, output)
         output.encode()
-    found = {key: engine.clock.seconds[key] - spent.get(key, 0.0) for key in ("tokenise", "infer")}
+    found = {"tokenise": engine.tokenise_s - spent[0], "infer": engine.infer_s - spent[1]}
     found["merge"] = model_seconds - sum(found.values())
     return len(words), {stage: {**clock.seconds, **found}[stage] for stage in STAGES}
 

@@ -88,9 +88,9 @@ def batch_sizes(directory: Path, device: str, words: list[str]) -> list[dict[str
     for pieces in (8192, 16384, 32768, 65536, 131072):
         engine = OnnxEngine(directory, device, pieces_per_batch=pieces)
         for _ in range(2):
-            before = dict(engine.clock.seconds)
+            before = engine.infer_s
             spent = seconds(engine, words)
-        infer = engine.clock.seconds["infer"] - before.get("infer", 0.0)
+        infer = engine.infer_s - before
         rows.append(
             {
                 "pieces": pieces,

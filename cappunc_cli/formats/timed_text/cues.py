@@ -188,7 +188,7 @@ def _words(reader: _CueReader, cues: Cues, early: int = _FIRST) -> tuple[Words, 
     for found in chain(_ended(reader.drafts(cues, early)), (None,)):
         if isinstance(found, _Draft):
             loose.append(found)
-        if not isinstance(found, _Draft) or len(loose) == _TOGETHER:
+        if loose and (not isinstance(found, _Draft) or len(loose) == _TOGETHER):
             words.add_all(
                 (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
                 for d in loose
