@@ -213,7 +213,7 @@ class _CueReader:
     def drafts(self, cues: Iterable[Cue], early: int) -> Iterator[_Draft | _PlainCue]:
         """The words, each when no copy can come any more.
 
-        Who takes the file for one that does not roll gives up after so many `early` cues that do.
+        A reader that takes the file for one that does not roll gives up after `early` cues that do.
         """
         held: list[list[_Draft]] = []  # the lines of the cue before
         spoken = heard = False

@@ -131,9 +131,9 @@ def _asks(label: Label, mark: int) -> bool:
 def place_paired_marks(
     passage: Passage, marks: Indices, scores: Rows, free: Flags
 ) -> tuple[Indices, list[str], list[str]]:
-    """Everything before and after the words, given their marks (columns), which come with it: some `¿` asks for a `?`.
+    """The marks (columns) and everything before and after the words: for a `¿` that a text has a mark becomes a `?`.
 
-    That is put where `scores` [n, 9] like it best, among words whose mark is `free`.
+    Where nothing says which, it is the one that `scores` [n, 9] like best, among words whose mark is `free`.
     """
     language, written = passage.conventions, passage.labels
     asked = passage.options.paired_marks(passage.config)
