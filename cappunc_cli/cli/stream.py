@@ -90,7 +90,7 @@ def stream(
     """
     if lang == AUTO:
         raise typer.BadParameter("cannot be known before the words are spoken; name it", param_hint="--lang")
-    from cappunc_cli.application.glossary_file import load_glossaries
+    from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRestorer
     from cappunc_cli.restoration.live_gru import live_restorer
     from cappunc_cli.restoration.pipeline import Options, load_model
@@ -102,10 +102,15 @@ def stream(
         reporter.info(opened.engine.warning)
     if lang is not None and lang not in opened.config.languages:
         raise WrongUsage(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
-    terms = load_glossaries(glossary)
     options = Options(
-        marks=marks, sensitivity=sensitivity, style=style.value, pauses=pauses, language=lang, glossary=terms
+        marks=marks,
+        sensitivity=sensitivity,
+        style=style.value,
+        pauses=pauses,
+        language=lang,
+        glossary=load_glossaries(glossary),
     )
+    terms = TermCheck(options.glossary)
 
     def begin() -> LiveRestorer:
         return live_restorer(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
@@ -118,19 +123,28 @@ def stream(
             from cappunc_cli.application.live.live_cues import LiveCues
 
             cues = LiveCues(options.conventions(opened.config))
-        _pipe(LiveOutput(begin(), max_delay, _write, cues), reporter, cues is None)
+        is_stopped = _pipe(LiveOutput(begin(), max_delay, _write, cues, StreamTermCheck(terms)), reporter, cues is None)
     else:
         from cappunc_cli.application.live.websocket_server import serve
 
-        serve(listen, begin, max_delay, reporter)
+        serve(listen, begin, max_delay, terms, reporter)
+        is_stopped = False
+    terms.tell(reporter, "in no stream")
+    if is_stopped:
+        raise typer.Exit(130)
+    if reporter.errors:
+        raise typer.Exit(1)
 
 
 def _write(text: str) -> None:
     write_stdout(text.encode("utf-8", "surrogateescape"))
 
 
-def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> None:
-    """Standard input to standard output; with its own white space at the end where words go out `as_it_came`."""
+def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> bool:
+    """Standard input to standard output; with its own white space at the end where words go out `as_it_came`.
+
+    Whether Ctrl-C has ended it.
+    """
     source = LiveInput(reporter.error)
     with _input() as (receive, is_stopped):
         cut = False
@@ -145,10 +159,7 @@ def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> None:
         captions.end()
         if as_it_came:
             _write(source.ending)
-    if is_stopped():
-        raise typer.Exit(130)
-    if reporter.errors:
-        raise typer.Exit(1)
+    return is_stopped()
 
 
 @contextmanager

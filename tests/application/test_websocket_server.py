@@ -214,6 +214,26 @@ def test_stopped_it_gives_out_what_waits() -> None:
         assert process.wait(60) == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_in_the_end_it_says_which_terms_no_stream_had(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("BioNTech\nNew York\nKubernetes\n", "utf-8")
+
+    async def two(address: str) -> None:
+        # What one says is no part of what the other says.
+        for said in ("kubernetes and bio", "n tech in new", "york"):
+            async with connect(address, compression=None, proxy=None) as connection:
+                await connection.send(said)
+                await connection.send("")
+                await rest(connection)
+
+    with server("--glossary", str(tmp_path / "terms.txt")) as (address, process):
+        asyncio.run(two(address))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "cappunc: 2 terms of the glossary in no stream: New York, BioNTech\n"
+
+
 @pytest.mark.parametrize("address", ["", "localhost", "localhost:", "localhost:99999", "a:b", "ws://127.0.0.1:80"])
 def test_what_is_no_address(address: str) -> None:
     run = subprocess.run(

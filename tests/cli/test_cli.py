@@ -533,9 +533,14 @@ def test_several_glossaries_are_one(tmp_path: Path, tiny: tuple[str, str], comma
 
 
 def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> None:
-    (tmp_path / "a.txt").write_text("wEnt\n")
-    run = cappunc("stream", *tiny, "--glossary", "a.txt", data=WORDS.encode(), cwd=tmp_path)
+    (tmp_path / "a.txt").write_text("wEnt\nBioNTech\nKubernetes\n")
+    words = WORDS.replace("anna", "bio n tech").encode()
+    run = cappunc("stream", *tiny, "--glossary", "a.txt", data=words, cwd=tmp_path)
     assert b"wEnt" in run.stdout
+    said = "cappunc: 2 terms of the glossary in no stream: BioNTech (“bio n tech” is there), Kubernetes\n"
+    assert run.stderr.decode() == said
+    (tmp_path / "b.txt").write_text("wEnt\n")
+    assert cappunc("stream", *tiny, "--glossary", "b.txt", data=words, cwd=tmp_path).stderr == b""
 
 
 def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:

@@ -406,6 +406,18 @@ def test_interrupted_it_gives_out_what_waits() -> None:
         assert _errors(process) == b""
 
 
+def test_interrupted_it_says_which_terms_were_not_there(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("Kubernetes\nHello\n", "utf-8")
+    with running("--look-ahead", "0", "--glossary", str(tmp_path / "terms.txt")) as process:
+        stdin, stdout = _pipes(process)
+        stdin.write(b"hello ")
+        stdin.flush()
+        assert stdout.read(5).lower() == b"hello"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert _errors(process) == b"cappunc: a term of the glossary in no stream: Kubernetes\n"
+
+
 def test_nobody_reads_on() -> None:
     with running("--look-ahead", "0") as process:
         stdin, stdout = _pipes(process)

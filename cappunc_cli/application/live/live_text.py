@@ -16,6 +16,7 @@ from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
+    from cappunc_cli.application.glossary_file import StreamTermCheck
     from cappunc_cli.application.live.live_cues import LiveCues
     from cappunc_cli.formats.asr_json.json_lines import JsonLines
     from cappunc_cli.restoration.live import LiveRestorer
@@ -41,9 +42,14 @@ class LiveOutput:
         max_delay: float | None,
         write: Callable[[str], None],
         cues: LiveCues | None = None,
+        terms: StreamTermCheck | None = None,
     ) -> None:
-        """No word waits for longer than `max_delay` seconds, if it is given; words become `cues`, if these are."""
+        """No word waits for longer than `max_delay` seconds, if it is given; words become `cues`, if these are.
+
+        `terms` hears every word.
+        """
         self._cues = cues
+        self._terms = terms
         self._begun = time.monotonic()
         #: When the words came that have their texts (ms).
         self._came: list[int] = []
@@ -74,6 +80,8 @@ class LiveOutput:
     def said(self, word: Word) -> None:
         """A word of it came just now."""
         now = time.monotonic()
+        if self._terms is not None:
+            self._terms.take(word.text)
         self._due.append(now + (self._max_delay or 0))
         self._said = word.end
         if word.start is not None:
@@ -109,6 +117,8 @@ class LiveOutput:
         self.give(self._stream.end())
         if self._cues is not None:
             self._write(self._cues.flush())
+        if self._terms is not None:
+            self._terms.end()
 
     def give(self, texts: Sequence[str]) -> None:
         """Write the pieces whose last words have these texts."""

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -31,8 +32,13 @@ _AHEAD = 4
 _DONE, _GOING, _FAILED = 1000, 1001, 1011
 
 
-def serve(address: str, begin: Callable[[], LiveRestorer], max_delay: float | None, reporter: Reporter) -> None:
-    """Listen at HOST:PORT until Ctrl-C or SIGTERM; `begin` makes a stream for each connection. Raises CappuncError."""
+def serve(
+    address: str, begin: Callable[[], LiveRestorer], max_delay: float | None, terms: TermCheck, reporter: Reporter
+) -> None:
+    """Listen at HOST:PORT until Ctrl-C or SIGTERM; `begin` makes a stream for each connection. Raises CappuncError.
+
+    `terms` hears the words of all.
+    """
     try:
         import websockets.asyncio.server  # noqa: F401
     except ImportError as error:
@@ -40,7 +46,7 @@ def serve(address: str, begin: Callable[[], LiveRestorer], max_delay: float | No
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
-    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), begin, max_delay, reporter))
+    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), begin, max_delay, terms, reporter))
 
 
 class SharedModel:
@@ -88,7 +94,12 @@ class SharedModel:
 
 
 async def _serve(
-    host: str, port: int, begin: Callable[[], LiveRestorer], max_delay: float | None, reporter: Reporter
+    host: str,
+    port: int,
+    begin: Callable[[], LiveRestorer],
+    max_delay: float | None,
+    terms: TermCheck,
+    reporter: Reporter,
 ) -> None:
     from websockets.asyncio.server import serve as listening
 
@@ -100,7 +111,7 @@ async def _serve(
     together = SharedModel(begin().read)
 
     async def handle(connection: ServerConnection) -> None:
-        await _Connection(connection, begin(), max_delay, together, stopped).run()
+        await _Connection(connection, begin(), max_delay, terms, together, stopped).run()
 
     try:
         # What is read ahead, and what waits to be sent, is bounded for each connection.
@@ -125,12 +136,14 @@ class _Connection:
         connection: ServerConnection,
         stream: LiveRestorer,
         max_delay: float | None,
+        terms: TermCheck,
         together: SharedModel,
         stopped: asyncio.Event,
     ) -> None:
         self._connection, self._stream, self._together, self._stopped = connection, stream, together, stopped
         self._written: list[str] = []
-        self._captions = LiveOutput(stream, max_delay, self._written.append)
+        self._terms = StreamTermCheck(terms)
+        self._captions = LiveOutput(stream, max_delay, self._written.append, terms=self._terms)
         self._source = LiveInput(self._refuse)
 
     def _refuse(self, error: object) -> None:
@@ -152,6 +165,8 @@ class _Connection:
             return
         except CappuncError as error:
             code, reason = _FAILED, error.message
+        finally:
+            self._terms.end()
         # A reason has 123 bytes at most.
         await self._connection.close(code, reason.encode()[:120].decode("utf-8", "ignore"))
 

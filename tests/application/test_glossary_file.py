@@ -1,0 +1,45 @@
+"""Which terms of a glossary were nowhere."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from cappunc_cli.application import glossary_file
+from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.restoration.terms import Glossary
+
+TERMS = Glossary.of(["BioNTech", "New York", "Kubernetes", "NPM"])
+WORDS = ["bio", "n", "tech", "new", "york", "kuber", "netes", "n", "p", "m", "cat", "York-based", "the"]
+
+
+def told(terms: TermCheck, capsys: pytest.CaptureFixture[str]) -> str:
+    terms.tell(Reporter(), "there")
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_stream_is_heard_as_a_file_is(
+    seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = Random(seed)
+    words = [chance.choice(WORDS) for _ in range(chance.randrange(60))]
+    monkeypatch.setattr(glossary_file, "_TOGETHER", chance.randint(1, 8))
+    whole, live = TermCheck(TERMS), TermCheck(TERMS)
+    whole.look(words)
+    stream = StreamTermCheck(live)
+    for word in words:
+        stream.take(word)
+    stream.end()
+    assert told(live, capsys) == told(whole, capsys)
+
+
+def test_a_stream_remembers_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glossary_file, "_TOGETHER", 10)
+    terms = TermCheck(TERMS)
+    stream = StreamTermCheck(terms)
+    for _ in range(100):
+        stream.take("cat")
+    assert len(stream._words) < 10 + terms.longest
