@@ -1,6 +1,11 @@
-"""Errors that a user can act on: one line, with the file and the line in it."""
+"""Errors that a user can act on: one line, with the file and the line in it; and how what is missing is installed."""
 
 from __future__ import annotations
+
+import re
+import shlex
+import sys
+from importlib.util import find_spec
 
 
 class CappuncError(Exception):
@@ -87,3 +92,28 @@ class UnknownModel(BadModel, WrongUsage):
     Traceback (most recent call last):
     cappunc_cli.errors.UnknownModel: no model for ...
     """
+
+
+def install_extra(extra: str) -> str:
+    """The command that installs what an extra of cappunc names, into the environment in which this runs.
+
+    It names the packages themselves: `cappunc[live]` means something only to an index that has cappunc.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        needs = requires("cappunc") or []
+    except PackageNotFoundError:
+        needs = []
+    found = [re.fullmatch(rf"(.+?)\s*;.*\bextra == ['\"]{extra}['\"]\)?", need) for need in needs]
+    if not any(found):  # a checkout that is only on the path
+        return f"install what the extra {extra} names in pyproject.toml"
+    return install(*(need[1] for need in found if need))
+
+
+def install(*requirements: str) -> str:
+    """The command that installs these into the environment in which this runs."""
+    # Environments that uv makes have no pip of their own.
+    uv = ["uv", "pip", "install", "--python", sys.executable]
+    tool = [sys.executable, "-m", "pip", "install"] if find_spec("pip") else uv
+    return shlex.join([*tool, *requirements])

@@ -42,11 +42,10 @@ class BatchSummary:
     terms: TermCheck | None = None
     begun: float = field(default_factory=time.perf_counter)
 
-    def interrupted(self, files: int, goes_on: bool) -> str:
-        """What is said of a run over so many files that somebody has stopped."""
-        done = self.known + self.fixed + self.passed + self.failed
-        way = "; the same command goes on" if goes_on else ""
-        return f"stopped: {done:,} of {files:,} file{'' if files == 1 else 's'} done{way}"
+    @property
+    def done(self) -> int:
+        """Files that need nothing more."""
+        return self.known + self.fixed + self.passed + self.failed
 
     def tell(self, reporter: Reporter) -> None:
         """One summary, in whichever languages the files are."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -35,10 +35,11 @@ def inspect_files(
     options: Options,
     reporter: Reporter,
     of: Callable[[Document, Fixer], Report],
+    tally: FileTally,
 ) -> Iterator[Report]:
     """A report of each readable file, with what `of` adds about its document; one language after the other.
 
-    `reporter` hears of the other files. Raises BadModel and WrongUsage.
+    `reporter` hears of the other files, `tally` of all. Raises BadModel and WrongUsage.
     """
     for fixer, some in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
         for job in some:
@@ -51,7 +52,9 @@ def inspect_files(
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
+                tally.done += 1
                 continue
+            tally.done += 1
             yield {"file": job.name, "format": document.format, "words": len(document.words), **report}
 
 

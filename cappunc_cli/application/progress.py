@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -128,6 +129,19 @@ class Reporter:
                 yield Steps(show)
             finally:
                 self._print = _to_stderr
+
+
+@dataclass(slots=True)
+class FileTally:
+    """How many files of a run are done, whether they went well or not."""
+
+    files: int = 0
+    done: int = 0
+
+    def told(self, verb: str = "done", goes_on: bool = False) -> str:
+        """`3 of 7 files done; the same command goes on`"""
+        way = "; the same command goes on" if goes_on else ""
+        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{way}"
 
 
 class Steps:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import check_name, find_inputs, mark_found, names_directory
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
     Device,
@@ -28,6 +28,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
+    stoppable,
 )
 from cappunc_cli.errors import CappuncError
 
@@ -205,18 +206,21 @@ def captions(
             fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
 
-    make_files(
-        jobs,
-        maker,
-        lang=lang,
-        model=model,
-        device=device,
-        format_name=format_name,
-        glossary=glossary,
-        restore=restore and not rewrap,
-        force=force,
-        reporter=reporter,
-    )
+    tally = FileTally(len(jobs))
+    with stoppable(reporter, tally.told):
+        make_files(
+            jobs,
+            maker,
+            lang=lang,
+            model=model,
+            device=device,
+            format_name=format_name,
+            glossary=glossary,
+            restore=restore and not rewrap,
+            force=force,
+            reporter=reporter,
+            tally=tally,
+        )
     if report is not None:
         write_atomic(Path(report), rendered(reports, Path(report).suffix.lower()).encode("utf-8", "surrogateescape"))
     if reporter.errors:

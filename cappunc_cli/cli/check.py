@@ -10,7 +10,7 @@ import typer
 
 from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
 from cappunc_cli.application.plan import Job, jobs_to_read
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_atomic, write_lines, write_text
 from cappunc_cli.cli.parameters import (
     Device,
@@ -26,6 +26,7 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     names_asked,
     options_checked,
+    stoppable,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
@@ -86,16 +87,20 @@ def check(
         raise typer.BadParameter("goes with --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
     jobs = jobs_to_read(names_asked(files, files_from, nul, context), reporter.error, format_name, encoding)
+    tally = FileTally(len(jobs))
     if captions is not None:
-        _check_captions(jobs, captions, report, as_json, lang, format_name, reporter)
+        with stoppable(reporter, lambda: tally.told("checked")):
+            _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
         return
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
-    for told in inspect_files(jobs, lang, model, device, format_name, Options(pauses=pauses), reporter, _stretches):
-        found.append(told)
-        if not as_json:
-            write_lines(span_line(told, entry) for entry in told["stretches"])
+    options = Options(pauses=pauses)
+    with stoppable(reporter, lambda: tally.told("checked")):
+        for told in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
+            found.append(told)
+            if not as_json:
+                write_lines(span_line(told, entry) for entry in told["stretches"])
     if as_json:
         print_json(found, jobs)
     if reporter.errors or any(told["stretches"] for told in found):
@@ -110,6 +115,7 @@ def _check_captions(
     lang: str,
     format_name: str | None,
     reporter: Reporter,
+    tally: FileTally,
 ) -> None:
     """The faults of captions by somebody's limits; exit code 1 where there is one."""
     from cappunc_cli.application.conversion.caption_report import (
@@ -135,7 +141,9 @@ def _check_captions(
             report = document_report(job.name, read(text, job.file_name, format_name), language(code), limits)
         except (CappuncError, OSError) as error:
             reporter.failure(about(error, job.name), job.is_passed_over(error))
+            tally.done += 1
             continue
+        tally.done += 1
         reports.append(report)
         if not as_json:
             write_lines(fault_line(report, entry) for entry in report["faults"])

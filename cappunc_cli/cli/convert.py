@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import find_inputs, mark_found, names_directory
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -24,6 +24,7 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     options_checked,
     or_standard_input,
+    stoppable,
 )
 
 if TYPE_CHECKING:
@@ -97,18 +98,21 @@ def convert(
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)
 
-    make_files(
-        jobs,
-        maker,
-        lang=lang,
-        model=model,
-        device=device,
-        format_name=format_name,
-        glossary=glossary,
-        restore=restore,
-        force=force,
-        reporter=reporter,
-    )
+    tally = FileTally(len(jobs))
+    with stoppable(reporter, tally.told):
+        make_files(
+            jobs,
+            maker,
+            lang=lang,
+            model=model,
+            device=device,
+            format_name=format_name,
+            glossary=glossary,
+            restore=restore,
+            force=force,
+            reporter=reporter,
+            tally=tally,
+        )
     if reporter.errors:
         raise typer.Exit(1)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.scoring.run import EvalRequest, ModelOptions, OutputForm, run_evaluation
 from cappunc_cli.cli.parameters import (
     CommaStyle,
@@ -22,6 +22,7 @@ from cappunc_cli.cli.parameters import (
     Style,
     code_of,
     path_of,
+    stoppable,
 )
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -174,10 +175,12 @@ def eval_(
         html=html,
         output=output,
     )
+    reporter, tally = Reporter(), FileTally()
     try:
-        enough = run_evaluation(request)
+        with stoppable(reporter, lambda: tally.told("scored")):
+            enough = run_evaluation(request, tally)
     except (CappuncError, OSError) as error:
-        Reporter().error(error)
+        reporter.error(error)
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
     if not enough:
         raise typer.Exit(1)

@@ -21,7 +21,7 @@ from cappunc_cli.application.plan import (
     plan_jobs,
     replaceable,
 )
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name
 from cappunc_cli.application.storage.name_lists import names_in
 from cappunc_cli.application.storage.urls import is_url
@@ -48,6 +48,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
+    stoppable,
 )
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -261,15 +262,13 @@ def fix(
         settings = Settings(name, device, format_name, own, engine, *how)
         settings.check()
         runs.append((settings, some))
-    try:
+    goes_on = (root is not None and not force) or in_place
+    with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).told(goes_on=goes_on)):
         for settings, some in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
             with record as manifest:
                 run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
-    except KeyboardInterrupt:
-        reporter.info(tally.interrupted(len(jobs), (root is not None and not force) or in_place))
-        raise typer.Exit(130) from None
     tally.tell(reporter)
     if terms is not None and not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
         terms.tell(reporter)
@@ -301,6 +300,7 @@ def _fix_archive(
     order: ArchiveOrder, reporter: Reporter, ray: bool, address: str | None, engines: int | None, seconds: float
 ) -> None:
     from cappunc_cli.application.cluster.archive import in_this_process, run_archive
+    from cappunc_cli.application.cluster.archive_summary import ArchiveSummary
 
     if ray:
         from cappunc_cli.application.cluster.ray_workers import RayOptions, on_ray
@@ -311,7 +311,13 @@ def _fix_archive(
         raise typer.BadParameter("several processes write to a local directory; --ray to a URL", param_hint="--jobs")
     else:
         workers = in_this_process(reporter)
-    summary = run_archive(order, workers, reporter)
+    summary = ArchiveSummary()
+
+    def done() -> str:
+        return FileTally(summary.known + summary.todo, summary.known + summary.done).told(goes_on=not order.force)
+
+    with stoppable(reporter, done):
+        run_archive(order, workers, reporter, summary)
     for line in summary.table():
         reporter.info(line)
     if summary.refused or reporter.errors:

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""What several commands share: arguments, options, and what Ctrl-C makes of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
 from cappunc_cli.application.storage.name_lists import names_in
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
@@ -252,3 +253,13 @@ def options_checked() -> Iterator[None]:
         yield
     except BadOption as error:
         raise typer.BadParameter(error.message, param_hint=error.option) from error
+
+
+@contextmanager
+def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
+    """Where Ctrl-C ends what is within, one line says what is `done` by then, and the exit code is 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        reporter.info(f"stopped: {done()}")
+        raise typer.Exit(130) from None

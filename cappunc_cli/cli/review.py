@@ -28,7 +28,7 @@ from cappunc_cli.application.inspection import (
     tenths,
 )
 from cappunc_cli.application.plan import Job, jobs_to_read, mark_found
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
@@ -54,6 +54,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     options_checked,
     or_standard_input,
+    stoppable,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.transcript.words import timestamp
@@ -156,14 +157,16 @@ def review(
     found: list[Report] = []
     if as_csv:
         write_text(_table([_COLUMNS]))
-    for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places):
-        reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
-        if as_json:
-            found.append(report)
-        elif as_csv:
-            write_text(_table(_row(report, entry) for entry in _entries(report)))
-        else:
-            write_lines(_line(report, entry) for entry in _entries(report))
+    tally = FileTally(len(jobs))
+    with stoppable(reporter, lambda: tally.told("reviewed")):
+        for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places, tally):
+            reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
+            if as_json:
+                found.append(report)
+            elif as_csv:
+                write_text(_table(_row(report, entry) for entry in _entries(report)))
+            else:
+                write_lines(_line(report, entry) for entry in _entries(report))
     if as_json:
         print_json(found, jobs)
     terms.tell(reporter)

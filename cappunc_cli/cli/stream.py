@@ -66,7 +66,7 @@ def stream(
     ] = None,
     listen: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, a stream each (needs cappunc[live])."),
+        typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, a stream each (needs the extra live)."),
     ] = None,
     device: Device = "auto",
     marks: LiveMarks = None,

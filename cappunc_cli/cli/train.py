@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.progress import on
+from cappunc_cli.application.progress import Reporter, on
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.cli.parameters import CODE, code_of, path_of
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.cli.parameters import CODE, code_of, path_of, stoppable
+from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.languages import UNSPACED
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def train(
 ) -> None:
     """Train a model on punctuated text, or adapt one to a domain.
 
-    Needs the extra: pip install 'cappunc[train]'. Ctrl-C keeps what was learnt; the same command goes on from
-    there. The end of the text is held out: it stops the run in time and gives the scores in eval.json.
+    Needs the extra train (of a clone: pip install '.[train]'). Ctrl-C keeps what was learnt; the same command goes on
+    from there. The end of the text is held out: it stops the run in time and gives the scores in eval.json.
 
     \b
     cappunc train --lang fr novels/*.txt -o my-fr           from nothing: millions of words
@@ -102,7 +102,7 @@ def train(
         raise typer.BadParameter("--from goes on from a model, --encoder begins one: give one of the two")
     missing = [name for name in ("torch", "onnx", "safetensors", "sklearn") if find_spec(name) is None]
     if missing:
-        raise CappuncError(f"training needs {', '.join(missing)}: pip install 'cappunc[train]'")
+        raise CappuncError(f"training needs {', '.join(missing)}: {install_extra('train')}")
     if output.exists() and not output.is_dir():
         raise WrongUsage(f"{output} is no directory")
     known: set[Path] = set()
@@ -121,7 +121,7 @@ def train(
     compiled = TemporaryDirectory()
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
     atexit.register(compiled.cleanup)
-    from cappunc_cli.training.custom.custom_model import build_custom_model
+    from cappunc_cli.training.custom.custom_model import build_custom_model, has_learnt
     from cappunc_cli.training.custom.custom_recipe import TrainingOrder
 
     order = TrainingOrder(
@@ -136,6 +136,12 @@ def train(
         _processor(device),
         encoder,
     )
+
+    def kept() -> str:
+        return (
+            f"{'what was learnt is kept' if has_learnt(output) else 'nothing was learnt yet'}; the same command goes on"
+        )
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -143,7 +149,7 @@ def train(
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=console, transient=True) as bar:
+    with stoppable(Reporter(), kept), Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("training", total=None)
 
         def report(progress: Progress) -> None:
@@ -155,11 +161,7 @@ def train(
         def said(line: str) -> None:
             on(bar.console)(f"cappunc: {line}")
 
-        try:
-            config = build_custom_model(order, said, report)
-        except KeyboardInterrupt:
-            said("stopped; the same command goes on from there")
-            raise
+        config = build_custom_model(order, said, report)
     on(console)(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE")
 
 

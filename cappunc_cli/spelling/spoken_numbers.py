@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import WrongUsage, install_extra
 from cappunc_cli.spelling.passage_words import PassageWords
 from cappunc_cli.transcript.labels import Case
 
@@ -34,7 +34,7 @@ def check_library() -> None:
     try:
         import text_to_num  # noqa: F401
     except ImportError:
-        raise WrongUsage("--numbers needs the package text2num: pip install text2num") from None
+        raise WrongUsage(f"--numbers needs the package text2num: {install_extra('spelling')}") from None
 
 
 @dataclass(frozen=True, slots=True)

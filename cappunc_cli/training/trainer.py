@@ -50,6 +50,8 @@ from cappunc_cli.transcript.labels import PairedMark
 
 SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps
+#: What an unfinished run goes on from, below `Recipe.runs`.
+CHECKPOINT = "checkpoint.pt"
 #: So many corpora with the largest shares are watched by their held-out ends.
 DEVELOPMENT = 6
 
@@ -262,7 +264,7 @@ def train(
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
     recipe.runs.mkdir(parents=True, exist_ok=True)
-    checkpoint = recipe.runs / "checkpoint.pt"
+    checkpoint = recipe.runs / CHECKPOINT
     saved: dict[str, Any] = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else {}
     network = network_of(recipe, saved.get("network"))
     network.to(device).train()

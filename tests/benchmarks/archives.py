@@ -440,6 +440,7 @@ def hang() -> dict[str, Any]:
 def driver(files: int, ray: bool) -> dict[str, Any]:
     """Files that nobody reads, through the driver: what it costs to list, plan, hand out and count them."""
     from cappunc_cli.application.cluster import archive, ray_workers
+    from cappunc_cli.application.cluster.archive_summary import ArchiveSummary
     from cappunc_cli.application.cluster.block_worker import BlockResult, WorkOrder
     from cappunc_cli.application.cluster.fix_request import FixRequest
     from cappunc_cli.application.progress import Reporter
@@ -495,7 +496,8 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
         Path(place, "in").mkdir()
         request = FixRequest("en", str(MODEL), Options(), "onnx", device="cpu")
         order = archive.ArchiveOrder([f"{place}/in"], f"{place}/out", request)
-        summary = archive.run_archive(order, workers, reporter)
+        summary = ArchiveSummary()
+        archive.run_archive(order, workers, reporter, summary)
     assert summary.fixed == files
     seconds = time.monotonic() - begun
     return {

@@ -555,28 +555,65 @@ def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, st
     assert process.returncode == 1
 
 
+# A background job inherits that Ctrl-C is ignored; a user's own process does not.
+STOPPABLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
+def stop(process: subprocess.Popen[bytes]) -> str:
+    """What a process, which is waiting for something, says to Ctrl-C."""
+    for _ in range(6):
+        # Python overlooks a signal that comes just before its read begins to wait; one that comes while it
+        # already ends kills it, so there is time to end on a busy machine too.
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+            break
+    assert process.returncode == 130
+    assert process.stderr is not None
+    return process.stderr.read().decode()
+
+
 def test_control_c_exits_130() -> None:
-    # A background job inherits that Ctrl-C is ignored; a user's own process does not.
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); print(flush=True)"
-    command = [sys.executable, "-c", f"{code}; from cappunc_cli.cli import main; main()", "fix"]
+    command = [sys.executable, "-c", f"{STOPPABLE}; print(flush=True); from cappunc_cli.cli import main; main()", "fix"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environment(), **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.readline()
         # More than the pipe holds: when it is written, the command has begun to read.
         process.stdin.write(b"x" * 200_000)
         process.stdin.flush()
-        for _ in range(6):
-            # Python overlooks a signal that comes just before its read begins to wait; one that comes while it
-            # already ends kills it, so there is time to end on a busy machine too.
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(10)
-                break
-        assert process.returncode == 130
-        assert b"Traceback" not in process.stderr.read()
+        assert "Traceback" not in stop(process)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("captions", "a.json", "pipe", "--to", "srt", "-o", "out/"), "1 of 2 files done"),
+        (("convert", "a.json", "pipe", "--to", "txt", "-o", "out/"), "1 of 2 files done"),
+        (("check", "a.json", "pipe"), "1 of 2 files checked"),
+        (("check", "--captions", "bbc", "a.srt", "pipe"), "1 of 2 files checked"),
+        (("review", "a.json", "pipe"), "1 of 2 files reviewed"),
+        (("eval", "--ref", "a.json", "--ref", "pipe"), "1 of 2 files scored"),
+        (("eval", "--ref", "a.json", "--ref", "pipe", "a.json", "a.json"), "1 of 2 files scored"),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, tuple) else "",
+)
+def test_control_c_says_how_many_files_are_done(
+    tmp_path: Path, tiny: tuple[str, str], arguments: tuple[str, ...], said: str
+) -> None:
+    talk(tmp_path, "a.srt")
+    words = [{"text": word, "start": i, "end": i + 0.4} for i, word in enumerate(WORDS.split())]
+    (tmp_path / "a.json").write_text(json.dumps({"segments": [{"text": WORDS, "start": 0, "end": 7, "words": words}]}))
+    os.mkfifo(tmp_path / "pipe")
+    own = () if "bbc" in arguments or arguments[-1] == "a.json" else (*tiny, "--lang", "en")
+    command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli import main; main()", *arguments, *own]
+    with (
+        subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE) as process,
+        (tmp_path / "pipe").open("wb"),  # waits for the command to come to it
+    ):
+        assert stop(process).splitlines()[-1] == f"cappunc: stopped: {said}"
 
 
 @pytest.mark.parametrize(

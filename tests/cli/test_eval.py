@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 import cappunc_cli as cappunc
 from cappunc_cli.application.scoring.inputs import load_documents
 from cappunc_cli.cli import app
-from cappunc_cli.errors import BadInput, CappuncError
+from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.evaluation import datasets, label_files, sweep
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
 from cappunc_cli.evaluation.reporting.html import page
@@ -515,10 +515,8 @@ def test_without_matplotlib_the_page_has_no_plots_and_a_line_says_so(
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = call("--ref", GOLD, HEARD, "--html", tmp_path / "x.html")
     assert result.exit_code == 0
-    assert (
-        f"cappunc: {tmp_path / 'x.html'}: without plots, which need matplotlib: pip install matplotlib\n"
-        in result.stderr
-    )
+    said = f"cappunc: {tmp_path / 'x.html'}: without plots, which need matplotlib: {install_extra('report')}\n"
+    assert said in result.stderr
     page = (tmp_path / "x.html").read_text("utf-8")
     assert "<svg" not in page
     assert "Errors, worst first" in page

@@ -10,6 +10,7 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.cli import main
+from cappunc_cli.errors import install_extra
 
 TEXT = "hello anna dont go at three thirty with twenty five cats"
 SRT = f"1\n00:00:01,000 --> 00:00:06,000\n{TEXT}\n"
@@ -96,7 +97,7 @@ def test_a_missing_library_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "text_to_num", None)
     assert fix(monkeypatch, "--model", tiny_model, "--numbers", talk, "-o", "-") == 2
-    assert capsys.readouterr().err == "cappunc: --numbers needs the package text2num: pip install text2num\n"
+    assert capsys.readouterr().err == f"cappunc: --numbers needs the package text2num: {install_extra('spelling')}\n"
 
 
 def test_settings_know_both(

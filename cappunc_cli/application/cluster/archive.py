@@ -62,14 +62,16 @@ class ArchiveOrder:
     memory: int | None = None
 
 
-def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter) -> ArchiveSummary:
-    """Do what is not done yet; what is refused goes into the report. Raises CappuncError for what stops the run."""
+def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summary: ArchiveSummary) -> None:
+    """Do what is not done yet and count it in the `summary`; what is refused goes into the report.
+
+    Raises CappuncError for what stops the run.
+    """
     _check(order)
     store = TargetStore(order.target)
     run = uuid.uuid4().hex[:12]
     signature = order.request.signature()
     plan = WorkPlan()
-    summary = ArchiveSummary()
     with TargetLock(store, run) as lock:
         for entries, found in _listings(order, reporter):
             plan.add_inputs(entries, found)
@@ -92,7 +94,6 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter) -> Ar
                 teller.tell()
                 _stop_if_wrong(order, lock, summary, result)
     plan.close()
-    return summary
 
 
 def in_this_process(reporter: Reporter) -> Workers:

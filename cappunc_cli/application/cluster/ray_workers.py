@@ -17,7 +17,7 @@ from cappunc_cli.application.cluster.archive import Workers
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, install_extra
 
 #: Blocks that an actor has at a time: one is read, one restored, one written.
 _TOGETHER = 3
@@ -81,7 +81,7 @@ def _joined(options: RayOptions, reporter: Reporter) -> Any:
     try:
         import ray
     except ImportError:
-        raise CappuncError("--ray needs the extra: pip install 'cappunc[cluster]'") from None
+        raise CappuncError(f"--ray needs the package ray: {install_extra('cluster')}") from None
     logging.getLogger("ray").setLevel(logging.ERROR)
     address = options.address or os.environ.get("RAY_ADDRESS")
     known: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}

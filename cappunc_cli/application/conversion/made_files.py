@@ -18,7 +18,7 @@ from cappunc_cli.languages import Language, language
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.application.glossary_file import TermCheck
-    from cappunc_cli.application.progress import Reporter
+    from cappunc_cli.application.progress import FileTally, Reporter
     from cappunc_cli.transcript.words import Document
 
 
@@ -41,8 +41,9 @@ def make_files(
     restore: bool,
     force: bool,
     reporter: Reporter,
+    tally: FileTally,
 ) -> None:
-    """Make and write each file with the maker of its language; `reporter` hears of those that fail.
+    """Make and write each file with the maker of its language; `reporter` hears of those that fail, `tally` of all.
 
     Without `restore` nothing is asked of a model. Raises BadModel.
     """
@@ -66,6 +67,7 @@ def make_files(
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
+            tally.done += 1
     known.tell(reporter)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
@@ -42,7 +42,7 @@ def serve(
     try:
         import websockets.asyncio.server  # noqa: F401
     except ImportError as error:
-        raise CappuncError("--listen needs the package websockets: pip install 'cappunc[live]'") from error
+        raise CappuncError(f"--listen needs the package websockets: {install_extra('live')}") from error
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import __version__
-from cappunc_cli.application.progress import Reporter, on
+from cappunc_cli.application.progress import FileTally, Reporter, on
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
 from cappunc_cli.application.storage.files import write_json, write_text
+from cappunc_cli.errors import install_extra
 
 if TYPE_CHECKING:
     from cappunc_cli.application.scoring.restorer import Restorer
@@ -92,15 +93,18 @@ class EvalResult:
     swept: tuple[str, list[Point]] | None
 
 
-def run_evaluation(request: EvalRequest) -> bool:
-    """Score and report; whether every score is as high as --fail-under asks. Raises CappuncError."""
+def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
+    """Score and report; whether every score is as high as --fail-under asks. Raises CappuncError.
+
+    `tally` hears of the files of the reference, as they are restored or compared.
+    """
     from cappunc_cli.evaluation import sweep
     from cappunc_cli.evaluation.required_scores import parse_requirement, unmet
 
     limits = [parse_requirement(text) for text in request.limits]
     if request.sweep:
         sweep.parse(request.sweep)  # raises before anything is restored
-    outcome = _outcome(request)
+    outcome = _outcome(request, tally)
     if request.html is not None:
         _write_page(outcome, request.html)
     _print(outcome, request)
@@ -110,7 +114,7 @@ def run_evaluation(request: EvalRequest) -> bool:
     return not failures
 
 
-def _outcome(request: EvalRequest) -> EvalResult:
+def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
     from cappunc_cli.evaluation import FOLD, evaluate
     from cappunc_cli.evaluation.bootstrap import compare, intervals
     from cappunc_cli.evaluation.calibration import calibrate
@@ -120,7 +124,7 @@ def _outcome(request: EvalRequest) -> EvalResult:
 
     fold = FOLD if request.fold else NO_FOLD
     restorer = None if request.hypotheses else _restorer(request, fold)
-    samples = _samples(request, request.hypotheses, restorer)
+    samples = _samples(request, request.hypotheses, restorer, tally)
     evaluation = evaluate(samples, fold)
     options = {**(restorer.described() if restorer else {}), "fold": describe_fold(fold)}
     if request.gold_windows:
@@ -188,14 +192,28 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     return restorer
 
 
-def _samples(request: EvalRequest, hypotheses: Sequence[Path], restorer: Restorer | None) -> list[Sample]:
+def _samples(
+    request: EvalRequest, hypotheses: Sequence[Path], restorer: Restorer | None, tally: FileTally | None = None
+) -> list[Sample]:
     notation, dashes = request.preset == "editor", request.speech_dashes
     if restorer is None:
         return samples.read(
-            request.references, hypotheses, request.format_name, request.only, notation, speech_dashes=dashes
+            request.references,
+            hypotheses,
+            request.format_name,
+            request.only,
+            notation,
+            speech_dashes=dashes,
+            tally=tally,
         )
     documents = samples.sources(
-        request.references, request.format_name, request.only, request.gold_windows, notation, speech_dashes=dashes
+        request.references,
+        request.format_name,
+        request.only,
+        request.gold_windows,
+        notation,
+        speech_dashes=dashes,
+        tally=tally,
     )
     return list(samples.restored(documents, restorer, request.marks_given))
 
@@ -224,7 +242,7 @@ def _write_page(outcome: EvalResult, path: Path) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     if not can_draw():
-        Reporter().info(f"{path}: without plots, which need matplotlib: pip install matplotlib")
+        Reporter().info(f"{path}: without plots, which need matplotlib: {install_extra('report')}")
     text = page(
         outcome.evaluation,
         outcome.signature,

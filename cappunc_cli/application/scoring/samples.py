@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.progress import FileTally
 from cappunc_cli.application.scoring.inputs import listing, load_documents, pair_files
 from cappunc_cli.errors import BadInput
 
@@ -24,8 +25,11 @@ def sources(
     notation: bool = False,
     *,
     speech_dashes: bool = False,
+    tally: FileTally | None = None,
 ) -> Iterator[Source]:
     """All documents of the references, read as they are asked for; raises BadInput if there are none.
+
+    `tally` hears of each file whose documents have all been asked for.
 
     With `windows` each is cut into gold windows of so many words; `notation` and `speech_dashes` are as for
     `load_documents`.
@@ -33,11 +37,15 @@ def sources(
     from cappunc_cli.evaluation.datasets import gold_windows
 
     found = False
-    for path in listing(references):
+    tally = tally or FileTally()
+    paths = listing(references)
+    tally.files = len(paths)
+    for path in paths:
         for source in load_documents(path, format_name, only, notation, speech_dashes=speech_dashes):
             if source.words:
                 found = True
                 yield from (source,) if windows is None else gold_windows(source, windows)
+        tally.done += 1
     if not found:
         raise BadInput("no words to score")
 
@@ -61,15 +69,19 @@ def read(
     notation: bool = False,
     *,
     speech_dashes: bool = False,
+    tally: FileTally | None = None,
 ) -> list[Sample]:
     """Reference and hypothesis files beside each other, document by document; `speech_dashes` as for `load_documents`.
 
-    Raises CappuncError.
+    `tally` hears of each pair. Raises CappuncError.
     """
     from cappunc_cli.evaluation import Sample
 
     samples = []
-    for reference, hypothesis in pair_files(references, hypotheses):
+    tally = tally or FileTally()
+    pairs = pair_files(references, hypotheses)
+    tally.files = len(pairs)
+    for reference, hypothesis in pairs:
         ours, theirs = (
             list(load_documents(reference, format_name, only, notation, speech_dashes=speech_dashes)),
             list(load_documents(hypothesis, format_name, only, speech_dashes=speech_dashes)),
@@ -82,6 +94,7 @@ def read(
             texts = [word.text for word in b.words]
             nearest, tolerated = a.nearest(texts)
             samples.append(Sample(a.name, nearest, texts, times, tolerated=tolerated))
+        tally.done += 1
     if not any(sample.reference for sample in samples):
         raise BadInput("no words to score")
     return samples

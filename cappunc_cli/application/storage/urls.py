@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TypeVar
 
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
 _Result = TypeVar("_Result")
 
@@ -25,6 +25,8 @@ _MAGIC = re.compile(r"[*?\[]")
 _PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "memory"])
 #: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
 _TRIES, _FIRST_WAIT_S = 7, 0.2
+#: What the extra `cluster` has the packages for.
+_OF_THE_EXTRA = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
 #: Parts of one file are not asked for at a time (many files are): s3fs would ask for the length first.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 #: What no second request mends.
@@ -208,13 +210,14 @@ def _place(url: str) -> tuple[Any, str]:
     try:
         from fsspec import get_filesystem_class
     except ImportError:
-        raise CappuncError("URLs need the extra: pip install 'cappunc[cluster]'", url) from None
+        raise CappuncError(f"URLs need fsspec: {install_extra('cluster')}", url) from None
     try:
         kind = get_filesystem_class(scheme)
     except (ImportError, ValueError) as error:
         if isinstance(error, ValueError):
             raise WrongUsage(f"{url}: no storage is called {scheme}://") from error
-        raise CappuncError(f"{scheme}:// needs the extra: pip install 'cappunc[cluster]'", url) from error
+        missing = install_extra("cluster") if scheme in _OF_THE_EXTRA else error  # fsspec says what else it lacks
+        raise CappuncError(f"{scheme}:// cannot be used: {missing}", url) from error
     # Not by `url_to_fs`, which takes `::` in a name for one file system within another.
     try:
         fs = kind(use_listings_cache=False, **_OPTIONS.get(scheme, {}), **kind._get_kwargs_from_urls(url))

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.errors import BadModel, CappuncError, install_extra
 from cappunc_cli.restoration.model.devices import Device, choose_device, physical_cores
 from cappunc_cli.restoration.model.tensor_names import INPUTS, MASK, OUTPUTS
 
@@ -119,13 +119,13 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
 
     needed = "TensorrtExecutionProvider" if device.kind == "tensorrt" else "CUDAExecutionProvider"
     name = "TensorRT" if device.kind == "tensorrt" else "CUDA"
-    missing = f"{name} cannot be used: its libraries are missing or do not fit; pip install 'cappunc[{device.kind}]'"
+    missing = f"{name} cannot be used: its libraries are missing or do not fit; {install_extra(device.kind)}"
     try:
         from cappunc_cli.restoration.model.gpu_graph import float16_model
 
         model = float16_model(path, plain=device.kind == "tensorrt")
     except ImportError:
-        return None, f"{name} cannot be used: the package onnx is missing; pip install 'cappunc[{device.kind}]'"
+        return None, f"{name} cannot be used: the package onnx is missing; {install_extra(device.kind)}"
     if hasattr(onnxruntime, "preload_dlls"):
         # Finds the libraries of the nvidia-* wheels, which are on no search path; what it lacks it tells on stdout.
         with _silence():

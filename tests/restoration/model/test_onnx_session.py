@@ -82,7 +82,7 @@ def test_without_the_package_onnx_the_line_says_what_to_install(monkeypatch: pyt
         return real(name, *arguments)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(CappuncError, match=r"the package onnx is missing; pip install 'cappunc\[cuda\]'"):
+    with pytest.raises(CappuncError, match=r"the package onnx is missing; .* install"):
         open_session(TINY / "model.onnx", "cuda")
 
 
