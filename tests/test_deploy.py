@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,14 @@ def test_the_container_has_an_ordinary_user_and_known_extras() -> None:
     project = (DEPLOY.parent / "pyproject.toml").read_text("utf-8")
     for extras in re.findall(r"extras=([\w,]+)", text):
         assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
+
+
+def test_the_container_is_built_of_what_the_wheel_needs() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    copied = {name for line in re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
+    whole = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text("utf-8"))
+    project, wheel = whole["project"], whole["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert copied == {"pyproject.toml", project["readme"], *project["license-files"], *wheel["only-include"]}
 
 
 @pytest.fixture
