@@ -7,6 +7,7 @@ import html.parser
 import io
 import json
 import lzma
+import os
 import re
 import shutil
 import subprocess
@@ -533,8 +534,14 @@ def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
         "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",
     ]  # fmt: skip
+    own = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
     run = subprocess.run(
-        ["chromium", *flags, "--dump-dom", target.as_uri()], capture_output=True, text=True, check=True, timeout=240
+        ["chromium", *flags, "--dump-dom", target.as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+        env=own,
     )
     assert "<title>clicked</title>" in run.stdout
     shown = re.findall(r'<li data-group="([^"]*)"( hidden="")?', run.stdout)
