@@ -176,10 +176,12 @@ def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> 
         return
     if outcome.guessed:
         (reporter.info if told else reporter.detail)(f"{outcome.job.name}: {outcome.guessed}")
-    if outcome.data is not None and mode == "diff":
-        write_diff(outcome.data.decode("utf-8", "surrogateescape"))
-    elif outcome.data is not None:
-        write_stdout(outcome.data)
+    if outcome.data is not None:
+        with reporter.without_bar():
+            if mode == "diff":
+                write_diff(outcome.data.decode("utf-8", "surrogateescape"))
+            else:
+                write_stdout(outcome.data)
     for change in outcome.respelled:
         reporter.detail(f"{outcome.job.name}: {change.line()}")
     job = outcome.job

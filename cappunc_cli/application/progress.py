@@ -14,6 +14,7 @@ from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, p
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 #: What a terminal obeys and does not show, and what ends or turns a line: file names and texts may hold any of it.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
@@ -55,6 +56,8 @@ class Reporter:
         #: How many errors it was told.
         self.errors = 0
         self._print: Callable[[Parts], None] = _to_stderr
+        #: The bar that is shown, if there is one.
+        self._bar: Progress | None = None
 
     def error(self, message: object) -> None:
         self.errors += 1
@@ -120,6 +123,7 @@ class Reporter:
         with Progress(SpinnerColumn(), name, BarColumn(20), *counts, *left, console=console, transient=True) as bar:
             task = bar.add_task("", total=total)
             self._print = lambda parts: print_on(console, parts if coloured else [(plain(parts), "")])
+            self._bar = bar
             try:
 
                 def show(name: str, done: float) -> None:
@@ -128,7 +132,19 @@ class Reporter:
 
                 yield Steps(show)
             finally:
-                self._print = _to_stderr
+                self._print, self._bar = _to_stderr, None
+
+    @contextmanager
+    def without_bar(self) -> Iterator[None]:
+        """While something goes to standard output, which may be the terminal of the bar, there is none."""
+        if self._bar is None or sys.stdout is None or not sys.stdout.isatty():
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
 
 
 @dataclass(slots=True)

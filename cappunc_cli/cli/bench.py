@@ -12,7 +12,7 @@ import typer
 from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.progress import Reporter, escaped, on
 from cappunc_cli.application.storage.files import write_json
-from cappunc_cli.cli.parameters import Device
+from cappunc_cli.cli.parameters import Device, models_beginning
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.pipeline import Model
@@ -22,7 +22,9 @@ def bench(
     file: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="A transcript to measure with; made-up text otherwise.")
     ] = None,
-    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="See: cappunc models.")] = "en",
+    model: Annotated[
+        str, typer.Option(metavar="NAME|DIR", autocompletion=models_beginning, help="See: cappunc models.")
+    ] = "en",
     device: Device = "auto",
     words: Annotated[int, typer.Option(min=1, metavar="N", help="Length of the made-up text.")] = 20_000,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of which the fastest counts.")] = 3,

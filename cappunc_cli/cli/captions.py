@@ -131,12 +131,13 @@ def captions(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Make captions of words with times: SRT, WebVTT, ASS or TTML from a recogniser's JSON, CTM, TextGrid, captions.
+    """Make captions of words with times.
 
-    Every word comes once and in order, those of several channels as they are heard; sounds do not come along, names of
-    speakers with --speakers. Words without times of their own share those of their segment. Without -o they go to
-    standard output if that is piped or redirected, and else beside the input as talk.captions.srt. Below a directory,
-    files of captions and plain text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
+    SRT, WebVTT, ASS or TTML from a recogniser's JSON, CTM, TextGrid, captions. Every word comes once and in order,
+    those of several channels as they are heard; sounds do not come along, names of speakers with --speakers. Words
+    without times of their own share those of their segment. Without -o they go to standard output if that is piped
+    or redirected, and else beside the input as talk.captions.srt. Below a directory, files of captions and plain
+    text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
 
     \b
     cappunc captions talk.json                      writes talk.captions.srt

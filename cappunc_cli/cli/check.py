@@ -71,7 +71,7 @@ def check(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Tell which stretches of files lack marks or case: what `fix` would restore.
+    """Tell which stretches of files lack marks or case. `fix` would restore them.
 
     One line per stretch on standard output: the file, the times (or, in plain text, the lines),
     how many words, and what is missing. Exit code 0: nothing is missing anywhere; 1: something

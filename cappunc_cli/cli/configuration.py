@@ -20,10 +20,11 @@ def config(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Show the settings that hold here, one a line: command, option, value and where it is set.
+    """Show the settings that hold here.
 
-    Settings are options without their dashes, for all commands or in a table for one. They come from config.toml in
-    your configuration folder, the nearest cappunc.toml above the files, and CAPPUNC_LANG or CAPPUNC_FIX_LANG.
+    One a line: command, option, value and where it is set. Settings are options without their dashes, for all
+    commands or in a table for one. They come from config.toml in your configuration folder, the nearest
+    cappunc.toml above the files, and CAPPUNC_LANG or CAPPUNC_FIX_LANG.
 
     \b
     lang = "es"

@@ -68,7 +68,9 @@ def convert(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Convert transcripts: captions (srt, vtt, ass, ttml), text to read (txt, md), words with times (json).
+    """Convert transcripts to captions, text to read or JSON.
+
+    To captions (srt, vtt, ass, ttml), text to read (txt, md), words with times (json).
 
     Captions stay the cues that they are, without colours and positions; words with times of their own are cut into
     captions as `captions` does it. txt and md have paragraphs, by speakers, pauses and subjects. Without -o a file

@@ -21,6 +21,8 @@ from cappunc_cli.cli.parameters import (
     Sensitivity,
     Style,
     code_of,
+    languages_beginning,
+    models_beginning,
     path_of,
     stoppable,
 )
@@ -73,10 +75,19 @@ def eval_(
         typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
     ] = None,
     lang: Annotated[
-        str, typer.Option(metavar="CODE", parser=code_of, help="Language; auto looks at the reference.")
+        str,
+        typer.Option(
+            metavar="CODE",
+            parser=code_of,
+            autocompletion=languages_beginning,
+            help="Language; auto looks at the reference.",
+        ),
     ] = "auto",
     model: Annotated[
-        str | None, typer.Option(metavar="NAME|DIR", help="Model that restores the stripped reference.")
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR", autocompletion=models_beginning, help="Model that restores the stripped reference."
+        ),
     ] = None,
     engine: EngineName = NETWORK,
     device: Device = "auto",
@@ -115,10 +126,10 @@ def eval_(
         typer.Option(metavar="FILE", parser=path_of, help="Write a page with drawings and every error in its context."),
     ] = None,
 ) -> None:
-    """Score punctuation and case: precision, recall and F1 per mark, micro, macro, case.
+    """Score punctuation and case: precision, recall and F1.
 
-    Words are aligned first, so the hypothesis may have other words; marks on missing words
-    count as missed. Reads what fix reads, and label files (IWSLT, xashru, NeMo, SEPP), .xz too.
+    Per mark, micro, macro, and of case. Words are aligned first, so the hypothesis may have other words; marks on
+    missing words count as missed. Reads what fix reads, and label files (IWSLT, xashru, NeMo, SEPP), .xz too.
 
     \b
     cappunc eval --ref gold.txt                     the model, on the stripped reference

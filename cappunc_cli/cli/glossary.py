@@ -10,7 +10,7 @@ import typer
 from cappunc_cli.application.plan import Job, jobs_to_read
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json, write_text
-from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, or_standard_input
+from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, or_standard_input
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -31,15 +31,19 @@ def glossary(
     lang: Lang = "auto",
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME|DIR", help="For files without case. Default: by the language. See: cappunc models."),
+        typer.Option(
+            metavar="NAME|DIR",
+            autocompletion=models_beginning,
+            help="For files without case. Default: by the language. See: cappunc models.",
+        ),
     ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Propose names and other terms for a glossary, the most frequent first.
+    """Propose names and other terms for a glossary.
 
-    They come from files that have case: what is capital in mid-sentence. For files without case the
-    model says what it would make so. Check the list: a misheard name is listed as it was heard.
+    The most frequent are first. They come from files that have case: what is capital in mid-sentence. For files
+    without case the model says what it would make so. Check the list: a misheard name is listed as it was heard.
 
     \b
     cappunc glossary slides.txt notes/ > terms.txt      from text with case

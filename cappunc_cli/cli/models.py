@@ -23,7 +23,9 @@ def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All scores, licence, hash and directory.")] = False,
 ) -> None:
-    """List the installed models: size, languages, and F1 of the marks in per cent on the first of their test sets.
+    """List the installed models.
+
+    With their size, languages, and F1 of the marks in per cent on the first of their test sets.
 
     Models are looked for in the directories that CAPPUNC_MODELS names, and in the package.
 

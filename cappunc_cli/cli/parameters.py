@@ -47,13 +47,16 @@ def _begins(names: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [name for name in sorted(names) if name.startswith(incomplete)]
 
 
+languages_beginning = _begins(["auto", *LANGUAGES])
+
+
 def _formats(incomplete: str) -> list[str]:
     from cappunc_cli.formats import FORMATS
 
     return _begins(FORMATS)(incomplete)
 
 
-def _models(incomplete: str) -> list[str]:
+def models_beginning(incomplete: str) -> list[str]:
     from cappunc_cli.restoration.model.registry import installed
 
     return _begins({directory.name for engine in ENGINES.values() for directory in installed(engine)})(incomplete)
@@ -137,13 +140,15 @@ Lang = Annotated[
     typer.Option(
         metavar="CODE",
         parser=code_of,
-        autocompletion=_begins(["auto", *LANGUAGES]),
+        autocompletion=languages_beginning,
         help="Language of the files; auto looks at each.",
     ),
 ]
 ModelByLanguage = Annotated[
     str | None,
-    typer.Option(metavar="NAME|DIR", autocompletion=_models, help="Default: by the language. See: cappunc models."),
+    typer.Option(
+        metavar="NAME|DIR", autocompletion=models_beginning, help="Default: by the language. See: cappunc models."
+    ),
 ]
 
 

@@ -113,13 +113,13 @@ def review(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """List the places where an editor should look: where the model doubts what is written.
+    """List the places where an editor should look.
 
-    One line per place on standard output: the file, the time (or, in plain text, the line), how
-    probable the mark after the word in bars, or its case, is as it is written, and what is likelier
-    or comes next. Marks that serve alike (. and !) are one. A Spanish question that lacks its opening
-    mark or its end is at 0 %. A stretch that lacks marks or case is one line, as `check` prints it.
-    Exit code 0, or 1 if a file could not be read.
+    That is where the model doubts what is written. One line per place on standard output: the file, the time (or,
+    in plain text, the line), how probable the mark after the word in bars, or its case, is as it is written, and
+    what is likelier or comes next. Marks that serve alike (. and !) are one. A Spanish question that lacks its
+    opening mark or its end is at 0 %. A stretch that lacks marks or case is one line, as `check` prints it. Exit
+    code 0, or 1 if a file could not be read.
 
     \b
     cappunc review talk.srt             talk.srt:00:04:10.2: 41 % ".", rather ",": so then we |went.| And it was

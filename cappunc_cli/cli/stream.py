@@ -29,6 +29,7 @@ from cappunc_cli.cli.parameters import (
     Style,
     code_of,
     finite,
+    languages_beginning,
 )
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -54,7 +55,12 @@ def stream(
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option(metavar="CODE", parser=code_of, help="Language of the words (default: the model's, or en)."),
+        typer.Option(
+            metavar="CODE",
+            parser=code_of,
+            autocompletion=languages_beginning,
+            help="Language of the words (default: the model's, or en).",
+        ),
     ] = None,
     model: ModelByLanguage = None,
     engine: EngineName = NETWORK,
@@ -78,7 +84,7 @@ def stream(
     """Give punctuation and case back to words while they are spoken.
 
     Reads standard input and writes each word once, as soon as the words after it are there; what is written is never
-    taken back. PlainWord text, in which a blank line ends a speaker's turn; or JSON, an object a line: words with
+    taken back. Plain text, in which a blank line ends a speaker's turn; or JSON, an object a line: words with
     start, end and speaker, Vosk's results, Deepgram's. Then each word is written as the object that it came in.
 
     \b

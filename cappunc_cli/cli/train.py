@@ -14,7 +14,7 @@ import typer
 
 from cappunc_cli.application.progress import Reporter, on
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.cli.parameters import CODE, code_of, path_of, stoppable
+from cappunc_cli.cli.parameters import CODE, code_of, languages_beginning, models_beginning, path_of, stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.languages import UNSPACED
 
@@ -43,7 +43,14 @@ def _device(name: str) -> str:
 
 def train(
     lang: Annotated[
-        str, typer.Option("--lang", metavar="CODE", parser=_language, help="Language of the text (fr, es, …).")
+        str,
+        typer.Option(
+            "--lang",
+            metavar="CODE",
+            parser=_language,
+            autocompletion=languages_beginning,
+            help="Language of the text (fr, es, …).",
+        ),
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Where the model goes.")
@@ -62,7 +69,10 @@ def train(
         ),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="Adapt this model (name or directory).")
+        str | None,
+        typer.Option(
+            "--from", metavar="MODEL", autocompletion=models_beginning, help="Adapt this model (name or directory)."
+        ),
     ] = None,
     encoder: Annotated[
         str | None,
@@ -149,7 +159,8 @@ def train(
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
     )
-    with stoppable(Reporter(), kept), Bar(*columns, console=console, transient=True) as bar:
+    bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with stoppable(Reporter(), kept), bar:
         task = bar.add_task("training", total=None)
 
         def report(progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""GruRecipe captions with a network that carries a state: the same little work for every word."""
+"""Live captions with a network that carries a state: the same little work for every word."""
 
 from __future__ import annotations
 

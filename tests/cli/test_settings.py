@@ -152,3 +152,16 @@ def test_a_shell_completes_values(begun: list[str], offered: set[str], home: dic
     found = set(run.stdout.split())
     assert found <= offered or begun[1] == "--model", run.stderr
     assert found & offered
+
+
+def test_every_language_model_and_format_can_be_completed() -> None:
+    from typer.main import get_command
+
+    lacking = [
+        (name, option.opts)
+        for name, command in get_command(app).commands.items()  # type: ignore[attr-defined]
+        for option in command.params
+        if {"--lang", "--model", "--format", "--from"} & set(option.opts)
+        and not option.shell_complete(command.make_context(name, [], resilient_parsing=True), "")
+    ]
+    assert lacking == []

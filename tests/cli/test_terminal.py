@@ -166,3 +166,20 @@ def test_a_named_pipe_in_a_directory_is_not_waited_for(
     assert (run.returncode, run.stdout) == (1, b"")
     assert b"cappunc: in/b.srt: is a pipe; name it to have it read\n" in run.stderr
     assert b"London" in (tmp_path / ("in" if options == ("-i",) else "out") / "a.srt").read_bytes()
+
+
+def test_no_line_of_the_list_of_commands_is_cut() -> None:
+    shown = cappunc("--help").stdout.decode()
+    assert [line for line in shown.splitlines()[1:] if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("arguments", [("--diff",), ("-o", "-")])
+def test_the_bar_is_gone_while_the_result_is_shown(
+    tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]
+) -> None:
+    talk(tmp_path)
+    code, shown = on_a_terminal("fix", "--model", tiny_model, *arguments, "talk.srt", cwd=tmp_path)
+    assert code == 0
+    # Whatever a terminal obeys may stand before the first line, but nothing that it shows.
+    first = next(line for line in shown.splitlines() if line.endswith(("--- talk.srt", "1")))
+    assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", first) in ("--- talk.srt", "1")

@@ -37,7 +37,7 @@ from cappunc_cli.transcript.labels import (
 )
 
 _LEAST = 1e-6
-# PlainWord numbers: an enum takes longer than what it is asked.
+# Plain numbers: an enum takes longer than what it is asked.
 _HAS_FORM, _ABBREVIATION, _INITIALISM = (
     int(WordProperty.HAS_FORM),
     int(WordProperty.ABBREVIATION),
