@@ -241,7 +241,8 @@
     const looked = stops.filter((i) => seen.has(i) || decided.has(i)).length;
     const what = other ? "places" : "doubts", lacks = lacking.reduce((a, b) => a + b, 0);
     const long = (text) => element("span", { class: "long" }, text);
-    $("progress").replaceChildren(`${looked} of ${stops.length}`, long(` ${what} seen`), other ? "" : ` · ${decided.size} changed`,
+    $("progress").replaceChildren(`${looked} of ${stops.length}`, long(` ${what} seen`),
+      data.fixed ? "" : ` · ${decided.size} changed`,
       long(lacks ? ` · ${lacks} words lack marks or case: cappunc fix restores them` : ""));
     $("write").disabled = !decided.size;
   };
