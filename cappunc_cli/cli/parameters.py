@@ -191,7 +191,7 @@ Marks = Annotated[
     typer.Option(
         metavar="MARKS",
         parser=_known,
-        help=f"{_OF_THESE}; “” and – if named, of models that know them (English: none does).",
+        help=f"{_OF_THESE}; “” and – if named, of models that know them (English: “” alone).",
     ),
 ]
 LiveMarks = Annotated[

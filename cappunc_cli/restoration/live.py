@@ -65,8 +65,6 @@ class LiveRestorer:
             raise WrongUsage(f"the look-ahead must be at least 0 words, not {look_ahead}")
         if every < 1:
             raise WrongUsage(f"at least 1 word is given out at a time, not {every}")
-        # Those that a model puts unasked it leaves out here.
-        model = replace(model, config=replace(model.config, quotes=False))
         if options.paired_marks(model.config) & QUOTE_PAIR:
             raise WrongUsage("quotation marks cannot be restored live: nobody knows yet where a quotation ends")
         self._model, self._look_ahead, self._every = model, look_ahead, every

@@ -23,8 +23,8 @@ _EDITORS_CHOICE = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 class Options:
     """How a text is restored.
 
-    `marks` are the only ones to add (None: all of the model's but dashes of direct speech and, where the model is not
-    sure enough of them, quotation marks: these are an editor's choice and must be named); `sensitivity` goes from 0
+    `marks` are the only ones to add (None: all of the model's but quotation marks and dashes of direct speech, which
+    are an editor's choice and must be named); `sensitivity` goes from 0
     (hardly any mark) over 0.5 (as trained) to 1 (many); `style` is that of the commas (light, standard, heavy), on
     which houses differ most; `existing` says what happens to the
     marks and case of the input; window, overlap and min_words_cut (words) replace the
@@ -69,9 +69,7 @@ class Options:
 
         Raises WrongUsage where the model does not restore what is asked for.
         """
-        if self.marks is None:
-            return QUOTE_PAIR if config.quotes else frozenset()
-        asked = {mark for mark in _EDITORS_CHOICE if mark in self.marks}
+        asked = {mark for mark in _EDITORS_CHOICE if mark in (self.marks or "")}
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):

@@ -29,7 +29,7 @@ from cappunc_cli.transcript.words import Word
 
 RESULTS = Path(__file__).resolve().parent / "results" / "quotes.json"
 #: Evaluation sets of English with quotation marks.
-SETS = ("podcast", "ted", "news", "wiki", "gum_spoken", "gum_written", "interviews", "court")
+SETS = ("podcast", "ted", "news", "wiki")
 _FEWEST = 5
 _BIASES = tuple(half / 2 for half in range(-8, 3))
 
@@ -73,16 +73,17 @@ def ends(recipe: Recipe) -> Iterator[tuple[str, list[Word]]]:
 
 def with_bias(model: Model, bias: float) -> Model:
     marks = {mark.value: bias for mark in QUOTE_PAIR}
-    return replace(model, config=replace(model.config, quotes=True, bias={**model.config.bias, **marks}))
+    return replace(model, config=replace(model.config, bias={**model.config.bias, **marks}))
 
 
 def curve(model: Model, recipe: Recipe) -> dict[str, Any]:
     """Pairs of the held-out ends by bias."""
     read = [(name, words, probabilities(bare(words), model)) for name, words in ends(recipe)]
     found: dict[str, Any] = {}
+    asked = Options(marks="".join(model.config.marks) + "“”")
     for bias in _BIASES:
         biased = with_bias(model, bias)
-        ours = [pairs_of(rewrite(bare(words), rows, biased, Options())) for _, words, rows in read]
+        ours = [pairs_of(rewrite(bare(words), rows, biased, asked)) for _, words, rows in read]
         theirs = [pairs_of(word.text for word in words) for _, words, _ in read]
         each = {name: row([a], [b]) for (name, _, _), a, b in zip(read, ours, theirs, strict=True)}
         found[f"{bias:+.1f}"] = {"all": row(ours, theirs), **each}
@@ -96,7 +97,7 @@ def scored(model: Model, data: Path) -> dict[str, Any]:
     for name in SETS:
         with lzma.open(data / "en" / "eval" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:
             words = formats.read(file.read(), format="txt").words
-        asked = Options(marks=None if model.config.quotes else "".join(model.config.marks) + "“”")
+        asked = Options(marks="".join(model.config.marks) + "“”")
         ours = pairs_of(rewrite(bare(words), probabilities(bare(words), model), model, asked))
         found[name] = row([ours], [pairs_of(word.text for word in words)])
         print(name, found[name], flush=True)

@@ -152,8 +152,7 @@ def place_paired_marks(
     ended = sentence_ends(passage.posteriors, marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
-        # Nobody asked for quotation marks in what is punctuated already.
-        opens, closes = _quotations(passage, ended, free if passage.options.marks is None else np.ones_like(free))
+        opens, closes = _quotations(passage, ended)
         quotes = passage.quotes()
         for i in np.flatnonzero(opens).tolist():
             place = _nearest(before[i])
@@ -193,8 +192,8 @@ def _quoted(passage: Passage, i: int, mark: str, quote: str, enclosed: bool) -> 
     return after[:place] + quote + after[place:]
 
 
-def _quotations(passage: Passage, ended: Flags, free: Flags) -> tuple[Flags, Flags]:
-    """Which words open and close a quotation: none in another, or across a turn, a bracket or a word not `free`."""
+def _quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
+    """Which words open and close a quotation: none in another, none across a turn, a bracket or the end."""
     shift = _SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
     silent = passage.posteriors.has(WordProperty.NO_WORD)
@@ -202,7 +201,7 @@ def _quotations(passage: Passage, ended: Flags, free: Flags) -> tuple[Flags, Fla
     scores = np.zeros((len(ended), len(_STEPS)))
     scores[:, _OPEN], scores[:, _CLOSE], scores[:, _ONE] = opening, closing, opening + closing
     scores[passage.turn_ends[:, None] & np.isin(np.arange(5), (_IN, _OPEN))] = _NEVER
-    scores[_taken(passage, ended) | ~free, 1:] = _NEVER
+    scores[_taken(passage, ended), 1:] = _NEVER
     path = viterbi(scores, _STEPS, _START, _END)
     return np.isin(path, (_OPEN, _ONE)), np.isin(path, (_CLOSE, _ONE))
 

@@ -38,8 +38,7 @@ class ModelConfig:
     added to the log-probability of a mark, to the log-odds of one of `around`. A text's last
     word ends a sentence if the model holds that at least as likely as `end_share`.
     `consistency` (0 to 1) is how much of its doubt about a capital a sentence end before it
-    costs. With `quotes` quotation marks are put where nobody asked for them, too. `fast` marks the model of a
-    language that reads many times as fast as the best one.
+    costs. `fast` marks the model of a language that reads many times as fast as the best one.
     `files` maps file names to SHA-256.
     """
 
@@ -61,7 +60,6 @@ class ModelConfig:
     files: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
     fast: bool = False
-    quotes: bool = False
 
     @staticmethod
     def load(directory: Path, name: str = "config.json") -> ModelConfig:
@@ -90,7 +88,7 @@ _NAMES = {
 _FIELDS: dict[str, Any] = {
     "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
     "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
-    "end_share": float, "around": [str], "files": {str: str}, "version": str, "fast": bool, "quotes": bool,
+    "end_share": float, "around": [str], "files": {str: str}, "version": str, "fast": bool,
 }  # fmt: skip
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
@@ -147,8 +145,6 @@ def _check(config: ModelConfig) -> None:
     """Raises BadModel or WrongUsage where values do not go together."""
     if (PairedMark.OPEN_QUOTE in config.around) != (PairedMark.CLOSE_QUOTE in config.around):
         raise BadModel("around: a quotation opens and closes; both quotes or none")
-    if config.quotes and PairedMark.OPEN_QUOTE not in config.around:
-        raise BadModel("quotes: the model restores none")
     for name, labels, needed in (
         ("cases", config.cases, ("lower", "capital")),
         ("marks", config.marks, ("",)),

@@ -230,16 +230,6 @@ def test_quotations_and_dashes_are_an_editors_choice() -> None:
     assert fixed(bare(text), text, marks=",.–") == "—Hola, dijo uno."
 
 
-def test_a_model_that_is_sure_of_its_quotation_marks_puts_them_unasked() -> None:
-    sure = replace(CONFIG, quotes=True)
-    text = "–Hola, dijo «uno»."
-    assert fixed(bare(text), text, sure) == "Hola, dijo «uno»."
-    assert fixed(bare(text), text, sure, marks=",.") == "Hola, dijo uno."
-    # What somebody has punctuated wants none.
-    assert fixed("Hola, dijo uno.", text, sure) == "Hola, dijo uno."
-    assert fixed("Hola, dijo uno.", text, sure, marks=",.”") == "Hola, dijo «uno»."
-
-
 @pytest.mark.parametrize(
     ("text", "sure_of", "restored"),
     [

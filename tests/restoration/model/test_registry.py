@@ -75,7 +75,6 @@ def test_config_is_read() -> None:
         ({"around": ["«"]}, "around: unknown '«'"),
         ({"around": ["¿", "¿"]}, "around: a label twice"),
         ({"around": ["“"]}, "around: a quotation opens and closes"),
-        ({"quotes": True}, "quotes: the model restores none"),
     ],
 )
 def test_a_bad_config_is_named(model: Path, values: dict[str, object], message: str) -> None:
