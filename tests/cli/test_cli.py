@@ -439,7 +439,7 @@ def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...
         (("--lang", "klingon", "--model", ""), "no model ''"),
         (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
         (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
-        (("--marks", "“"), "the model tiny does not restore '“'; there are models that do for ca, de, es, "),
+        (("--marks", "“"), "the model tiny does not restore '“'; there are models that do for ca, de, en, es, "),
         (("--glossary", "none.txt"), "--glossary: none.txt: No such file"),
         (("--diacritics", "restore"), "--diacritics restore: nothing is known"),
     ],
