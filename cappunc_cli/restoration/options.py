@@ -24,10 +24,9 @@ class Options:
     """How a text is restored.
 
     `marks` are the only ones to add (None: all of the model's but quotation marks and dashes of direct speech, which
-    are an editor's choice and must be named); `sensitivity` goes from 0
-    (hardly any mark) over 0.5 (as trained) to 1 (many); `style` is that of the commas (light, standard, heavy), on
-    which houses differ most; `existing` says what happens to the
-    marks and case of the input; window, overlap and min_words_cut (words) replace the
+    are an editor's choice and must be named); `sensitivity` goes from 0 (hardly any mark) over 0.5 (as trained) to 1
+    (many); `style` is that of the commas (light, standard, heavy), on which houses differ most; `existing` says what
+    happens to the marks and case of the input; window, overlap and min_words_cut (words) replace the
     model's own; without `pauses` the times are not looked at. `language` is the code of the
     text's language where the model has several (None: the model's first); the terms of
     `glossary` are written as they are in it. `apart` decides marks and case each on their own, which

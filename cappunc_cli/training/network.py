@@ -149,8 +149,10 @@ class JointNetwork(nn.Module):
             (case, self.mark_out(hidden)) if self.around is None else (case, self.mark_out(hidden), self.around(hidden))
         )
 
-    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
-        return self.heads(self.encode(ids, attention, pauses, turns))
+    def forward(
+        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
+        return self.heads(self.encode(ids, attention, pauses, turns, styles))
 
     @torch.no_grad()
     def settle(self, shares: Mapping[int, float]) -> None:

@@ -140,7 +140,7 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 192, words, show_pauses):
             with halved(device):
-                case, marks, *_ = network(*tensors(batch, device)[:4])
+                case, marks, *_ = network(*tensors(batch, device))
             known = batch.marks != IGNORED
             of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
             of_case.add(case.argmax(-1).cpu().numpy()[known], batch.cases[known])

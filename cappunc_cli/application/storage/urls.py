@@ -21,12 +21,12 @@ _Result = TypeVar("_Result")
 #: Two letters at least: `C:` is a drive. A file:// is a local path, and no file is called that.
 _URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC = re.compile(r"[*?\[]")
-#: In these a file is there when the request that puts it has come whole, and not before; in others by a rename.
-_PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "memory"])
-#: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
-_TRIES, _FIRST_WAIT_S = 7, 0.2
 #: What the extra `cluster` has the packages for.
 _OF_THE_EXTRA = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
+#: In these a file is there when the request that puts it has come whole, and not before; in others by a rename.
+_PUTS = frozenset([*_OF_THE_EXTRA, "oci", "oss", "memory"])
+#: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
+_TRIES, _FIRST_WAIT_S = 7, 0.2
 #: Parts of one file are not asked for at a time (many files are): s3fs would ask for the length first.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 #: What no second request mends.

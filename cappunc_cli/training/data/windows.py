@@ -76,7 +76,9 @@ class Windows:
         pieces = int(rng.choice(self.recipe.pieces))
         chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
         samples = [self._draw(self.names[i], pieces, rng) for i in chosen]
-        told = rng.random(len(chosen)) < self.recipe.styled if self.recipe.styled else np.zeros(len(chosen), bool)
+        if not self.recipe.styled:
+            return self.pack(samples, pieces)
+        told = rng.random(len(chosen)) < self.recipe.styled
         return self.pack(samples, pieces, np.where(told, chosen + 1, 0))
 
     def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:

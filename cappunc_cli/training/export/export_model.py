@@ -27,7 +27,7 @@ from cappunc_cli.training.export.onnx_graph import Weights, build, save
 from cappunc_cli.training.export.parity import agree
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import load_windows, network_of
+from cappunc_cli.training.trainer import CHECKPOINT, load_windows, network_of
 from cappunc_cli.transcript.labels import MARKS, Case
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
         if directory.resolve().is_relative_to(shipped):
             raise SystemExit(f"{directory}: weights that learnt from {', '.join(kept)} are not to be shipped")
     best = recipe.runs / "best.pt"
-    saved = torch.load(best if best.exists() else recipe.runs / "checkpoint.pt", map_location="cpu")
+    saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()
     network.settle({1 + list(recipe.corpora).index(name): share for name, share in recipe.style.items()})
     if recipe.averaged and recipe.start:
