@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import check_name, find_inputs, mark_found, names_directory
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
     Device,
@@ -28,7 +28,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
-    stoppable,
+    tallied,
 )
 from cappunc_cli.errors import CappuncError
 
@@ -207,8 +207,7 @@ def captions(
             fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
 
-    tally = FileTally(len(jobs))
-    with stoppable(reporter, tally.told):
+    with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,
             maker,

@@ -26,7 +26,7 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     names_asked,
     options_checked,
-    stoppable,
+    tallied,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
@@ -87,16 +87,15 @@ def check(
         raise typer.BadParameter("goes with --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
     jobs = jobs_to_read(names_asked(files, files_from, nul, context), reporter.error, format_name, encoding)
-    tally = FileTally(len(jobs))
     if captions is not None:
-        with stoppable(reporter, lambda: tally.told("checked")):
+        with tallied(reporter, len(jobs), "checked") as tally:
             _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
         return
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
     options = Options(pauses=pauses)
-    with stoppable(reporter, lambda: tally.told("checked")):
+    with tallied(reporter, len(jobs), "checked") as tally:
         for told in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
             found.append(told)
             if not as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import find_inputs, mark_found, names_directory
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -24,7 +24,7 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     options_checked,
     or_standard_input,
-    stoppable,
+    tallied,
 )
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def convert(
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)
 
-    tally = FileTally(len(jobs))
-    with stoppable(reporter, tally.told):
+    with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,
             maker,

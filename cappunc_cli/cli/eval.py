@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.scoring.run import EvalRequest, ModelOptions, OutputForm, run_evaluation
 from cappunc_cli.cli.parameters import (
     CommaStyle,
@@ -24,7 +24,7 @@ from cappunc_cli.cli.parameters import (
     languages_beginning,
     models_beginning,
     path_of,
-    stoppable,
+    tallied,
 )
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -186,9 +186,9 @@ def eval_(
         html=html,
         output=output,
     )
-    reporter, tally = Reporter(), FileTally()
+    reporter = Reporter()
     try:
-        with stoppable(reporter, lambda: tally.told("scored")):
+        with tallied(reporter, verb="scored") as tally:
             enough = run_evaluation(request, tally)
     except (CappuncError, OSError) as error:
         reporter.error(error)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
 from cappunc_cli.application.storage.name_lists import names_in
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
@@ -268,3 +268,11 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
     except KeyboardInterrupt:
         reporter.info(f"stopped: {done()}")
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
+    """The tally of so many files that Ctrl-C tells of: `stopped: 3 of 7 files done`."""
+    tally = FileTally(files)
+    with stoppable(reporter, lambda: tally.told(verb)):
+        yield tally

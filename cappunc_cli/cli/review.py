@@ -28,7 +28,7 @@ from cappunc_cli.application.inspection import (
     tenths,
 )
 from cappunc_cli.application.plan import Job, jobs_to_read, mark_found
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
@@ -54,7 +54,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     options_checked,
     or_standard_input,
-    stoppable,
+    tallied,
 )
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.transcript.words import timestamp
@@ -157,8 +157,7 @@ def review(
     found: list[Report] = []
     if as_csv:
         write_text(_table([_COLUMNS]))
-    tally = FileTally(len(jobs))
-    with stoppable(reporter, lambda: tally.told("reviewed")):
+    with tallied(reporter, len(jobs), "reviewed") as tally:
         for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
