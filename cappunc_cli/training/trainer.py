@@ -40,6 +40,7 @@ from cappunc_cli.training.network import (
     NEIGHBOURS,
     JointNetwork,
     NetworkShape,
+    halved,
     initialise,
     start_from,
     stored_shape,
@@ -86,21 +87,16 @@ def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
     return [torch.from_numpy(a).to(device) for a in inputs]
 
 
-def halved(device: torch.device) -> torch.autocast:
-    """Products in bfloat16 where the device has units for it: a CPU without them takes three times as long that way."""
-    units = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
-    able = device.type != "cpu" or not units.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
-    return torch.autocast(device.type, torch.bfloat16, enabled=able)
-
-
 def loss_of(
     network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device, teacher: Teacher | None = None
 ) -> tuple[Tensor, Tensor]:
     """Weighted cross-entropies (all marks, case) over the words of a batch.
 
-    What a word is to be is what stands in the text, blended with what the `teacher` says of it.
+    What a word is to be is what stands in the text. A `teacher` has its say in the windows that are not told whose
+    style is wanted: its own is the one that the model is to write without being told.
     """
-    taught = teacher.read(batch) if teacher is not None else (None, None)
+    untold = np.flatnonzero(batch.styles == 0)
+    taught = teacher.read(batch, untold) if teacher is not None and len(untold) else None
     with halved(device):
         states = network.encode(*tensors(batch, device))
         at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
@@ -110,18 +106,19 @@ def loss_of(
     def entropy(logits: Tensor, labels: Any, said: Any) -> Tensor:
         target = torch.from_numpy(labels).to(device).flatten()[at]
         if said is not None:
-            written = F.one_hot(target, logits.shape[-1]).float()
-            target = written.lerp(torch.from_numpy(said).to(device), recipe.taught)
+            target = F.one_hot(target, logits.shape[-1]).float()
+            by_teacher = torch.from_numpy(np.isin(np.nonzero(batch.marks != IGNORED)[0], untold)).to(device)
+            target[by_teacher] = target[by_teacher].lerp(said, recipe.taught)
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
-    loss = entropy(marks, batch.marks, taught[1])
+    loss = entropy(marks, batch.marks, taught and taught[1])
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
         target = torch.from_numpy(known).to(device).flatten(0, 1)[at]
         single = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none").sum(-1)
         loss = loss + (single * weights).sum() / weights.sum()
-    return loss, entropy(case, batch.cases, taught[0]) * recipe.case_weight
+    return loss, entropy(case, batch.cases, taught and taught[0]) * recipe.case_weight
 
 
 def rate_at(progress: float, recipe: Recipe) -> float:
@@ -269,7 +266,7 @@ def train(
     network = network_of(recipe, saved.get("network"))
     network.to(device).train()
     optimiser = optimiser_of(network, recipe)
-    teacher = Teacher(recipe.teacher, recipe) if recipe.teacher is not None else None
+    teacher = Teacher(recipe.teacher, recipe, device) if recipe.teacher is not None else None
     if saved:
         optimiser.load_state_dict(saved["optimiser"])
     step, done = saved.get("step", 0), saved.get("tokens", 0)

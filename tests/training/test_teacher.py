@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 from cappunc_cli.training.data.windows import IGNORED, Batch
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.teacher import Teacher
 
+torch = pytest.importorskip("torch", reason="needs the extra [train]")
+pytest.importorskip("onnx", reason="needs the extra [train]")
+from cappunc_cli.training.export.onnx_graph import build  # noqa: E402
+from cappunc_cli.training.network import JointNetwork, NetworkShape  # noqa: E402
+from cappunc_cli.training.teacher import Teacher  # noqa: E402
+from cappunc_cli.training.trainer import loss_of  # noqa: E402
+
+CPU = torch.device("cpu")
 ROWS = [["so", "anna", "went", "to", "london"], ["where", "is", "peter", "mcdonald", "the", "dog", "said"], ["hello"]]
 PAUSES = [[None, 50, 200, 900, None], [0, None, None, 400, 300, None, 800], [None]]
+
+
+@pytest.fixture(autouse=True)
+def whole_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products in float32 on every machine."""
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+
+
+@pytest.fixture
+def model(tmp_path: Path, tiny_model: Path) -> Path:
+    """A directory with the tiny model's words and pauses and a random network."""
+    shutil.copytree(tiny_model, directory := tmp_path / "model")
+    torch.manual_seed(2)
+    shape = NetworkShape(
+        vocabulary=Tokenizer.from_file(str(directory / "tokenizer.json")).get_vocab_size(),
+        positions=32, embedding=16, width=16, heads=2, layers=1, inner=24, pause_bins=4,
+    )  # fmt: skip
+    network = JointNetwork(shape)
+    for table in (network.words, network.pauses, network.mark_out):
+        torch.nn.init.normal_(table.weight)
+    arrays = {name: value.numpy() for name, value in network.state_dict().items()}
+    (directory / "model.onnx").write_bytes(build(arrays, shape, "float32", {}).SerializeToString())
+    return directory
 
 
 @pytest.fixture
@@ -49,51 +81,71 @@ def batch_of(engine: OnnxEngine) -> Batch:
     return Batch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles)
 
 
-def test_it_says_what_fix_would_say_of_the_same_words(tiny_model: Path, recipe: Recipe) -> None:
-    engine = OnnxEngine(tiny_model, "cpu")
+def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: Recipe) -> None:
+    engine = OnnxEngine(model, "cpu")
     said = []
     for words, pauses in zip(ROWS, PAUSES, strict=True):
         whole = Chunk(0, len(words), 0, len(words))
         said += [rows for _, rows in engine.predict(words, pauses, [False] * len(words), [whole])]
-    case, marks = Teacher(tiny_model, recipe).read(batch_of(engine))
-    assert np.allclose(np.concatenate([case, marks], 1), np.concatenate(said), atol=1e-6)
-    assert len({row.argmax() for row in marks}) > 1, "a teacher that says the same of every word would pass"
+    case, marks = Teacher(model, recipe, CPU).read(batch_of(engine), np.arange(len(ROWS)))
+    assert np.allclose(np.concatenate([case, marks], 1), np.concatenate(said), atol=1e-5)
+    assert len({int(row.argmax()) for row in marks}) > 1, "a teacher that says the same of every word would pass"
 
 
-def test_it_teaches_only_what_reads_as_it_does(tiny_model: Path, recipe: Recipe, tmp_path: Path) -> None:
+def test_it_reads_only_the_rows_that_are_asked_for(model: Path, recipe: Recipe) -> None:
+    teacher, batch = Teacher(model, recipe, CPU), batch_of(OnnxEngine(model, "cpu"))
+    _, whole = teacher.read(batch, np.arange(len(ROWS)))
+    _, some = teacher.read(batch, np.array([0, 2]))
+    kept = np.r_[: len(ROWS[0]), len(ROWS[0]) + len(ROWS[1]) : len(whole)]
+    assert np.allclose(some, whole[kept], atol=1e-5)
+
+
+def test_it_teaches_only_what_reads_as_it_does(model: Path, recipe: Recipe, tmp_path: Path) -> None:
     (other := tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(BadModel, match="the same pieces"):
-        Teacher(tiny_model, replace(recipe, tokenizer=other))
+        Teacher(model, replace(recipe, tokenizer=other), CPU)
     with pytest.raises(BadModel, match="the same pauses"):
-        Teacher(tiny_model, replace(recipe, pause_bins_ms=(100, 300)))
-    with pytest.raises(BadModel, match="only case and the one mark"):
-        Teacher(tiny_model, replace(recipe, around=("¿",)))
+        Teacher(model, replace(recipe, pause_bins_ms=(100, 300)), CPU)
 
 
-def test_nothing_is_learnt_from_a_teacher_that_says_the_same(tiny_model: Path, recipe: Recipe) -> None:
-    torch = pytest.importorskip("torch", reason="needs the extra [train]")
-    from cappunc_cli.training.network import JointNetwork, NetworkShape
-    from cappunc_cli.training.trainer import loss_of
+class Itself:
+    """A teacher that says what the network itself says."""
 
-    batch, device = batch_of(OnnxEngine(tiny_model, "cpu")), torch.device("cpu")
-    shape = NetworkShape(vocabulary=100, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24)
+    def __init__(self, network: JointNetwork) -> None:
+        self.network = network
+
+    @torch.no_grad()
+    def read(self, batch: Batch, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        given = (torch.from_numpy(a[rows]) for a in (batch.ids, batch.attention, batch.pauses, batch.turns))
+        case, marks = self.network(*given)
+        at = torch.from_numpy(batch.marks[rows] != IGNORED)
+        return case[at].softmax(-1), marks[at].softmax(-1)
+
+
+def slopes(tiny_model: Path, recipe: Recipe, styles: list[int]) -> tuple[float, dict[float, float]]:
+    """How much there is to learn without a teacher, and from one that says the same, by what it counts (`taught`)."""
+    batch = replace(batch_of(OnnxEngine(tiny_model, "cpu")), styles=np.array(styles))
     torch.manual_seed(1)
+    shape = NetworkShape(vocabulary=100, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24)
     network = JointNetwork(shape).eval()
-
-    class Itself:
-        def read(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-            given = map(torch.from_numpy, (batch.ids, batch.attention, batch.pauses, batch.turns))
-            with torch.no_grad():
-                case, marks = network(*given)
-            at = batch.marks != IGNORED
-            return case.softmax(-1).numpy()[at], marks.softmax(-1).numpy()[at]
 
     def slope(taught: float, teacher: object) -> float:
         network.zero_grad()
-        sum(loss_of(network, batch, replace(recipe, taught=taught), device, teacher)).backward()
+        sum(loss_of(network, batch, replace(recipe, taught=taught), CPU, teacher)).backward()
         return sum(float(p.grad.abs().sum()) for p in network.parameters() if p.grad is not None)
 
-    alone = slope(0.5, None)
-    assert slope(0.0, Itself()) == pytest.approx(alone, rel=1e-3)
-    assert slope(1.0, Itself()) < 0.05 * alone
-    assert 0.3 * alone < slope(0.5, Itself()) < 0.7 * alone
+    return slope(0.5, None), {taught: slope(taught, Itself(network)) for taught in (0.0, 0.5, 1.0)}
+
+
+def test_nothing_is_learnt_from_a_teacher_that_says_the_same(tiny_model: Path, recipe: Recipe) -> None:
+    alone, taught = slopes(tiny_model, recipe, [0, 0, 0])
+    assert taught[0.0] == pytest.approx(alone, rel=1e-3)
+    assert taught[1.0] < 0.05 * alone
+    assert 0.3 * alone < taught[0.5] < 0.7 * alone
+
+
+def test_windows_that_are_told_their_corpus_learn_from_the_text_alone(tiny_model: Path, recipe: Recipe) -> None:
+    alone, taught = slopes(tiny_model, recipe, [1, 2, 1])
+    assert taught[1.0] == pytest.approx(alone)
+    _, taught = slopes(tiny_model, recipe, [1, 0, 1])
+    assert 0.05 * alone < taught[1.0] < 0.95 * alone

@@ -299,7 +299,7 @@ def test_averaging_goes_half_way() -> None:
 @pytest.mark.parametrize("units", [True, False])
 def test_products_are_halved_only_where_a_cpu_has_units_for_it(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.training.trainer import halved
+    from cappunc_cli.training.network import halved
 
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": units})
     with halved(torch.device("cpu")):
