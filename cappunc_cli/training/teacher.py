@@ -1,7 +1,8 @@
-"""A larger model that teaches a smaller one: what it says of each word, beside the text (Hinton et al. 2015)."""
+"""A larger or an older model that teaches: what it says of each word, beside the text (Hinton et al. 2015)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.training.data.dataset import TEACHERS_WORDS, Vocabulary
 from cappunc_cli.training.data.windows import IGNORED, Batch
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.network import JointNetwork, halved
@@ -18,33 +20,93 @@ from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES
 
 
+@dataclass(frozen=True, slots=True)
+class TeacherLabels:
+    """Probabilities of case [words, cases] and mark [words, marks]; `at` [words] numbers a batch's labelled words."""
+
+    at: Tensor
+    case: Tensor
+    marks: Tensor
+
+
 class Teacher:
-    """A model directory whose pieces and pauses are those of the model that learns; it reads the very same windows."""
+    """A model directory that reads the words and pauses of the very same windows, in pieces of its own.
+
+    Marks around a word are learnt from the text alone.
+    """
 
     def __init__(self, directory: Path, recipe: Recipe, device: torch.device) -> None:
-        """Raises BadModel where the two do not read alike."""
+        """Raises BadModel where the two know other classes or pauses, or the recipe was prepared without this one."""
         config = ModelConfig.load(directory)
-        if (directory / "tokenizer.json").read_bytes() != recipe.tokenizer.read_bytes():
-            raise BadModel("teaches only models that read the same pieces (tokenizer.json)", str(directory))
         if tuple(config.pause_bins_ms) != recipe.pause_bins_ms:
             raise BadModel("teaches only models that read the same pauses (pause_bins_ms)", str(directory))
         if (*config.cases, *config.marks) != (*CASE_CLASSES, *MARK_CLASSES):
             raise BadModel("teaches only case and the one mark", str(directory))
+        self._vocabulary: Vocabulary | None = None
+        if (directory / "tokenizer.json").read_bytes() != recipe.tokenizer.read_bytes():
+            words = recipe.arrays() / TEACHERS_WORDS
+            if not words.exists():
+                raise BadModel("reads other pieces: prepare the recipe again, with this teacher", str(directory))
+            self._vocabulary = Vocabulary.load(words)
         shape, weights = onnx_weights.read(directory / "model.onnx")
+        self._languages = list(config.languages)
         self._network = JointNetwork(shape)
         self._network.load_state_dict(weights)
         self._network.to(device).eval()
         self._device = device
 
-    @torch.inference_mode()
-    def read(self, batch: Batch, rows: NDArray[np.intp]) -> tuple[Tensor, Tensor]:
-        """Probabilities of case [words, cases] and of mark [words, marks] for each labelled word of `rows`, in order.
+    def read(self, batch: Batch) -> TeacherLabels | None:
+        """What it says of the rows in its languages that are not told whose style is wanted; None without any."""
+        rows = np.flatnonzero((batch.styles == 0) & np.isin(batch.languages, self._languages))
+        if not len(rows):
+            return None
+        labelled = batch.marks != IGNORED
+        numbers = np.cumsum(labelled).reshape(labelled.shape) - 1
+        if self._vocabulary is None:
+            inputs, places, at = _inputs(batch, rows), labelled[rows], numbers[rows][labelled[rows]]
+        else:
+            inputs, places, at = split_anew(batch, rows, self._vocabulary, self._network.shape.positions)
+        return TeacherLabels(torch.from_numpy(at).to(self._device), *self._probabilities(inputs, places))
 
-        Marks around a word are learnt from the text alone.
-        """
-        values = (batch.ids[rows], batch.attention[rows], batch.pauses[rows], batch.turns[rows])
-        at = torch.from_numpy(np.flatnonzero(batch.marks[rows] != IGNORED)).to(self._device)
+    @torch.inference_mode()
+    def _probabilities(self, inputs: list[NDArray[np.int64]], places: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
+        wanted = torch.from_numpy(np.flatnonzero(places)).to(self._device)
         with halved(self._device):
-            states = self._network.encode(*(torch.from_numpy(value).to(self._device) for value in values))
-            case, marks, *_ = self._network.heads(states.flatten(0, 1)[at])
+            states = self._network.encode(*(torch.from_numpy(value).to(self._device) for value in inputs))
+            case, marks, *_ = self._network.heads(states.flatten(0, 1)[wanted])
         return torch.softmax(case.float(), -1), torch.softmax(marks.float(), -1)
+
+
+def _inputs(batch: Batch, rows: NDArray[np.intp]) -> list[NDArray[np.int64]]:
+    return [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+
+
+def split_anew(
+    batch: Batch, rows: NDArray[np.intp], vocabulary: Vocabulary, most: int
+) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_], NDArray[np.int64]]:
+    """The labelled words of the `rows` in pieces of another vocabulary, at most so many a row.
+
+    Inputs as in a Batch; where the last pieces of words stand; which of the batch's labelled words these are.
+    """
+    labelled = batch.marks != IGNORED
+    first = np.append(0, np.cumsum(labelled.sum(1)))[rows]
+    lengths = np.diff(vocabulary.starts)
+    ends = [np.cumsum(lengths[batch.types[row][labelled[row]]]) for row in rows]
+    fitting = [int(np.searchsorted(end, most - 2, side="right")) for end in ends]
+    shape = len(rows), max(int(end[count - 1]) if count else 0 for end, count in zip(ends, fitting, strict=True)) + 2
+    ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+    places = np.zeros(shape, bool)
+    opening, closing = vocabulary.frame
+    at = []
+    for place, (row, end, count) in enumerate(zip(rows, ends, fitting, strict=True)):
+        words = np.flatnonzero(labelled[row])[:count]
+        types, last = batch.types[row, words], end[:count]
+        total = int(last[-1]) if count else 0
+        starts = vocabulary.starts[types]
+        where = np.repeat(starts - (last - lengths[types]), lengths[types]) + np.arange(total)
+        ids[place, : total + 2] = [opening, *vocabulary.pieces[where], closing]
+        attention[place, : total + 2] = 1
+        pauses[place, last], turns[place, last] = batch.pauses[row, words], batch.turns[row, words]
+        places[place, last] = True
+        at.append(first[place] + np.arange(count))
+    return [ids, attention, pauses, turns], places, np.concatenate(at)

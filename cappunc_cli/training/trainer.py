@@ -92,33 +92,30 @@ def loss_of(
 ) -> tuple[Tensor, Tensor]:
     """Weighted cross-entropies (all marks, case) over the words of a batch.
 
-    What a word is to be is what stands in the text. A `teacher` has its say in the windows that are not told whose
-    style is wanted: its own is the one that the model is to write without being told.
+    What a word is to be is what stands in the text, blended with what the `teacher` says of it.
     """
-    untold = np.flatnonzero(batch.styles == 0)
-    taught = teacher.read(batch, untold) if teacher is not None and len(untold) else None
+    taught = teacher.read(batch) if teacher is not None else None
     with halved(device):
         states = network.encode(*tensors(batch, device))
         at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
         case, marks, *around = network.heads(states.flatten(0, 1)[at])
     weights = torch.from_numpy(batch.weights).to(device).flatten()[at]
 
-    def entropy(logits: Tensor, labels: Any, said: Any) -> Tensor:
+    def entropy(logits: Tensor, labels: Any, said: Tensor | None) -> Tensor:
         target = torch.from_numpy(labels).to(device).flatten()[at]
-        if said is not None:
+        if taught is not None and said is not None:
             target = F.one_hot(target, logits.shape[-1]).float()
-            by_teacher = torch.from_numpy(np.isin(np.nonzero(batch.marks != IGNORED)[0], untold)).to(device)
-            target[by_teacher] = target[by_teacher].lerp(said, recipe.taught)
+            target[taught.at] = target[taught.at].lerp(said, recipe.taught)
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
-    loss = entropy(marks, batch.marks, taught and taught[1])
+    loss = entropy(marks, batch.marks, taught and taught.marks)
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
         target = torch.from_numpy(known).to(device).flatten(0, 1)[at]
         single = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none").sum(-1)
         loss = loss + (single * weights).sum() / weights.sum()
-    return loss, entropy(case, batch.cases, taught and taught[0]) * recipe.case_weight
+    return loss, entropy(case, batch.cases, taught and taught.case) * recipe.case_weight
 
 
 def rate_at(progress: float, recipe: Recipe) -> float:

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.training.data.dataset import TEACHERS_WORDS, Vocabulary, split
 from cappunc_cli.training.data.windows import IGNORED, Batch
 from cappunc_cli.training.recipe import Recipe
 
@@ -20,7 +21,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 from cappunc_cli.training.export.onnx_graph import build  # noqa: E402
 from cappunc_cli.training.network import JointNetwork, NetworkShape  # noqa: E402
-from cappunc_cli.training.teacher import Teacher  # noqa: E402
+from cappunc_cli.training.teacher import Teacher, TeacherLabels, split_anew  # noqa: E402
 from cappunc_cli.training.trainer import loss_of  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -64,12 +65,12 @@ def recipe(tmp_path: Path, tiny_model: Path) -> Recipe:
 
 
 def batch_of(engine: OnnxEngine) -> Batch:
-    """The rows as training lays them out, padded to the longest."""
+    """The rows as training lays them out, padded to the longest; words are numbered from row to row."""
     texts = [
         engine.encoder.encode(words, pauses, [False] * len(words)) for words, pauses in zip(ROWS, PAUSES, strict=True)
     ]
     shape = len(ROWS), max(len(text.ids) for text in texts) + 2
-    ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+    ids, attention, pauses, turns, types = (np.zeros(shape, np.int64) for _ in range(5))
     labels = np.full(shape, IGNORED, np.int64)
     for row, text in enumerate(texts):
         count = len(text.ids)
@@ -77,8 +78,10 @@ def batch_of(engine: OnnxEngine) -> Batch:
         attention[row, : count + 2] = 1
         last = text.ends[1:]
         pauses[row, last], labels[row, last] = text.pauses, 0
+        types[row, last] = types.max() + 1 + np.arange(len(last))
     around, weights, styles = np.zeros(shape, np.uint8), np.ones(shape, "f4"), np.zeros(len(ids), np.int64)
-    return Batch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles)
+    languages = np.full(len(ids), "en")
+    return Batch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles, types, languages)
 
 
 def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: Recipe) -> None:
@@ -87,23 +90,70 @@ def test_it_says_what_fix_would_say_of_the_same_words(model: Path, recipe: Recip
     for words, pauses in zip(ROWS, PAUSES, strict=True):
         whole = Chunk(0, len(words), 0, len(words))
         said += [rows for _, rows in engine.predict(words, pauses, [False] * len(words), [whole])]
-    case, marks = Teacher(model, recipe, CPU).read(batch_of(engine), np.arange(len(ROWS)))
-    assert np.allclose(np.concatenate([case, marks], 1), np.concatenate(said), atol=1e-5)
-    assert len({int(row.argmax()) for row in marks}) > 1, "a teacher that says the same of every word would pass"
+    taught = Teacher(model, recipe, CPU).read(batch_of(engine))
+    assert taught is not None
+    assert np.allclose(np.concatenate([taught.case, taught.marks], 1), np.concatenate(said), atol=1e-5)
+    assert len({int(row.argmax()) for row in taught.marks}) > 1, "a teacher that says the same of every word would pass"
 
 
-def test_it_reads_only_the_rows_that_are_asked_for(model: Path, recipe: Recipe) -> None:
+def test_it_reads_only_rows_in_its_languages_that_are_not_told_their_corpus(model: Path, recipe: Recipe) -> None:
     teacher, batch = Teacher(model, recipe, CPU), batch_of(OnnxEngine(model, "cpu"))
-    _, whole = teacher.read(batch, np.arange(len(ROWS)))
-    _, some = teacher.read(batch, np.array([0, 2]))
-    kept = np.r_[: len(ROWS[0]), len(ROWS[0]) + len(ROWS[1]) : len(whole)]
-    assert np.allclose(some, whole[kept], atol=1e-5)
+    whole = teacher.read(batch)
+    assert whole is not None
+    assert whole.at.tolist() == list(range(sum(map(len, ROWS))))
+    kept = [*range(len(ROWS[0])), len(whole.at) - 1]
+    for other in ({"styles": np.array([0, 1, 0])}, {"languages": np.array(["en", "sv", "en"])}):
+        some = teacher.read(replace(batch, **other))
+        assert some is not None
+        assert some.at.tolist() == kept
+        assert torch.allclose(some.marks, whole.marks[kept], atol=1e-5)
+    assert teacher.read(replace(batch, styles=np.array([3, 1, 2]))) is None
 
 
-def test_it_teaches_only_what_reads_as_it_does(model: Path, recipe: Recipe, tmp_path: Path) -> None:
+def test_it_reads_the_words_in_its_own_pieces(model: Path, recipe: Recipe, tmp_path: Path) -> None:
+    """The learner's pieces are other ones, and twice as many: what the teacher says of the words stays the same."""
+    batch = batch_of(OnnxEngine(model, "cpu"))
+    whole = Teacher(model, recipe, CPU).read(batch)
+    assert whole is not None
     (other := tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(BadModel, match="the same pieces"):
-        Teacher(model, replace(recipe, tokenizer=other), CPU)
+    recipe = replace(recipe, tokenizer=other)
+    with pytest.raises(BadModel, match="prepare the recipe again"):
+        Teacher(model, recipe, CPU)
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    starts, pieces, frame = split(["", *(word for row in ROWS for word in row)], tokenizer)
+    nothing = np.zeros(len(starts) - 1, np.int8)
+    recipe.arrays().mkdir(parents=True)
+    Vocabulary(nothing, nothing, nothing.view("u1"), starts, pieces, frame).save(recipe.arrays() / TEACHERS_WORDS)
+    wide = {
+        name: np.repeat(value, 2, axis=1) for name in ("ids", "attention", "pauses", "turns", "types", "marks")
+        if (value := getattr(batch, name)) is not None
+    }  # fmt: skip
+    wide["marks"][:, ::2] = IGNORED
+    taught = Teacher(model, recipe, CPU).read(replace(batch, **wide))
+    assert taught is not None
+    assert taught.at.tolist() == whole.at.tolist()
+    assert torch.allclose(taught.marks, whole.marks, atol=1e-5)
+    assert torch.allclose(taught.case, whole.case, atol=1e-5)
+
+
+def test_words_that_its_places_do_not_hold_are_not_taught(model: Path) -> None:
+    batch = batch_of(OnnxEngine(model, "cpu"))
+    lengths = [len(Tokenizer.from_file(str(model / "tokenizer.json")).encode(word).ids) for row in ROWS for word in row]
+    starts = np.append(0, np.cumsum([0, *lengths]))
+    most = 2 + sum(lengths[:3])
+    nothing = np.zeros(len(starts) - 1, np.int8)
+    words = Vocabulary(nothing, nothing, nothing.view("u1"), starts, np.arange(starts[-1]), np.array([1, 2]))
+    (ids, attention, _, _), places, at = split_anew(batch, np.arange(len(ROWS)), words, most)
+    assert ids.shape[1] == most
+    assert at[:3].tolist() == [0, 1, 2]
+    assert 3 not in at
+    assert len(ROWS[0]) in at, "the next row begins anew"
+    assert places.sum() == len(at)
+    assert (ids[0, 1 : most - 1] == np.arange(most - 2)).all()
+    assert (attention.sum(1) <= most).all()
+
+
+def test_it_teaches_only_what_reads_the_same_pauses(model: Path, recipe: Recipe) -> None:
     with pytest.raises(BadModel, match="the same pauses"):
         Teacher(model, replace(recipe, pause_bins_ms=(100, 300)), CPU)
 
@@ -115,11 +165,14 @@ class Itself:
         self.network = network
 
     @torch.no_grad()
-    def read(self, batch: Batch, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    def read(self, batch: Batch) -> TeacherLabels:
+        rows = np.flatnonzero(batch.styles == 0)
         given = (torch.from_numpy(a[rows]) for a in (batch.ids, batch.attention, batch.pauses, batch.turns))
         case, marks = self.network(*given)
-        at = torch.from_numpy(batch.marks[rows] != IGNORED)
-        return case[at].softmax(-1), marks[at].softmax(-1)
+        known = batch.marks != IGNORED
+        at = np.isin(np.nonzero(known)[0], rows).nonzero()[0]
+        where = torch.from_numpy(known[rows])
+        return TeacherLabels(torch.from_numpy(at), case[where].softmax(-1), marks[where].softmax(-1))
 
 
 def slopes(tiny_model: Path, recipe: Recipe, styles: list[int]) -> tuple[float, dict[float, float]]:

@@ -8,6 +8,7 @@ type numbers with pauses and turn ends beside it, and a window is a few numpy lo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,8 @@ UNKNOWN_PAUSE = -1
 # A mark that stands alone belongs to the word before it: `it was — well`.
 _DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
 GLUE = "\ue000"
+#: The Vocabulary of a teacher, where prepared arrays have one: the same words in its own pieces.
+TEACHERS_WORDS = "teacher.npz"
 
 
 class Types(dict[str, int]):
@@ -141,16 +144,22 @@ def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, li
         cases[number] = case_number[label.case]
         marks[number] = MARK_CLASSES.index(label.mark)
         around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.paired)
+    starts, pieces, frame = split(bares, tokenizer)
+    return Vocabulary(cases, marks, around, starts, pieces, frame), bares
+
+
+def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]:
+    """`starts`, `pieces` and `frame` of a Vocabulary.
+
+    Raises BadModel for a tokenizer without pieces that open and close a window.
+    """
     frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
     starts, pieces = [0], []
     for start in range(0, len(bares), 50_000):
         for encoding in tokenizer.encode_batch(bares[start : start + 50_000], add_special_tokens=False):
             pieces.extend(capped(encoding.ids))
             starts.append(len(pieces))
-    vocabulary = Vocabulary(
-        cases, marks, around, np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
-    )
-    return vocabulary, bares
+    return np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
 
 
 def mixed_case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3) -> list[str]:

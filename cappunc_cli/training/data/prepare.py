@@ -9,6 +9,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,13 @@ from cappunc_cli.languages import language
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.dataset import (
     GLUE,
+    TEACHERS_WORDS,
     TokenStream,
     Types,
     build_vocabulary,
     mixed_case_lexicon,
     read_stream,
+    split,
 )
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import strip
@@ -93,6 +96,10 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
         if name in recipe.corpora:
             counts += np.bincount(kept.types, minlength=len(types))
     vocabulary.save(folder / "vocabulary.npz")
+    if recipe.teacher is not None:
+        # It may split words into other pieces than the model that learns.
+        starts, pieces, frame = split(bares, Tokenizer.from_file(str(recipe.teacher / "tokenizer.json")))
+        replace(vocabulary, starts=starts, pieces=pieces, frame=frame).save(folder / TEACHERS_WORDS)
     (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
     logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")
 

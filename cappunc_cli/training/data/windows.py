@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,8 @@ _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
 class Batch:
     """Arrays (rows, pieces); labels are IGNORED but at a word's last piece.
 
-    `styles` [rows]: 1 + the number of the corpus that a row is from, 0 where that is not told.
+    `styles` [rows]: 1 + the number of the corpus that a row is from, 0 where that is not told. `types` (rows, pieces)
+    numbers the written word at its last piece, `languages` [rows] is that of each row's corpus.
     """
 
     ids: NDArray[np.int64]
@@ -41,6 +43,8 @@ class Batch:
     around: NDArray[np.uint8]
     weights: NDArray[np.float32]
     styles: NDArray[np.int64]
+    types: NDArray[np.int64]
+    languages: NDArray[np.str_]
 
 
 class Windows:
@@ -75,11 +79,12 @@ class Windows:
         """A batch of `recipe.batch` pieces in rows of one length."""
         pieces = int(rng.choice(self.recipe.pieces))
         chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
-        samples = [self._draw(self.names[i], pieces, rng) for i in chosen]
+        names = [self.names[i] for i in chosen]
+        samples = [self._draw(name, pieces, rng) for name in names]
         if not self.recipe.styled:
-            return self.pack(samples, pieces)
+            return self.pack(samples, pieces, names)
         told = rng.random(len(chosen)) < self.recipe.styled
-        return self.pack(samples, pieces, np.where(told, chosen + 1, 0))
+        return self.pack(samples, pieces, names, np.where(told, chosen + 1, 0))
 
     def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:
         """The held-out part of a corpus in windows side by side, without noise."""
@@ -93,7 +98,8 @@ class Windows:
             sample.turns[:] = False
             rows.append(sample)
         for i in range(0, len(rows), 32):
-            batches.append(self.pack(rows[i : i + 32], pieces))
+            some = rows[i : i + 32]
+            batches.append(self.pack(some, pieces, [name] * len(some)))
         return batches
 
     def _draw(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
@@ -135,14 +141,17 @@ class Windows:
         whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
         return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
-    def pack(self, samples: list[WindowSample], pieces: int, styles: NDArray[np.int64] | None = None) -> Batch:
-        """Lay samples out as rows: [CLS] pieces [SEP], padded with zeros; `styles` are not told if there are none."""
+    def pack(
+        self, samples: list[WindowSample], pieces: int, names: Sequence[str], styles: NDArray[np.int64] | None = None
+    ) -> Batch:
+        """Lay samples of the corpora `names` out as rows, padded with zeros; without `styles` none is told."""
         shape = (len(samples), pieces)
-        ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+        ids, attention, pauses, turns, types = (np.zeros(shape, np.int64) for _ in range(5))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
         around, weights = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
         styles = np.zeros(len(samples), np.int64) if styles is None else styles
-        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights, styles)
+        languages = np.array([language_of(name) for name in names])
+        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights, styles, types, languages)
         opening, closing = self.vocabulary.frame
         for row, sample in enumerate(samples):
             lengths = self.lengths[sample.types]
@@ -162,11 +171,17 @@ class Windows:
             batch.marks[row, last] = sample.marks[inside]
             batch.around[row, last] = sample.around[inside]
             batch.weights[row, last] = sample.weights[inside]
+            batch.types[row, last] = sample.types[inside]
         return batch
 
     def bin(self, pauses: Ints) -> NDArray[np.int64]:
         """Pause bins: 0 unknown, else 1 + the bin of the duration."""
         return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.bins, pauses, side="right"))
+
+
+def language_of(corpus: str) -> str:
+    """The language of a corpus by its name: `es/mananeras` is Spanish, a name without a folder English."""
+    return corpus.partition("/")[0] if "/" in corpus else "en"
 
 
 def _silence_by_mark(stream: TokenStream, vocabulary: Vocabulary, stop: int) -> list[Ints]:

@@ -145,7 +145,10 @@ class SoftLabels:
             labels = {name: arrays[name].astype(np.int64) for name in ("cases", "marks")}
             around, styles = np.zeros(whole["ids"].shape, np.uint8), np.zeros(len(whole["ids"]), np.int64)
             weights = arrays["weights"].astype(np.float32)
-            batch = Batch(**whole, **labels, around=around, weights=weights, styles=styles)
+            types, languages = np.zeros_like(whole["ids"]), np.full(len(styles), "en")
+            batch = Batch(
+                **whole, **labels, around=around, weights=weights, styles=styles, types=types, languages=languages
+            )
             return words_of(batch, (arrays["soft_case"].astype(np.float32), arrays["soft_marks"].astype(np.float32)))
 
 

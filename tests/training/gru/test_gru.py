@@ -120,7 +120,9 @@ def batch() -> Batch:
     pauses = np.where(marks == IGNORED, 0, marks + 5)
     weights = np.where(marks == IGNORED, 0, 0.5).astype(np.float32)
     around, styles = np.zeros(ids.shape, np.uint8), np.zeros(len(ids), np.int64)
-    return Batch(ids, (ids > 0).astype(int), pauses, np.zeros_like(ids), cases, marks, around, weights, styles)
+    types, languages = np.zeros_like(ids), np.full(len(ids), "en")
+    turns = np.zeros_like(ids)
+    return Batch(ids, (ids > 0).astype(int), pauses, turns, cases, marks, around, weights, styles, types, languages)
 
 
 def test_windows_become_words() -> None:
