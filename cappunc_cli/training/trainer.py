@@ -108,14 +108,14 @@ def loss_of(
             target[taught.at] = target[taught.at].lerp(said, recipe.taught)
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
-    loss = entropy(marks, batch.marks, taught and taught.marks)
+    loss = entropy(marks, batch.marks, taught.marks if taught else None)
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
         target = torch.from_numpy(known).to(device).flatten(0, 1)[at]
         single = F.binary_cross_entropy_with_logits(around[0].float(), target, reduction="none").sum(-1)
         loss = loss + (single * weights).sum() / weights.sum()
-    return loss, entropy(case, batch.cases, taught and taught.case) * recipe.case_weight
+    return loss, entropy(case, batch.cases, taught.case if taught else None) * recipe.case_weight
 
 
 def rate_at(progress: float, recipe: Recipe) -> float:

@@ -96,9 +96,9 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
         if name in recipe.corpora:
             counts += np.bincount(kept.types, minlength=len(types))
     vocabulary.save(folder / "vocabulary.npz")
-    if recipe.teacher is not None:
-        # It may split words into other pieces than the model that learns.
-        starts, pieces, frame = split(bares, Tokenizer.from_file(str(recipe.teacher / "tokenizer.json")))
+    pieces_of = recipe.teacher / "tokenizer.json" if recipe.teacher is not None else recipe.tokenizer
+    if pieces_of.read_bytes() != recipe.tokenizer.read_bytes():
+        starts, pieces, frame = split(bares, Tokenizer.from_file(str(pieces_of)))
         replace(vocabulary, starts=starts, pieces=pieces, frame=frame).save(folder / TEACHERS_WORDS)
     (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
     logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")

@@ -2,9 +2,8 @@
 
     python -m cappunc_cli.training.gru.gru_trainer models/en-live/train.toml
 
-Windows are those of the joint network (`windows.Windows`). Where the recipe names a folder of `labels`, some steps
-read windows from there instead, which have the flagship's probabilities beside the gold labels (Hinton et al. 2015,
-Distilling the knowledge in a neural network).
+Windows are those of the joint network (`windows.Windows`). Where the recipe names a teacher, it has its say in some of
+the steps.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
 from cappunc_cli.training.gru.gru_network import ENDS, GruSizes, RecurrentNetwork, WordTensors, contradictions
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.teacher import Teacher, TeacherLabels
 from cappunc_cli.training.trainer import LOG_EVERY, SAVE_EVERY, load_windows, rate_at
 from cappunc_cli.transcript.labels import LOWER
 
@@ -44,8 +44,8 @@ class GruRecipe:
     `blocks` are look-aheads that windows are read with, one drawn per step: words see up to so many behind them. A
     word with n of them counts by `ahead[n]`, with more by 1. `rate` is the peak of the learning rate, `word_rate` that
     of the piece vectors; `begin` is a model whose piece vectors they begin as, by their main directions. `penalty` is
-    the price of a sentence end before lower case. `soft` is the share of the flagship's word in the loss where
-    `labels`, a folder, has it, and `labelled` the share of such windows.
+    the price of a sentence end before lower case. `asked` is the share of the steps that ask the recipe's teacher, who
+    counts `taught` there: asking takes longer than learning.
     """
 
     sizes: dict[str, int]
@@ -55,16 +55,13 @@ class GruRecipe:
     word_rate: float
     penalty: float
     begin: Path | None = None
-    labels: Path | None = None
-    soft: float = 0.0
-    labelled: float = 0.0
+    asked: float = 0.0
 
     @classmethod
     def of(cls, recipe: Recipe, project: Path) -> GruRecipe:
         table: dict[str, Any] = dict(recipe.live)
-        for name in ("begin", "labels"):
-            if name in table:
-                table[name] = project / table[name]
+        if "begin" in table:
+            table["begin"] = project / table["begin"]
         for name in ("blocks", "ahead"):
             table[name] = tuple(table[name])
         return cls(**table)
@@ -83,14 +80,8 @@ class WordBatch:
     soft_marks: Tensor | None = None
 
 
-Softened = tuple[NDArray[np.float32], NDArray[np.float32]]
-
-
-def words_of(batch: Batch, soft: Softened | None = None) -> WordBatch:
-    """The words of a batch of windows; what a window's end cuts off is left out.
-
-    `soft` has a teacher's probabilities of case and mark for each labelled word, in the order of the batch.
-    """
+def words_of(batch: Batch, taught: TeacherLabels | None = None) -> WordBatch:
+    """The words of a batch of windows, with what a teacher says of them; what a window's end cuts off is left out."""
     known = batch.marks != IGNORED
     rows, places = np.nonzero(known)
     lengths = known.sum(1)
@@ -121,35 +112,8 @@ def words_of(batch: Batch, soft: Softened | None = None) -> WordBatch:
         laid(batch.cases[known], np.int64),
         laid(batch.marks[known], np.int64),
         laid(batch.weights[known], np.float32),
-        *((laid(part, np.float32) for part in soft) if soft else ()),
+        *((laid(part.cpu().numpy(), np.float32) for part in (taught.case, taught.marks)) if taught else ()),
     )
-
-
-class SoftLabels:
-    """Windows with a teacher's soft labels: the files of a folder, which may grow."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files: list[Path] = []
-        self._looked = 0.0
-
-    def draw(self, rng: np.random.Generator) -> WordBatch | None:
-        """One of the batches; None while there is none."""
-        if time.monotonic() - self._looked > 60 or not self._files:
-            self._looked = time.monotonic()
-            self._files = sorted(path for path in self._folder.glob("*.npz") if not path.name.endswith(".tmp.npz"))
-        if not self._files:
-            return None
-        with np.load(self._files[int(rng.integers(len(self._files)))]) as arrays:
-            whole = {name: arrays[name].astype(np.int64) for name in ("ids", "attention", "pauses", "turns")}
-            labels = {name: arrays[name].astype(np.int64) for name in ("cases", "marks")}
-            around, styles = np.zeros(whole["ids"].shape, np.uint8), np.zeros(len(whole["ids"]), np.int64)
-            weights = arrays["weights"].astype(np.float32)
-            types, languages = np.zeros_like(whole["ids"]), np.full(len(styles), "en")
-            batch = Batch(
-                **whole, **labels, around=around, weights=weights, styles=styles, types=types, languages=languages
-            )
-            return words_of(batch, (arrays["soft_case"].astype(np.float32), arrays["soft_marks"].astype(np.float32)))
 
 
 def counted_by(words: Tensor, lengths: Tensor, block: int, first: int, ahead: tuple[float, ...]) -> Tensor:
@@ -166,7 +130,7 @@ def loss_of(
     case, marks = network(texts.spoken, texts.lengths, block, first)
     words = torch.arange(case.shape[1])
     weights = texts.weights * counted_by(words, texts.lengths, block, first, live.ahead)
-    share = 0.0 if texts.soft_cases is None else live.soft
+    share = 0.0 if texts.soft_cases is None else recipe.taught
 
     def entropy(logits: Tensor, gold: Tensor, soft: Tensor | None) -> Tensor:
         logs = F.log_softmax(logits, -1)
@@ -253,7 +217,7 @@ def train(
     """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
-    labelled = SoftLabels(live.labels) if live.labels else None
+    teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None
     recipe.runs.mkdir(parents=True, exist_ok=True)
     checkpoint = recipe.runs / "checkpoint.pt"
     saved: dict[str, Any] = torch.load(checkpoint) if checkpoint.exists() else {}
@@ -277,8 +241,8 @@ def train(
         while done < recipe.tokens:
             # A generator per step, so that a resumed run sees new windows, and the same ones again.
             rng = np.random.default_rng((recipe.seed, step))
-            texts = labelled.draw(rng) if labelled and rng.random() < live.labelled else None
-            texts = texts or words_of(windows.batch(rng))
+            batch = windows.batch(rng)
+            texts = words_of(batch, teacher.read(batch) if teacher is not None and rng.random() < live.asked else None)
             block = int(rng.choice(live.blocks))
             first = int(rng.integers(1, block + 1))
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)

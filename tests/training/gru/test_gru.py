@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +16,13 @@ from cappunc_cli.training.data.windows import IGNORED, Batch  # noqa: E402
 from cappunc_cli.training.gru.gru_export import build, parity  # noqa: E402
 from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors, contradictions  # noqa: E402
 from cappunc_cli.training.gru.gru_trainer import (  # noqa: E402
-    SoftLabels,
     WordBatch,
     counted_by,
     narrowed,
     truncated,
     words_of,
 )
+from cappunc_cli.training.teacher import TeacherLabels  # noqa: E402
 
 SIZES = GruSizes(30, 5, 7, 6, 9, 4, 3)
 
@@ -126,8 +125,8 @@ def batch() -> Batch:
 
 
 def test_windows_become_words() -> None:
-    soft = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(27, dtype=np.float32).reshape(3, 9)
-    found = words_of(batch(), soft)
+    taught = TeacherLabels(torch.arange(3), torch.arange(12.0).reshape(3, 4), torch.arange(27.0).reshape(3, 9))
+    found = words_of(batch(), taught)
     bounds = found.spoken.offsets.tolist()
     pieces = found.spoken.pieces.tolist()
     assert [pieces[a:b] for a, b in pairwise(bounds)] == [[10, 11], [12], [15], []]
@@ -139,22 +138,6 @@ def test_windows_become_words() -> None:
     assert found.soft_cases is not None
     assert found.soft_cases[1, 0].tolist() == [8, 9, 10, 11]
     assert found.soft_cases[1, 1].tolist() == [0, 0, 0, 0]
-
-
-def test_soft_labels_are_read_from_what_is_finished(tmp_path: Path) -> None:
-    windows = SoftLabels(tmp_path)
-    assert windows.draw(np.random.default_rng(1)) is None
-    whole = batch()
-    names = ("ids", "attention", "pauses", "turns", "cases", "marks", "weights")
-    arrays = {name: getattr(whole, name) for name in names}
-    soft = {"soft_case": np.full((3, 4), 0.25, np.float16), "soft_marks": np.full((3, 9), 1 / 9, np.float16)}
-    np.savez(tmp_path / "000001.npz", **arrays, **soft)
-    (tmp_path / "000002.tmp.npz").write_bytes(b"PK")
-    found = SoftLabels(tmp_path).draw(np.random.default_rng(1))
-    assert found is not None
-    assert found.marks.tolist() == [[1, 0], [2, 0]]
-    assert found.soft_cases is not None
-    assert found.soft_cases[0].tolist() == [[0.25] * 4] * 2
 
 
 def test_words_that_see_little_count_little() -> None:
