@@ -130,6 +130,12 @@ def fix(
     file_memory: Annotated[
         int, typer.Option("--file-memory", min=1, metavar="MB", help="With --ray, what memory files may take.")
     ] = 4096,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port", min=1, max=65535, metavar="PORT", help="With --ray, where Prometheus reads the figures."
+        ),
+    ] = None,
     marks: Marks = None,
     sensitivity: Sensitivity = 0.5,
     style: Style = CommaStyle.STANDARD,
@@ -192,6 +198,8 @@ def fix(
     for option, given in (("--fail-over", fail_over), ("--report", report)):
         if given is not None and not archive:
             raise typer.BadParameter("goes with --ray, or with directories that have URLs", param_hint=option)
+    if metrics_port is not None and not with_ray:
+        raise typer.BadParameter("goes with --ray", param_hint="--metrics-port")
     # An archive's list of a million names is read as it is needed.
     names = list(map(checked_name, files or [])) if archive else names_asked(files, files_from, nul, context)
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
@@ -229,7 +237,7 @@ def fix(
         memory = file_memory << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
-        _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout)
+        _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout, metrics_port)
         return
     found = find_inputs(names, format_name, reporter.error, output)
     if in_place:
@@ -297,7 +305,13 @@ def _is_archive(
 
 
 def _fix_archive(
-    order: ArchiveOrder, reporter: Reporter, ray: bool, address: str | None, engines: int | None, seconds: float
+    order: ArchiveOrder,
+    reporter: Reporter,
+    ray: bool,
+    address: str | None,
+    engines: int | None,
+    seconds: float,
+    metrics_port: int | None,
 ) -> None:
     from cappunc_cli.application.cluster.archive import in_this_process, run_archive
     from cappunc_cli.application.cluster.archive_summary import ArchiveSummary
@@ -306,7 +320,7 @@ def _fix_archive(
         from cappunc_cli.application.cluster.ray_workers import RayOptions, on_ray
 
         gpu = order.request.device.startswith(("cuda", "tensorrt"))
-        workers = on_ray(RayOptions(address, engines, gpu, seconds), reporter)
+        workers = on_ray(RayOptions(address, engines, gpu, seconds, metrics_port), reporter)
     elif (engines or 1) > 1:
         raise typer.BadParameter("several processes write to a local directory; --ray to a URL", param_hint="--jobs")
     else:

@@ -5,6 +5,7 @@
     python tests/benchmarks/archives.py kills --count 20       a worker, the driver, the node are killed at random
     python tests/benchmarks/archives.py hang                   a file that hangs, a file that takes all memory
     python tests/benchmarks/archives.py driver --files 1000000 what the driver alone can do
+    python tests/benchmarks/archives.py driver-ray --files 1000000 the same, through one actor of Ray that does nothing
 
 Each writes its part of tests/benchmarks/results/archives.json. The extra `cluster` is needed, for s3 moto[server] as
 well. The model is the tests' own (8 KB): what is measured is all but the model.
@@ -452,6 +453,8 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
     stages: dict[str, float] = {}
     begun = time.monotonic()
     samples: list[list[float]] = []
+    handing: list[float] = []
+    made = 0
 
     def listed(*_: Any) -> Iterator[Entry]:
         for i in range(files):
@@ -476,7 +479,9 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
     def counted(results: Iterator[BlockResult]) -> Iterator[BlockResult]:
         done = 0
         for result in results:
-            stages.setdefault("planned", round(time.monotonic() - begun, 1))
+            if not done:
+                stages["first_result"] = round(time.monotonic() - begun, 1)
+                handing.append(time.process_time())
             done += result.fixed
             if done // (files // 20) > (done - result.fixed) // (files // 20):
                 samples.append([round(time.monotonic() - begun, 1), done, round(resident(os.getpid()))])
@@ -484,13 +489,24 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
 
     def alone(order: WorkOrder, blocks: Iterator[Any]) -> Iterator[BlockResult]:
         worker = Nothing(order)
-        return counted(worker.run(block) for block in blocks)
+        return (worker.run(block) for block in blocks)
 
     reporter = Reporter(quiet=True)
     ray_workers.RayWorker = Nothing  # type: ignore[assignment, misc]
     archive._below = listed  # type: ignore[assignment]
     on_ray = ray_workers.on_ray(ray_workers.RayOptions(engines=1), reporter)
-    workers = (lambda order, blocks: counted(on_ray(order, blocks))) if ray else alone
+    chosen = on_ray if ray else alone
+
+    def workers(order: WorkOrder, blocks: Iterator[Any]) -> Iterator[BlockResult]:
+        stages["planned"] = round(time.monotonic() - begun, 1)  # Ray is yet to begin
+        return counted(chosen(order, numbered(blocks)))
+
+    def numbered(blocks: Iterator[Any]) -> Iterator[Any]:
+        nonlocal made
+        for block in blocks:
+            made += 1
+            yield block
+
     before = resident(os.getpid())
     with tempfile.TemporaryDirectory() as place:
         Path(place, "in").mkdir()
@@ -500,12 +516,19 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
         archive.run_archive(order, workers, reporter, summary)
     assert summary.fixed == files
     seconds = time.monotonic() - begun
+    handed = seconds - stages["first_result"]
     return {
         "files": files,
+        "blocks": made,
         "workers": "one actor of Ray" if ray else "none",
         "seconds": round(seconds, 1),
         "until": stages,
         "files_per_second": round(files / seconds),
+        "handed_out": {
+            "seconds": round(handed, 1),
+            "files_per_second": round(files / handed),
+            "driver_cpu_seconds": round(time.process_time() - handing[0], 1),
+        },
         "memory_mb_before": round(before),
         "memory_mb": [dict(zip(("seconds", "files", "mb"), sample, strict=True)) for sample in samples],
     }

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from cappunc_cli.application.cluster.archive import Workers
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.errors import CappuncError, install_extra
+from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
 #: Blocks that an actor has at a time: one is read, one restored, one written.
 _TOGETHER = 3
@@ -25,6 +26,8 @@ _TOGETHER = 3
 _LARGE = 8 << 20
 #: Seconds between two looks at what takes too long, and at how many cores there are.
 _LOOK_S, _GROW_S = 1.0, 10.0
+#: What tells Ray to show a cluster the token that it has (RAY_AUTH_TOKEN, ~/.ray/auth_token).
+_AUTH = "RAY_AUTH_MODE"
 #: So often an actor may fail to begin before the run gives up.
 _FALSE_STARTS = 10
 
@@ -35,12 +38,14 @@ class RayOptions:
 
     `address` None is RAY_ADDRESS, or else a Ray of this machine's own; `engines` None is one for each core or GPU that
     there is, also of nodes that come later. `gpu` gives each actor a GPU. `seconds` is how long a file may take.
+    `metrics_port` is where a Ray of this machine's own has its figures for Prometheus, None anywhere.
     """
 
     address: str | None = None
     engines: int | None = None
     gpu: bool = False
     seconds: float = 600.0
+    metrics_port: int | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +62,12 @@ class _Actor:
 
 
 def on_ray(options: RayOptions, reporter: Reporter) -> Workers:
-    """Workers that are actors of Ray, which is started or joined, and left in the end."""
+    """Workers that are actors of Ray, which is started or joined, and left in the end.
+
+    Raises CappuncError where Ray is not installed, and WrongUsage for a port of figures that nobody would serve: now,
+    and not when a million files have been listed.
+    """
+    _check(options)
 
     def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
         if notice := order.request.notice():
@@ -66,37 +76,71 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Workers:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _joined(options, reporter)
             try:
-                yield from _Pool(ray, options, order, reporter).results(blocks)
+                figures = RayFigures()
+                for result in _Pool(ray, options, order, reporter).results(blocks):
+                    if not result.node:  # no worker has counted it
+                        figures.count(result)
+                    yield result
             finally:
                 ray.shutdown()
 
     return work
 
 
-def _joined(options: RayOptions, reporter: Reporter) -> Any:
-    """Ray, connected. Raises CappuncError."""
-    # Before it is loaded: it tells nobody that it runs, and leaves the processors' names alone.
+def _check(options: RayOptions) -> None:
+    # Before Ray is loaded: it tells nobody that it runs, and leaves the processors' names alone.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        import ray
-    except ImportError:
-        raise CappuncError(f"--ray needs the package ray: {install_extra('cluster')}") from None
-    logging.getLogger("ray").setLevel(logging.ERROR)
+    if find_spec("ray") is None:
+        raise CappuncError(f"--ray needs the package ray: {install_extra('cluster')}")
+    if (port := options.metrics_port) is None:
+        return
+    if _address(options) is not None:
+        raise WrongUsage(f"--metrics-port is for a Ray of this machine's own; ray start --metrics-export-port={port}")
+    if not _has_exporter():
+        raise WrongUsage(f"--metrics-port needs Ray's exporter: {install_extra('cluster')}")
+
+
+def _address(options: RayOptions) -> str | None:
+    """The cluster's; None for a Ray of this machine's own."""
     address = options.address or os.environ.get("RAY_ADDRESS")
+    return None if address in ("", "local") else address
+
+
+def _joined(options: RayOptions, reporter: Reporter) -> Any:
+    """Ray, connected. Raises CappuncError."""
+    import ray
+
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    address = _address(options)
     known: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-    if address in (None, "local"):
+    if address is None:
         # What passes through the object store are names and counts.
         known |= {"include_dashboard": False, "object_store_memory": 128 << 20, "address": "local"}
         known |= {"num_cpus": options.engines} if options.engines is not None else {}
+        known |= {"_metrics_export_port": options.metrics_port} if options.metrics_port is not None else {}
     else:
         known["address"] = address
     try:
         ray.init(**known)
     except Exception as error:
-        raise CappuncError(f"no Ray at {address or 'this machine'}: {' '.join(str(error).split())[:200]}") from error
+        # Ray tells itself of its token where it has found the cluster, and not where it was told of it.
+        tokens = (
+            "" if address in (None, "auto") or _AUTH in os.environ else f"; one that asks for a token: {_AUTH}=token"
+        )
+        reason = " ".join(str(error).split())[:200]
+        raise CappuncError(f"no Ray at {address or 'this machine'}: {reason}{tokens}") from error
     reporter.detail(f"Ray {ray.__version__}: {address or 'local'}")
     return ray
+
+
+def _has_exporter() -> bool:
+    """Whether Ray has what its extra `default` brings; without it, it serves no figures."""
+    try:
+        import ray.dashboard.optional_deps  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 class _Pool:
@@ -262,13 +306,12 @@ def _line(error: Exception) -> str:
     return text.removeprefix("cappunc_cli.errors.CappuncError: ")
 
 
-class RayWorker:
-    """What runs in an actor: a worker, the figures that Ray exports, a limit of memory."""
+class RayFigures:
+    """What Ray's exporter tells Prometheus of this process."""
 
-    def __init__(self, order: WorkOrder) -> None:
+    def __init__(self) -> None:
         from ray.util.metrics import Counter
 
-        self._worker = BlockWorker(order)
         self._counts = {
             name: Counter(f"cappunc_{name}", description=about)
             for name, about in (
@@ -277,6 +320,26 @@ class RayWorker:
                 ("refused", "Files that were refused."),
             )
         }
+
+    def count(self, result: BlockResult) -> None:
+        """Add a block."""
+        for name, more in figures_of(result).items():
+            self._counts[name].inc(more)
+
+
+def figures_of(result: BlockResult) -> dict[str, int]:
+    """What a block adds to the figures."""
+    refused = sum(not refusal.passed for refusal in result.refusals)
+    told = {"files": result.fixed, "words": result.words.total(), "refused": refused}
+    return {name: count for name, count in told.items() if count}
+
+
+class RayWorker:
+    """What runs in an actor: a worker, the figures that Ray exports, a limit of memory."""
+
+    def __init__(self, order: WorkOrder) -> None:
+        self._worker = BlockWorker(order)
+        self._figures = RayFigures()
         if order.memory is not None:
             _limit_memory(order.memory)
 
@@ -287,10 +350,7 @@ class RayWorker:
     def run(self, block: FileBlock) -> BlockResult:
         """As `BlockWorker.run`."""
         result = self._worker.run(block)
-        told = {"files": result.fixed, "words": result.words.total(), "refused": len(result.refusals)}
-        for name, count in told.items():
-            if count:
-                self._counts[name].inc(count)
+        self._figures.count(result)
         return result
 
 

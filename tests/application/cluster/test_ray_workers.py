@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cappunc_cli
 from cappunc_cli.application.cluster import ray_workers
-from cappunc_cli.application.cluster.block_worker import BlockResult, WorkOrder
+from cappunc_cli.application.cluster.block_worker import BlockResult, Refusal, WorkOrder
 from cappunc_cli.application.cluster.fix_request import FixRequest
 from cappunc_cli.application.cluster.ray_workers import RayOptions, _Pool
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
@@ -267,11 +272,74 @@ def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> No
     assert ray.begun == 3
 
 
+def test_a_port_for_figures_is_for_the_ray_that_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    ray = ModuleType("ray")
+    ray.__dict__.update(
+        init=lambda **known: asked.update(known), __version__="2.60.0", __spec__=ModuleSpec("ray", None)
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: True)
+    ray_workers._joined(RayOptions(metrics_port=8080), Reporter(quiet=True))
+    assert asked["_metrics_export_port"] == 8080
+    with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
+        ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
+    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: False)
+    with pytest.raises(WrongUsage, match=r"--metrics-port needs Ray's exporter: .*install"):
+        ray_workers.on_ray(RayOptions(metrics_port=8080), Reporter(quiet=True))
+
+
+@pytest.mark.parametrize(
+    ("address", "told"), [("10.0.0.1:6379", True), ("auto", False), (None, False)], ids=["named", "found", "own"]
+)
+def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: str | None, told: bool) -> None:
+    def refused(**_: Any) -> None:
+        raise ConnectionError("Failed to connect\nto Ray")
+
+    ray = ModuleType("ray")
+    ray.__dict__.update(init=refused)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CappuncError, match="Failed to connect to Ray") as raised:
+        ray_workers._joined(RayOptions(address), Reporter(quiet=True))
+    assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
+
+
+def test_what_the_driver_refuses_is_among_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker counts what it has done; of the file that killed it nobody else could tell."""
+    counts: Counter[str] = Counter()
+
+    class Figures(ray_workers.RayFigures):
+        def __init__(self) -> None:
+            pass
+
+        def count(self, result: BlockResult) -> None:
+            counts.update(ray_workers.figures_of(result))
+
+    behaviour, _ = that_has("in/3-2", Died("gone"))
+    ray = FakeRay(behaviour)
+    monkeypatch.setattr(ray, "shutdown", lambda: None, raising=False)
+    monkeypatch.setattr(ray_workers, "_check", lambda _: None)
+    monkeypatch.setattr(ray_workers, "_joined", lambda *_: ray)
+    monkeypatch.setattr(ray_workers, "RayFigures", Figures)
+    order = WorkOrder(FixRequest("en", str(TINY), Options(), "onnx"), TargetStore("out"), "sig", "run")
+    results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
+    assert sum(result.fixed for result in results) == 39
+    assert counts == {"refused": 1}
+
+
+def test_names_of_no_transcripts_are_no_refusals() -> None:
+    refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", passed=True)]
+    result = BlockResult(0, "node", fixed=3, words=Counter(en=40, de=2), refusals=refusals)
+    assert ray_workers.figures_of(result) == {"files": 3, "words": 42, "refused": 1}
+
+
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    order = WorkOrder(FixRequest("en", str(TINY), Options(), "onnx"), TargetStore("out"), "sig", "run")
-    with pytest.raises(CappuncError, match=r"--ray needs the package ray: .* install"):
-        next(ray_workers.on_ray(RayOptions(), Reporter())(order, iter([])))
+    with pytest.raises(CappuncError, match=r"--ray needs the package ray: .*install"):
+        ray_workers.on_ray(RayOptions(), Reporter())
 
 
 @pytest.mark.timeout(900)
@@ -296,3 +364,69 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
         assert (tmp_path / "other" / path.name).read_bytes() == path.read_bytes()
     (refusal,) = map(json.loads, (tmp_path / "other/.cappunc/refused.jsonl").read_text().splitlines())
     assert refusal["path"] == "in/bad.json"
+
+
+#: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
+SLOWLY = """
+import os, sys, time
+from cappunc_cli.application import fixer
+from cappunc_cli.application.cluster import work_plan
+work_plan._FILES_TOGETHER = 4
+true = fixer.Fixer.read
+def read(self, text, name):
+    while name == "z.txt" and not os.path.exists("looked"):
+        time.sleep(0.1)
+    return true(self, text, name)
+fixer.Fixer.read = read
+"""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
+def test_prometheus_reads_the_figures_of_a_run(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("ray")
+    pytest.importorskip("ray.dashboard.optional_deps", reason="Ray without its exporter", exc_type=ImportError)
+    (tmp_path / "in").mkdir()
+    for i in range(23):
+        (tmp_path / f"in/{i}.txt").write_text("hello anna then we went to london\n" * (i + 2))
+    (tmp_path / "in/bad.json").write_text('{"results": [{"alternatives": [{"transcript": "a' + " " * 100)
+    (tmp_path / "in/z.txt").write_text("hello anna\n")  # the shortest is the last, in a block of its own
+    (tmp_path / "sitecustomize.py").write_text(SLOWLY)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    source = Path(cappunc_cli.__file__).parents[1]
+    paths = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{source}",
+        "RAY_worker_niceness": "0",
+        "RAY_metrics_report_interval_ms": "1000",
+    }
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", "-o", "out", "--ray"]
+    command += ["--jobs", "1", "--metrics-port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, env=paths, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wanted = {"files": 23.0, "words": 7.0 * sum(range(2, 25)), "refused": 1.0}
+            deadline = time.monotonic() + 240
+            figures: dict[str, float] = {}
+            while figures != wanted and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.5)
+                figures = scraped(port)
+        finally:
+            (tmp_path / "looked").touch()
+        _, said = process.communicate()
+    assert figures == wanted, said
+    assert "files    24 fixed, 1 refused" in said
+
+
+def scraped(port: int) -> dict[str, float]:
+    """The sums of cappunc's own figures that are there now, over all workers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+    except OSError:
+        return {}
+    found: dict[str, float] = {}
+    for name, value in re.findall(r"^ray_cappunc_(\w+?)_total\{.*\} (\S+)$", text, re.MULTILINE):
+        found[name] = found.get(name, 0.0) + float(value)
+    return found
