@@ -122,6 +122,8 @@ class Fixer:
         self.settings = settings
         self._warn = warn
         self._detail = detail
+        #: Hears which share of a text's words the model has read, where somebody watches one text after the other.
+        self.heard: Callable[[float], None] | None = None
 
     @cached_property
     def model(self) -> Model:
@@ -145,6 +147,11 @@ class Fixer:
         # A silent recording gives an empty file, whatever its format would ask for.
         return formats.read(text, name, self.settings.format if text.strip() else None)
 
+    def counted(self, words: int) -> Callable[[int], None] | None:
+        """What hears how many of so many words the model has read; None where nobody watches."""
+        heard = self.heard
+        return None if heard is None else lambda read: heard(read / max(words, 1))
+
     def restore(
         self, documents: Sequence[Document], progress: Callable[[int], None] | None = None
     ) -> Iterator[list[str]]:
@@ -159,6 +166,7 @@ class Fixer:
                 tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
                 for words in texts
             ]
+        progress = progress or self.counted(sum(map(len, texts)))
         restored = restore_all(texts, self.model, self.settings.options, progress)
         return map(self._with_spaces, documents, restored)
 

@@ -44,6 +44,7 @@ def inspect_files(
     for fixer, some in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
         for job in some:
             try:
+                fixer.heard = tally.begin(job.name)
                 text, encoding = read_text(job.source, job.encoding)
                 document = fixer.read(text, job.file_name)
                 reporter.guessed(job.name, encoding.note)
@@ -52,9 +53,9 @@ def inspect_files(
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
-                tally.done += 1
+                tally.finish(job.name)
                 continue
-            tally.done += 1
+            tally.finish(job.name)
             yield {"file": job.name, "format": document.format, "words": len(document.words), **report}
 
 
@@ -97,7 +98,7 @@ def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
     from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
     words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options)
+    rows = probabilities(words, fixer.model, options, fixer.counted(len(words)))
     return missing_spans(words, rows, lack_of(words, rows, fixer.model, options), fixer)
 
 

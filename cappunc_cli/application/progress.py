@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -147,19 +147,6 @@ class Reporter:
             self._bar.start()
 
 
-@dataclass(slots=True)
-class FileTally:
-    """How many files of a run are done, whether they went well or not."""
-
-    files: int = 0
-    done: int = 0
-
-    def told(self, verb: str = "done", goes_on: bool = False) -> str:
-        """`3 of 7 files done; the same command goes on`"""
-        way = "; the same command goes on" if goes_on else ""
-        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{way}"
-
-
 class Steps:
     """Counts files and shares of files; `show`, if anybody sees it, hears the file in work and how many are done."""
 
@@ -215,6 +202,34 @@ class Steps:
         # What is read is not yet written, and files without words are done unread.
         name = self._name if len(self._name) <= _NAME else f"…{self._name[1 - _NAME :]}"
         self._show(name, max(self._done, self._read))
+
+
+@dataclass(slots=True)
+class FileTally:
+    """How many files of a run are done, whether they went well or not; `steps` shows it."""
+
+    files: int = 0
+    done: int = 0
+    steps: Steps = field(default_factory=Steps)
+    _heard: Callable[[float], None] | None = None
+
+    def begin(self, name: str) -> Callable[[float], None] | None:
+        """A file is begun; gives what hears which share of its words the model has read, where somebody sees it."""
+        self.steps.begin([name])
+        self._heard = self.steps.reading(1)
+        return self._heard
+
+    def finish(self, name: str) -> None:
+        """The file that was begun is done, read or not."""
+        if self._heard is not None:
+            self._heard(1.0)
+        self.done += 1
+        self.steps.done(name)
+
+    def told(self, verb: str = "done", goes_on: bool = False) -> str:
+        """`3 of 7 files done; the same command goes on`"""
+        way = "; the same command goes on" if goes_on else ""
+        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{way}"
 
 
 def on(console: Console) -> Callable[[str], None]:

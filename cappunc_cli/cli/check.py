@@ -99,7 +99,8 @@ def check(
         for told in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
             found.append(told)
             if not as_json:
-                write_lines(span_line(told, entry) for entry in told["stretches"])
+                with reporter.without_bar():
+                    write_lines(span_line(told, entry) for entry in told["stretches"])
     if as_json:
         print_json(found, jobs)
     if reporter.errors or any(told["stretches"] for told in found):
@@ -133,6 +134,7 @@ def _check_captions(
     limits = caption_profile(profile).limits
     reports: list[Report] = []
     for job in jobs:
+        tally.begin(job.name)
         try:
             text, encoding = read_text(job.source, job.encoding)
             reporter.guessed(job.name, encoding.note)
@@ -140,14 +142,16 @@ def _check_captions(
             report = document_report(job.name, read(text, job.file_name, format_name), language(code), limits)
         except (CappuncError, OSError) as error:
             reporter.failure(about(error, job.name), job.is_passed_over(error))
-            tally.done += 1
+            tally.finish(job.name)
             continue
-        tally.done += 1
+        tally.finish(job.name)
         reports.append(report)
         if not as_json:
-            write_lines(fault_line(report, entry) for entry in report["faults"])
+            with reporter.without_bar():
+                write_lines(fault_line(report, entry) for entry in report["faults"])
     if as_json:
-        write_text(rendered(reports, ".json"))
+        with reporter.without_bar():
+            write_text(rendered(reports, ".json"))
     if file is not None:
         write_atomic(Path(file), rendered(reports, Path(file).suffix.lower()).encode("utf-8", "surrogateescape"))
     reporter.info(f"{profile}: {summary(reports)}")

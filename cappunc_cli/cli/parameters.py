@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import FileTally, Reporter, Steps
 from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
 from cappunc_cli.application.storage.name_lists import names_in
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
@@ -272,7 +272,11 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
-    """The tally of so many files that Ctrl-C tells of: `stopped: 3 of 7 files done`."""
+    """The tally of so many files, with a bar on a terminal; Ctrl-C tells of it: `stopped: 3 of 7 files done`."""
     tally = FileTally(files)
-    with stoppable(reporter, lambda: tally.told(verb)):
+    with (
+        stoppable(reporter, lambda: tally.told(verb)),
+        reporter.progress(files) if files else nullcontext(Steps()) as steps,
+    ):
+        tally.steps = steps
         yield tally

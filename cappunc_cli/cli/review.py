@@ -162,10 +162,12 @@ def review(
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
                 found.append(report)
-            elif as_csv:
-                write_text(_table(_row(report, entry) for entry in _entries(report)))
-            else:
-                write_lines(_line(report, entry) for entry in _entries(report))
+                continue
+            with reporter.without_bar():
+                if as_csv:
+                    write_text(_table(_row(report, entry) for entry in _entries(report)))
+                else:
+                    write_lines(_line(report, entry) for entry in _entries(report))
     if as_json:
         print_json(found, jobs)
     terms.tell(reporter)
@@ -253,10 +255,13 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
         except (CappuncError, OSError) as error:
             raise about(error, compare) from error
     session = ReviewSession(job, fixer, below, other)
-    try:
-        found = session.report(alone=html is not None)
-    except (CappuncError, OSError) as error:
-        raise about(error, job.name) from error
+    with tallied(reporter, 1, "reviewed") as tally:
+        fixer.heard = tally.begin(job.name)
+        try:
+            found = session.report(alone=html is not None)
+        except (CappuncError, OSError) as error:
+            raise about(error, job.name) from error
+        fixer.heard = None
     if html is not None:
         data = page_bytes(found)
         if html == PIPE:
@@ -282,7 +287,7 @@ def _places(document: Document, fixer: Fixer, below: float, most: int | None) ->
     from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
     words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options)
+    rows = probabilities(words, fixer.model, options, fixer.counted(len(words)))
     lack = lack_of(words, rows, fixer.model, options)
     found = find_low_confidence(words, rows, fixer.model, options, lack, below)
     if most is not None:

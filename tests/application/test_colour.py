@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from test_cli import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.application import diff
 from cappunc_cli.application.colour import diff_lines, is_coloured, plain
+from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.application.storage.files import escaped_lines
+from cappunc_cli.cli import main
 
 
 class Terminal(io.StringIO):
@@ -83,3 +87,53 @@ def test_the_bar_has_a_name_and_numbers(tmp_path: Path, tiny_model: Path) -> Non
     first = next(frame for frame in re.split("[\r\n]+", text) if "…nger-than-its-place.srt" in frame)
     assert " 0 of 1 " in first
     assert "left:" in first
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("captions", "--rewrap", "-o", "out"),
+        ("convert", "--to", "vtt", "-o", "out"),
+        ("convert", "--to", "txt", "-o", "-"),
+        ("check",),
+        ("check", "--captions", "netflix"),
+        ("check", "--captions", "netflix", "--json"),
+        ("review",),
+        ("review", "--csv"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.usefixtures("coloured")
+def test_other_commands_have_the_bar_too(command: tuple[str, ...], tmp_path: Path, tiny_model: Path) -> None:
+    """With the name and the number of each file, before what is told of it; what is told has its lines for itself."""
+    named = "in" if "-o" not in command or command[-1] == "out" else "in/one.srt"
+    (tmp_path / "in").mkdir()
+    for name in ("one.srt", "two.srt"):
+        talk(tmp_path / "in", name, SRT)
+    _, shown = on_a_terminal(command[0], "--model", tiny_model, *command[1:], named, cwd=tmp_path)
+    text = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", shown)
+    bars = [line for line in re.split("[\r\n]+", text) if "left:" in line]
+    files = 2 if named == "in" else 1
+    for done, name in ((0, "one"), (files, "two" if files == 2 else "one")):
+        assert any(f"in/{name}.srt" in bar and f" {done} of {files} " in bar for bar in bars), bars
+    assert all(re.search(r" \d of \d +\d+% .*left: +[-\d]", bar) for bar in bars)
+    assert re.search(r"^\S+\s+(\S+/\S+)?\s*[━╸╺ ]+\s*\d of", bars[0])
+
+
+@pytest.mark.usefixtures("coloured")
+def test_a_bar_moves_while_one_long_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(tmp_path, "long.txt", "hello cat then we went to london " * 2000 + "\n")
+    for command, options in ((("check",), ()), (("review",), ()), (("convert",), ("--to", "md", "-o", "-"))):
+        shown: list[float] = []
+        steps = Steps(lambda _, done, shown=shown: shown.append(done))  # type: ignore[misc]
+        monkeypatch.setattr(Reporter, "progress", lambda *_, steps=steps: nullcontext(steps))
+        arguments = [*command, "--model", str(tiny_model), "--device", "cpu", *options, str(tmp_path / "long.txt")]
+        monkeypatch.setattr(sys, "argv", ["cappunc", *arguments])
+        with pytest.raises(SystemExit):
+            main()
+        capsys.readouterr()
+        assert shown == sorted(shown)
+        assert shown[-1] == 1.0
+        assert len({at for at in shown if 0 < at < 1}) > 5

@@ -62,12 +62,13 @@ def make_files(
         maker = maker_of(fixer, own)
         for job in some:
             try:
+                fixer.heard = tally.begin(job.name)
                 _make(job, fixer, maker, known, force, reporter)
             except (BadModel, BrokenPipeError):
                 raise
             except (CappuncError, OSError) as error:
                 reporter.failure(about(error, job.name), job.is_passed_over(error))
-            tally.done += 1
+            tally.finish(job.name)
     known.tell(reporter)
 
 
@@ -81,7 +82,8 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
     data, told = maker.make(document, job.name, encoding)
     if job.target is None:
-        write_stdout(data)
+        with reporter.without_bar():
+            write_stdout(data)
         reporter.info(f"{job.name}: {told}")
         return
     write_result(job.target, data)

@@ -37,7 +37,7 @@ def page_data(
     model, options = fixer.model, fixer.settings.options
     parted = with_paragraphs(words, model, options)
     if rows is None:
-        rows = probabilities(parted, model, options)
+        rows = probabilities(parted, model, options, fixer.counted(len(parted)))
     lack = lack_of(parted, rows, model, options)
     doubts = find_low_confidence(parted, rows, model, options, lack, below)
     sure = found["sure"]
