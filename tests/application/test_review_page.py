@@ -365,6 +365,90 @@ def test_the_page_fits_and_what_can_be_pressed_has_a_name(browser: Any, server: 
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def heard(browser: Any) -> list[dict[str, Any]]:
+    """What a screen reader is given, in its order: role, name, the text above, and properties such as pressed."""
+    browser.execute_cdp_cmd("Accessibility.enable", {})
+    nodes = {node["nodeId"]: node for node in browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]}
+    found: list[dict[str, Any]] = []
+
+    def walk(node: dict[str, Any], above: tuple[str, ...]) -> None:
+        if not node["ignored"]:
+            role, name = (str(node.get(key, {}).get("value", "")) for key in ("role", "name"))
+            properties = {own["name"]: own["value"].get("value") for own in node.get("properties", [])}
+            found.append({"role": role, "name": name.strip(), "above": above, **properties})
+            above = (*above, f"{role} {name}".strip())
+        for child in node.get("childIds", []):
+            if child in nodes:
+                walk(nodes[child], above)
+
+    walk(next(node for node in nodes.values() if "parentId" not in node), ())
+    return found
+
+
+def spoken(found: list[dict[str, Any]], within: str) -> str:
+    return " ".join(node["name"] for node in found if node["role"] == "StaticText" and within in node["above"])
+
+
+def test_a_screen_reader_reads_the_text_and_finds_what_can_be_done(browser: Any, server: ReviewServer) -> None:
+    browser.get(server.address)
+    keys(browser, "ARROW_RIGHT")
+    found = heard(browser)
+    has = {(node["role"], node["name"]) for node in found}
+    places = {("banner", ""), ("main", "Transcript"), ("complementary", "Word and plots"), ("region", "Time line")}
+    assert places <= has
+    buttons = {"Keys", "Write…", "Doubt before", "Right as it is", "Next doubt", "Play from here", "Undo", "Redo"}
+    marks = {"no mark", "comma", "period", "question mark", "exclamation mark", "colon", "semicolon"}
+    assert {("button", name) for name in buttons | marks} <= has
+    assert ("heading", "talk.srt") in has
+    assert ("link", "To the text") in has
+    named = {"button", "link", "heading", "image", "img", "dialog", "group", "region", "textbox", "slider"}
+    assert [node for node in found if node["role"] in named and not node["name"]] == []
+    # The whole film, its words in their order, under the times that it is spoken at.
+    said = [word for word in spoken(found, "main Transcript").split() if word.lower().startswith("wort")]
+    here = next(node for node in found if node.get("focused") and node["role"] == "button")
+    at = int(browser.execute_script("return document.activeElement.id.slice(1)"))
+    words = film()[0]
+    assert said == words
+    assert here["name"].startswith(f"{words[at]}: ")
+    assert any(node["role"] == "heading" and node["name"] == "00:00" for node in found)
+
+
+def test_a_screen_reader_is_told_of_each_decision(browser: Any, server: ReviewServer) -> None:
+    def told() -> str:
+        found = heard(browser)
+        status = next(node for node in found if node["role"] == "status")
+        assert status["live"] == "polite"
+        assert status["atomic"]
+        return spoken(found, "status")
+
+    browser.get(server.address)
+    keys(browser, *["ARROW_LEFT"] * 50, "ARROW_RIGHT", "?")
+    assert told() == "wort1?: question mark"
+    pressed = {node["name"] for node in heard(browser) if node.get("pressed") == "true" and node["role"] == "button"}
+    assert "question mark" in pressed
+    keys(browser, "u")
+    assert told() == "Undone: wort1 wort2"
+    keys(browser, "r")
+    assert told() == "Done again: wort1? Wort2"
+    keys(browser, "c")
+    assert told() == "Wort1?"
+    keys(browser, "h")
+    until(browser, "document.getElementById('keys').open")
+    assert any(node["role"] == "dialog" and node["name"] == "Keys" and node.get("modal") for node in heard(browser))
+    browser.execute_script("document.getElementById('keys').close()")
+
+
+def test_a_screen_reader_meets_no_empty_heading(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
+    """Text without times and speakers has none to say above its paragraphs."""
+    (tmp_path / "talk.txt").write_text("Hello cat.\n" * 40, "utf-8")
+    page = tmp_path / "page.html"
+    assert command("review", "--model", tiny_model, tmp_path / "talk.txt", "--html", page).exit_code == 0
+    browser.get(page.as_uri())
+    found = heard(browser)
+    assert [node["name"] for node in found if node["role"] == "heading" and "main Transcript" in node["above"]] == []
+    assert spoken(found, "main Transcript").split() == ["Hello", "cat."] * 40
+
+
 def test_sound_plays_from_a_word(browser: Any, server: ReviewServer, tmp_path: Path) -> None:
     with wave.open(str(tmp_path / "talk.wav"), "wb") as sound:
         sound.setparams((1, 1, 8000, 0, "NONE", ""))

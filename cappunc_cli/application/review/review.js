@@ -167,7 +167,9 @@
       const time = starts[from] === null ? "" : `<time>${clock(starts[from])}</time>`;
       const words = [];
       for (let i = from; i < to; i++) words.push(word(i));
-      html.push(`<section class="para${other ? " two" : ""}"><h2>${said}${time}</h2><p>${words.join(" ")}</p>` +
+      // Without either the column stays, and no heading of nothing is read out.
+      const head = said || time ? `<h2>${said}${time}</h2>` : "<span></span>";
+      html.push(`<section class="para${other ? " two" : ""}">${head}<p>${words.join(" ")}</p>` +
         `${other ? theirs(from, to) : ""}</section>`);
     }
     $("text").innerHTML = html.join("") || "<p>There are no words in this file.</p>";
@@ -304,7 +306,7 @@
     for (const i of move.looked) if (add) seen.add(i); else seen.delete(i);
     for (const i of [...move.words.map(([i]) => i), ...move.looked]) refresh(i);
     progress(); saveSoon(); go(move.at);
-    say(add ? "Done again" : "Undone");
+    say(`${add ? "Done again" : "Undone"}: ${(move.words.length ? move.words.map(([i]) => i) : move.looked).map((i) => shown(label(i))).join(" ")}`);
   };
   const undo = () => step(past, future, false), redo = () => step(future, past, true);
   // A sentence that ends here begins with the next word, and the other way round.
@@ -336,7 +338,7 @@
     apply(marked(i, next), [i]);
     say(`Taken: ${shown(label(i))}`);
   };
-  const right = () => { if (doubts.has(here) || differs(here)) { apply([], [here]); say("Right as it is"); move(1); } };
+  const right = () => { if (doubts.has(here) || differs(here)) { apply([], [here]); say(`Right as it is: ${shown(label(here))}`); move(1); } };
   const move = (way) => {
     const next = way > 0 ? stops.find((i) => i > here) : stops.findLast((i) => i < here);
     if (next === undefined) say(way > 0 ? "No more doubts below" : "No more doubts above"); else go(next);
