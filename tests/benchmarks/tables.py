@@ -402,6 +402,26 @@ def diacritics(report: dict[str, Any]) -> str:
     )
 
 
+def drawn_pauses(report: dict[str, Any]) -> str:
+    """F1 of the marks, and of capitals, by what is known of the pauses."""
+    rows = []
+    for name, found in report["rows"].items():
+        row = [name]
+        for key in ("micro", "case"):
+            row += [
+                f"{100 * found[how][key]:.1f}" if key in found[how] else "–" for how in ("hidden", "shown", "shuffled")
+            ]
+        rows.append(row)
+    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
+    return (
+        "F1 in per cent over `, . ?` and of capitals, without pauses, with them, and with the same ones shuffled within "
+        "the text:\n\n"
+        + table(["text", "none", "pauses", "shuffled", "case: none", "pauses", "shuffled"], rows)
+        + f"\nModels {models}; from [drawn_pauses.json](../tests/benchmarks/results/drawn_pauses.json), "
+        + f"`{report['command']}`.\n"
+    )
+
+
 def ngrams(report: dict[str, Any]) -> str:
     """F1 of the shipped trigram model of a language and of a larger one of the same texts."""
     first, second = report["models"].values()
@@ -442,6 +462,7 @@ PARTS = {
     "chunks": {"chunks.json": chunks},
     "diacritics": {"diacritics.json": diacritics},
     "ngrams": {"ngrams.json": ngrams},
+    "pauses": {"drawn_pauses.json": drawn_pauses},
 }
 #: Generated part -> its page.
 PLACES = {
@@ -456,6 +477,7 @@ PLACES = {
     "chunks": "docs/systems.md",
     "diacritics": "docs/systems.md",
     "ngrams": "docs/systems.md",
+    "pauses": "docs/systems.md",
 }
 
 

@@ -1,0 +1,112 @@
+"""What pauses tell the models of other languages: drawn ones where no timed speech is at hand, real ones in French.
+
+    python tests/benchmarks/drawn_pauses.py --data ../shared/data > tests/benchmarks/results/drawn_pauses.json
+
+Every word of a text gets a pause that a speaker of English made behind the same mark, on a clock that no training has
+seen (earnings21, Speechmatics). That is optimistic: a speaker of these languages need not pause as these do, and a
+pause that was drawn by the mark tells the mark and nothing else. Beside it stand the same pauses shuffled within the
+text, which tell nothing, and none. The French recording has times of its own; its sentences begin in lower case, so
+that its capitals are not scored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measuring import head
+
+from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.restoration.model.registry import ModelConfig, find_model_for
+from cappunc_cli.training.score import evaluate
+from cappunc_cli.transcript.labels import strip
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Word
+
+#: Whose pauses are drawn: no model has learnt from these times.
+CLOCK = "timed/earnings21_speechmatics.jsonl.xz"
+SPOKEN = "timed/rhapsodie_fr.jsonl.xz"
+SETS = {
+    "es congreso_parlamint": "es/eval/congreso_parlamint.txt.xz",
+    "es mananeras": "es/eval/mananeras.txt.xz",
+    "eu argia_bhtc": "eu/eval/argia_bhtc.txt.xz",
+    "eu ted": "eu/eval/ted.txt.xz",
+}
+#: How a set is read: options of `cappunc eval`.
+READINGS = {"hidden": ["--no-pauses"], "shown": [], "shuffled": ["--shuffle-pauses"]}
+#: A word of speech, in seconds.
+_WORD = 0.3
+
+Pools = dict[str, list[int]]
+
+
+def pools_of(words: Sequence[Word]) -> Pools:
+    """The known pauses (ms) behind the words of each mark."""
+    found: Pools = defaultdict(list)
+    for word, pause in zip(words, pauses(words), strict=True):
+        if pause is not None:
+            found[strip(word.text)[1].mark].append(pause)
+    return found
+
+
+def spoken(texts: Sequence[str], pools: Pools, rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Words as (text, start, end) in seconds, with a pause that somebody made behind the same mark."""
+    clock, found = 0.0, []
+    for text in texts:
+        pool = pools.get(strip(text)[1].mark) or pools[""]
+        found.append((text, round(clock, 3), round(clock + _WORD, 3)))
+        clock += _WORD + pool[rng.integers(len(pool))] / 1000
+    return found
+
+
+def scores(directory: Path, reference: Path, lang: str, keys: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Figures of a timed text by how its pauses are read."""
+    return {
+        name: {key: found[key] for key in keys}
+        for name, options in READINGS.items()
+        for found in [evaluate(directory, Path("/"), str(reference.resolve()), ["--lang", lang, *options])]
+    }
+
+
+def main() -> None:
+    """Write the json to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="where the texts lie")
+    parser.add_argument("--words", type=int, default=20_000, help="of each text")
+    arguments = parser.parse_args()
+    pools: Pools = defaultdict(list)
+    for source in sources([arguments.data / CLOCK], None, None):
+        for mark, pool in pools_of(source.words).items():
+            pools[mark] += pool
+    rows: dict[str, Any] = {}
+    models: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, reference in SETS.items():
+            lang = name[:2]
+            directory = find_model_for(lang)
+            texts = [word.text for source in sources([arguments.data / reference], None, None) for word in source.words]
+            words = spoken(texts[: arguments.words], pools, np.random.default_rng(1))
+            timed = Path(folder) / f"{name.replace(' ', '_')}.jsonl.xz"
+            with lzma.open(timed, "wt", encoding="utf-8") as file:
+                print(json.dumps({"id": name, "lang": lang, "words": words}, ensure_ascii=False), file=file)
+            rows[name] = {"words": len(words)} | scores(directory, timed, lang, ("micro", "case"))
+            models[directory.name] = ModelConfig.load(directory).files["model.onnx"][:12]
+            print(name, rows[name], file=sys.stderr)
+        directory = find_model_for("fr")
+        real = scores(directory, arguments.data / SPOKEN, "fr", ("micro",))
+        rows["fr rhapsodie, its own times"] = real
+        models[directory.name] = ModelConfig.load(directory).files["model.onnx"][:12]
+    report = {**head(arguments.data), "clock": CLOCK, "models": models, "rows": rows}
+    print(json.dumps(report, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
