@@ -414,7 +414,7 @@ def drawn_pauses(report: dict[str, Any]) -> str:
         rows.append(row)
     models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
     return (
-        "F1 in per cent over `, . ?` and of capitals, without pauses, with them, and with the same ones shuffled within "
+        "F1 in per cent over `, . ?` and of capitals, without pauses, with them, and with them shuffled within "
         "the text:\n\n"
         + table(["text", "none", "pauses", "shuffled", "case: none", "pauses", "shuffled"], rows)
         + f"\nModels {models}; from [drawn_pauses.json](../tests/benchmarks/results/drawn_pauses.json), "
