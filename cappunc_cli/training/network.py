@@ -37,6 +37,7 @@ class NetworkShape:
     millions of words to find out that a mark depends on the next word, a convolution is born with it.
     `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
     add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
+    With `crf` the marks of a text are a linear chain, whose transitions are learnt with the rest.
     `styles` counts the house styles that training tells apart (style 0, "not told", is no row); a model that is used
     has settled on one (`settle`).
     """
@@ -56,6 +57,7 @@ class NetworkShape:
     eps: float = 1e-12
     buckets: int = 0
     styles: int = 0
+    crf: bool = False
 
 
 class Block(nn.Module):
@@ -116,6 +118,7 @@ class JointNetwork(nn.Module):
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
+        self.crf = nn.Parameter(torch.zeros(shape.marks, shape.marks)) if shape.crf else None
         for table in (self.pauses, self.turns, *([self.styles] if self.styles is not None else [])):
             nn.init.zeros_(table.weight)
 

@@ -31,7 +31,9 @@ class Recipe:
     `tuned` (what was chosen on which texts).
     `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
     letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
-    see what the case head says. `averaged` is the share of the weights in `start` in those that are exported.
+    see what the case head says, without `contextual` it sees nothing else. `crf` is the share of the likelihood of the
+    whole sequence of marks (`mark_chain`) in the loss of the marks; the rest is word by word. `averaged` is the share
+    of the weights in `start` in those that are exported.
     `teacher` is the directory of a larger model, whose word counts `taught` in what each word is to be, the text's the
     rest.
     `styled` is the share of the windows that tell the network which corpus they are from, so that it learns the house
@@ -68,7 +70,7 @@ class Recipe:
     similar: float = 0.0
     synthetic: float = 0.0
     clocks: tuple[str, ...] = ()
-    network: dict[str, int] = field(default_factory=dict)
+    network: dict[str, Any] = field(default_factory=dict)
     vocabulary: int = 0
     around: tuple[str, ...] = ()
     transfer: dict[str, Path] = field(default_factory=dict)
@@ -76,6 +78,8 @@ class Recipe:
     prepared: Path | None = None
     fresh: tuple[str, ...] = ()
     soft_case: bool = True
+    contextual: bool = True
+    crf: float = 0.0
     averaged: float = 0.0
     word_bits: int = 8
     teacher: Path | None = None

@@ -36,6 +36,7 @@ from cappunc_cli.training.data.dataset import PAIRED_MARKS, UNKNOWN_PAUSE, Token
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
+from cappunc_cli.training.mark_chain import side_by_side, surprise
 from cappunc_cli.training.network import (
     NEIGHBOURS,
     JointNetwork,
@@ -109,6 +110,11 @@ def loss_of(
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
     loss = entropy(marks, batch.marks, taught.marks if taught else None)
+    if network.crf is not None:
+        lengths = torch.from_numpy((batch.marks != IGNORED).sum(1))
+        gold = torch.from_numpy(batch.marks[batch.marks != IGNORED]).to(device)
+        laid = side_by_side(marks.float(), lengths), side_by_side(gold, lengths)
+        loss = loss.lerp(surprise(*laid, lengths.to(device), network.crf), recipe.crf)
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
@@ -177,7 +183,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
     stored = stored_shape(start) if start is not None and not old else None
     shape = _shape(recipe, old[0] if old else None, stored)
-    network = JointNetwork(replace(shape, styles=len(recipe.corpora) if recipe.styled else 0))
+    styles = len(recipe.corpora) if recipe.styled else 0
+    network = JointNetwork(replace(shape, styles=styles, crf=recipe.crf > 0))
     anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
@@ -195,6 +202,10 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
         network.load_state_dict(anew, strict=False)
     if not recipe.soft_case:
         network.soft_case.weight.requires_grad_(False).zero_()
+    if not recipe.contextual:
+        only_soft_case = torch.arange(network.mark_in.in_features) >= network.shape.width
+        network.mark_in.weight.data *= only_soft_case
+        network.mark_in.weight.register_hook(lambda slope: slope * only_soft_case.to(slope.device))
     return network
 
 
@@ -217,8 +228,8 @@ def transplant(network: JointNetwork, shape: NetworkShape, state: dict[str, Tens
     How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
     the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
     """
-    if replace(network.shape, styles=0) == shape:
-        network.load_state_dict(state, strict=network.styles is None)
+    if replace(network.shape, styles=0, crf=False) == shape:
+        network.load_state_dict(state, strict=network.styles is None and network.crf is None)
         return
     initialise(network)
     own = network.state_dict()

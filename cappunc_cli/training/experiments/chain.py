@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from cappunc_cli import __version__
 from cappunc_cli.restoration.decoding.viterbi import viterbi
@@ -24,6 +23,7 @@ from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import results
 from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
+from cappunc_cli.training.mark_chain import surprise
 from cappunc_cli.training.recipe import Recipe
 
 logger = logging.getLogger(__name__)
@@ -41,23 +41,15 @@ def fit(texts: list[HeldoutText]) -> NDArray[np.float32]:
         scores.append(text.scores[:whole].reshape(-1, _SEQUENCE, text.scores.shape[1]))
         gold.append(text.gold[:whole].reshape(-1, _SEQUENCE))
     emissions, labels = torch.from_numpy(np.concatenate(scores)), torch.from_numpy(np.concatenate(gold))
+    lengths = torch.full((len(labels),), _SEQUENCE)
     transitions = torch.zeros(emissions.shape[2], emissions.shape[2], requires_grad=True)
     optimiser = torch.optim.Adam([transitions], lr=0.05)
     for _ in range(_STEPS):
         optimiser.zero_grad()
-        loss = _surprise(emissions, labels, transitions) + 1e-4 * transitions.square().sum()
+        loss = surprise(emissions, labels, lengths, transitions) + 1e-4 * transitions.square().sum()
         loss.backward()
         optimiser.step()
     return transitions.detach().numpy()
-
-
-def _surprise(emissions: Tensor, labels: Tensor, transitions: Tensor) -> Tensor:
-    """Mean negative log-likelihood per word of `labels` [B, T] under `emissions` [B, T, marks]."""
-    path = emissions.gather(2, labels[..., None]).sum((1, 2)) + transitions[labels[:, :-1], labels[:, 1:]].sum(1)
-    alpha = emissions[:, 0]
-    for t in range(1, emissions.shape[1]):
-        alpha = torch.logsumexp(alpha[:, :, None] + transitions, 1) + emissions[:, t]
-    return (torch.logsumexp(alpha, 1) - path).mean() / emissions.shape[1]
 
 
 def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> float:

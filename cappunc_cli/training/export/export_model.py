@@ -133,6 +133,9 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
             for name in (*files, "tokenizer.json", "lexicon.txt")
         },
     }
+    if network.crf is not None:
+        free = [0.0] * network.shape.marks
+        config["crf"] = {"transitions": network.crf.tolist(), "start": free, "end": free}
     results.write(directory / "config.json", config)
 
 

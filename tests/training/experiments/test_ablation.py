@@ -209,3 +209,19 @@ def test_the_english_rows_are_fields_of_the_recipe() -> None:
     for name in table.get("decodings", {}):
         assert set(rows[name].chain) <= rows[name].recipe.corpora.keys()
         assert bool(rows[name].chain) != bool(rows[name].options)
+
+
+def test_transitions_learnt_with_the_network_are_those_that_decode(table: Path, tmp_path: Path) -> None:
+    from cappunc_cli.restoration.model.config import ModelConfig
+    from cappunc_cli.training.export.export_model import export
+    from cappunc_cli.training.trainer import CHECKPOINT, train
+
+    recipe = Recipe.load(table.with_name("train.toml"), {"tokens": 1280, "crf": 0.5})
+    train(recipe, torch.device("cpu"))
+    learnt = torch.load(recipe.runs / CHECKPOINT)["network"]["crf"]
+    assert learnt.abs().max() > 1e-3
+    (directory := tmp_path / "exported").mkdir()
+    export(recipe, directory, "float32")
+    crf = ModelConfig.load(directory).crf
+    assert crf is not None
+    assert torch.allclose(torch.tensor(crf.transitions, dtype=torch.float32), learnt, atol=1e-6)
