@@ -3,12 +3,12 @@
     python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml               every row
     python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml "no errors"   one of them, scored anew
 
-The table changes the train.toml beside it: by `base` for all rows, then each of `rows` by what it says. Every row
-trains a network of its own below runs/ablation, on the arrays that were prepared for the recipe; a run that was stopped
-goes on. Each of `decodings` trains nothing: it is the network of the first row under `options` of `cappunc eval`, or
-with transitions between the marks (chain.py) fitted to the held-out ends of the corpora of `chain`. All are scored in
-float32. Figures go to ablation.json after each row; what stands there is kept as long as its recipe stays. The card
-shows them.
+The table (each `*ablation.toml`) changes the train.toml beside it: by `base` for all rows, then each of `rows` by what it
+says. Every row trains a network of its own below runs/ablation, on the arrays that were prepared for the recipe; a run
+that was stopped goes on. Each of `decodings` trains nothing: it is the network of the first row under `options` of
+`cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out ends of the corpora of `chain`.
+All are scored in float32, on `sets` and on the ends of the corpora in `heldout` that no row has read. Figures go to a
+.json of the table's name after each row; what stands there is kept as long as its recipe stays. The card shows them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ import torch
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import results
-from cappunc_cli.training.data.heldout import texts_of
+from cappunc_cli.training.data.heldout import heldout_words, texts_of
 from cappunc_cli.training.experiments import chain
 from cappunc_cli.training.experiments.study import by_row, drawn
 from cappunc_cli.training.export.export_model import export
@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 #: Fields of a recipe that its training does not read, or that say only where things are.
 _UNREAD = {"name", "data", "runs", "prepared", "tokenizer", "start", "decoding", "evaluation", "card"}
+#: The column of the held-out ends.
+HELDOUT = "held-out ends"
 _SHOWN = {"micro": "Micro-F1 over `, . ?`", "all.micro": "Micro-F1 over all marks", "case": "F1 of capitals"}
 
 
@@ -53,6 +55,23 @@ class AblationRow:
     recipe: Recipe
     options: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldoutSet:
+    """The last `words` (never more than the held-out share) of each of some `corpora`, read with `options` of eval."""
+
+    corpora: list[str]
+    words: int
+    options: list[str] = field(default_factory=list)
+
+    def score(self, row: AblationRow, directory: Path, folder: Path) -> dict[str, Any]:
+        """Figures of a model on all of them as one text."""
+        ends = [heldout_words(row.recipe, name, self.words) for name in self.corpora]
+        text = folder / "heldout.txt"
+        text.write_text("\n\n".join(" ".join(word.text for word in end) for end in ends) + "\n", "utf-8")
+        found = evaluate(directory, folder, text.name, [*self.options, *row.options])
+        return found | {"command": found["command"].replace(f"$DATA/{text.name}", "HELDOUT")}
 
 
 def rows_of(toml: Path) -> dict[str, AblationRow]:
@@ -78,26 +97,28 @@ def training_of(recipe: Recipe) -> str:
     A field at its default says nothing, so that a field added to recipes leaves the runs of older ones as they are.
     """
     said: dict[str, Any] = {"start": recipe.start.name if recipe.start else ""}
-    for field in fields(recipe):
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        value = getattr(recipe, field.name)
-        if field.name not in _UNREAD and value != default:
-            said[field.name] = value
+    for known in fields(recipe):
+        default = known.default if known.default_factory is MISSING else known.default_factory()
+        value = getattr(recipe, known.name)
+        if known.name not in _UNREAD and value != default:
+            said[known.name] = value
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
 
 def ablate(toml: Path, only: Iterable[str]) -> None:
-    """Run the rows of an ablation.toml (all, or those named) and write ablation.json after each."""
+    """Run the rows of an ablation.toml (all, or those named) and write its .json after each."""
     rows, only, written = rows_of(toml), list(only), toml.with_suffix(".json")
     if unknown := [name for name in only if name not in rows]:
         raise SystemExit(f"{toml}: no row {unknown[0]!r}; there are: {', '.join(rows)}")
-    sets = tomllib.loads(toml.read_text("utf-8"))["sets"]
+    table = tomllib.loads(toml.read_text("utf-8"))
     found = _standing(written, rows)
     for name, row in rows.items():
         if (only and name not in only) or (name in found and not only):
             continue
         logger.info("%s: %s", name, row.recipe.runs)
-        found[name] = _measured(row, sets)
+        found[name] = _measured(
+            row, table.get("sets", {}), HeldoutSet(**table["heldout"]) if "heldout" in table else None
+        )
         shown = ", ".join(f"{part} {figures['micro']:.4f}" for part, figures in found[name]["sets"].items())
         logger.info("%s: %s", name, shown)
         report = {
@@ -122,8 +143,8 @@ def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
     return stand
 
 
-def _measured(row: AblationRow, sets: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Train a row as far as it is not yet, and score it on the `sets`."""
+def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: HeldoutSet | None) -> dict[str, Any]:
+    """Train a row as far as it is not yet, and score it on the `sets` and the held-out ends."""
     train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +158,8 @@ def _measured(row: AblationRow, sets: Mapping[str, list[str]]) -> dict[str, Any]
             name: evaluate(directory, row.recipe.data, reference, [*more, *row.options])
             for name, (reference, *more) in sets.items()
         }
+        if heldout is not None:
+            figures[HELDOUT] = heldout.score(row, directory, Path(folder))
     return {
         "changed": row.changed,
         "training": training_of(row.recipe),
@@ -157,10 +180,17 @@ def _add_chain(row: AblationRow, directory: Path) -> None:
     results.write(path, json.loads(path.read_text("utf-8")) | {"crf": crf})
 
 
-def page(directory: Path) -> str:
-    """The rows of a model's ablation.json as tables, one for each figure."""
-    table = tomllib.loads((directory / "ablation.toml").read_text("utf-8"))
-    report = json.loads((directory / "ablation.json").read_text("utf-8"))
+def pages(directory: Path) -> str:
+    """The page of every ablation of a model that was run."""
+    return "\n".join(
+        page(toml) for toml in sorted(directory.glob("*ablation.toml")) if toml.with_suffix(".json").exists()
+    )
+
+
+def page(toml: Path) -> str:
+    """The rows of an ablation as tables, one for each figure, under its `title`."""
+    table = tomllib.loads(toml.read_text("utf-8"))
+    report = json.loads(toml.with_suffix(".json").read_text("utf-8"))
     rows = report["rows"]
     pieces = next(iter(rows.values()))["pieces"]
     minutes = sorted(row["minutes"] for row in rows.values())
@@ -169,14 +199,15 @@ def page(directory: Path) -> str:
     lines = {title: by_row(sets, figure) for figure, title in _SHOWN.items()}
     decoded = sum(name in rows for name in table.get("decodings", {}))
     last = f"The last {decoded} are the first one's network, decoded otherwise.\n" if decoded else ""
+    begun = Path(table["base"]["start"]).name or table.get("from", "nothing")
     tables = "\n".join(f"{title}:\n\n{drawn(those)}\n" for title, those in lines.items() if len(those[0]) > 1)
     return f"""
-## What each choice of the training is worth
+## {table.get("title", "What each choice of the training is worth")}
 
 Every row is a short run of its own with one thing changed: {pieces:,} pieces from
-{Path(table["base"]["start"]).name or "nothing"}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
+{begun}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
 {table.get("about", "").strip()}
-{last}All are scored in float32. ablation.toml says what a row changes, ablation.json has the commands. In per cent,
+{last}All are scored in float32. {toml.name} says what a row changes, {toml.stem}.json has the commands. In per cent,
 with the difference to the first row. `{report["command"]}`
 
 {tables}"""

@@ -120,10 +120,10 @@ def twins(directory: Path) -> str:
 
 
 def studies(directory: Path) -> str:
-    """Pages on what each part is worth: the studies, a chain over the marks (chain.json), and ablation.json."""
+    """Pages on what each part is worth: the studies, a chain over the marks (chain.json), and the ablations."""
     return "\n".join(
         page(directory)
-        for name, page in (("*study", study.pages), ("chain", _chain), ("ablation", ablation.page))
+        for name, page in (("*study", study.pages), ("chain", _chain), ("*ablation", ablation.pages))
         if any(directory.glob(f"{name}.json"))
     )
 

@@ -68,6 +68,9 @@ tokens = 384
 decoding = { bias = {} }
 [sets]
 "text" = ["t.txt"]
+[heldout]
+corpora = ["t"]
+words = 50
 [rows]
 "all parts" = {}
 "heads side by side" = { soft_case = false }
@@ -106,6 +109,10 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
     assert whole["sets"]["text"]["words"]["reference"] == chained["sets"]["text"]["words"]["reference"] > 100
     assert whole["sets"]["text"]["command"] == "cappunc eval --model all-parts --ref $DATA/t.txt --json"
 
+    ends = [row["sets"][ablation.HELDOUT] for row in (whole, chained)]
+    assert ends[0]["words"]["reference"] == ends[1]["words"]["reference"] == 50
+    assert ends[0]["command"] == "cappunc eval --model all-parts --ref HELDOUT --json"
+
     runs = table.parents[2] / "runs" / "ablation"
     assert {path.name.rpartition("-")[0] for path in runs.iterdir()} == {"all-parts", "heads-side-by-side"}
     weights = {
@@ -115,7 +122,7 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
     assert weights["all-parts"].abs().sum() > 0
     assert weights["heads-side-by-side"].abs().sum() == 0
 
-    page = ablation.page(table.parent)
+    page = ablation.page(table)
     assert "384 pieces from\nnothing, 0 to 0 minutes on " in page
     assert "It is a small one.\nThe last 1 are the first one's network" in page
     assert page.count("| heads side by side |") == 3, "marks, all marks, capitals"
@@ -128,7 +135,7 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
     # Another seed for all: nothing that stood there is comparable any more.
     table.write_text(ABLATION.replace("tokens = 384", "tokens = 384\nseed = 2"), "utf-8")
     trained: list[str] = []
-    monkeypatch.setattr(ablation, "_measured", lambda row, _: trained.append(row.recipe.name) or whole)
+    monkeypatch.setattr(ablation, "_measured", lambda row, *_: trained.append(row.recipe.name) or whole)
     ablation.ablate(table, ["heads side by side"])
     assert trained == ["heads-side-by-side"]
     assert list(json.loads(written.read_text("utf-8"))["rows"]) == ["heads side by side"]
@@ -177,7 +184,7 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
     (tmp_path / "ablation.toml").write_text('[base]\nstart = "x/warm.safetensors"\n', "utf-8")
     rows = {"all parts": row(0.6, 0.8, 6.2), "no errors": row(0.59, 0.805, 7.4)}
     results.write(tmp_path / "ablation.json", {"command": "python -m it", "rows": rows})
-    page = ablation.page(tmp_path)
+    page = ablation.page(tmp_path / "ablation.toml")
     assert "1,200,960 pieces from\nwarm.safetensors, 6 to 7 minutes on a machine." in page
     assert "The last" not in page, "nothing is decoded otherwise"
     assert page.splitlines()[-13:] == [
