@@ -116,7 +116,7 @@ class Recipe:
         table["tokenizer"] = project / table["tokenizer"]
         # "" starts from the bare MiniLM-L6.
         table["start"] = project / table["start"] if table["start"] else None
-        table["teacher"] = project / table["teacher"] if "teacher" in table else None
+        table["teacher"] = project / table["teacher"] if table.get("teacher") else None
         table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
         table["pieces"] = tuple(table["pieces"])
         table["clocks"] = tuple(table.get("clocks", ()))
