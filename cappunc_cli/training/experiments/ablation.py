@@ -3,11 +3,11 @@
     python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml               every row
     python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml "no errors"   one of them, scored anew
 
-The table (each `*ablation.toml`) changes the train.toml beside it, or another `recipe`: by `base` for all rows, then each
-of `rows` by what it says. Every row trains a network of its own below runs/ablation, on the arrays that were prepared for
-the recipe; a run that was stopped goes on. Each of `decodings` trains nothing: it is the network of the first row under
-`options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out ends of the corpora
-of `chain`.
+The table (each `*ablation.toml`) changes the train.toml beside it, or another `recipe`: by `base` for all rows, then
+each of `rows` by what it says. Every row trains a network of its own below runs/ablation, on the arrays that were
+prepared for the recipe; a run that was stopped goes on. Each of `decodings` trains nothing: it is the network of the
+first row under `options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out
+ends of the corpora of `chain`.
 All are scored in float32, on `sets` and on the ends of the corpora in `heldout` that no row has read. Figures go to a
 .json of the table's name after each row; what stands there is kept as long as its recipe stays. The card shows them.
 """
