@@ -182,7 +182,8 @@ def test_plain_words_and_the_ends_of_turns() -> None:
     with server() as (address, _):
         found = asyncio.run(plain(address))
     assert [strip(word)[0] for word in found.split()] == ["hello", "anna", "and", "then", "why"]
-    assert found.count("\n") == 2
+    assert found.count("\n\n") == 1
+    assert found.endswith("!\n")
 
 
 def test_the_other_engine_too_and_no_word_waits_longer_than_it_may() -> None:

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cappunc_cli
-from cappunc_cli.application.live.live_text import LiveOutput, PlainWord
+from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainWord
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.live import _CONTEXT, LOOK_AHEAD, LiveRestorer
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
@@ -283,7 +283,25 @@ def _errors(process: subprocess.Popen[bytes]) -> bytes:
 def test_plain_text() -> None:
     found = run("\ufeffhello anna and\r\nthen we\n went\nhome\n\nwhy is nato\there")
     assert (found.returncode, found.stderr) == (0, b"")
-    assert found.stdout.decode() == "Hello Anna, and then we went home.\nWhy is NATO here.\n"
+    assert found.stdout.decode() == "Hello Anna, and then we went home.\n\nWhy is NATO here.\n"
+
+
+def test_each_sentence_has_a_line() -> None:
+    """As soon as it can be read: the line of one that goes on ends with nothing."""
+    texts = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
+
+    class Told:
+        def feed(self, word: Word) -> list[str]:
+            return [texts[word.text]]
+
+        def end(self) -> list[str]:
+            return []
+
+    wrote: list[str] = []
+    output = LiveOutput(cast("LiveRestorer", Told()), None, wrote.append)
+    for piece in LiveInput(print).pieces(b"one two three\nfour five\n\nsix "):
+        output.take(piece)
+    assert wrote == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
 
 
 @pytest.mark.parametrize("data", ["", " \n\n"])

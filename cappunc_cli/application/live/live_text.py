@@ -7,11 +7,12 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
@@ -62,6 +63,8 @@ class LiveOutput:
         self._due: deque[float] = deque()
         #: Until when the last word was said, by its own clock, and how far that lags behind ours at most (ms).
         self._said: int | None = None
+        #: Whether the last word that is written ends a sentence: of plain text each has a line.
+        self._ended = False
         self._lag = float("-inf")
 
     def take(self, piece: LivePiece) -> None:
@@ -128,10 +131,18 @@ class LiveOutput:
         while self._waiting and len(self._texts) >= (count := len(self._waiting[0].words)):
             piece, own = self._waiting.popleft(), self._texts[:count]
             if self._cues is None:
-                self._write(piece.written(own))
+                self._write(self._lined(piece, own).written(own))
             elif done := self._cues.add(piece.words, own, self._came[:count]):
                 self._write(done)
             del self._texts[:count], self._came[:count]
+
+    def _lined(self, piece: LivePiece, texts: Sequence[str]) -> LivePiece:
+        """The piece; a word of plain text on a new line where a sentence has ended before it."""
+        if not isinstance(piece, PlainWord):
+            return piece
+        begins, mark = self._ended, cached_strip(texts[-1])[1].mark
+        self._ended = bool(mark) and mark in TERMINAL
+        return replace(piece, before="\n") if begins and piece.before == " " else piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +213,6 @@ class LiveInput:
                 continue
             turns = self._breaks > 1 and self._words > 0
             self._turn += turns
-            before = "\n" if turns else " " if self._words else ""
+            before = "\n\n" if turns else " " if self._words else ""
             self._words, self._breaks = self._words + 1, 0
             yield PlainWord(before, Word(token, turn=self._turn))
