@@ -189,10 +189,13 @@ def test_every_installed_model_is_whole(directory: Path) -> None:
 
 def test_a_language_with_two_models_has_a_best_and_a_fast_one() -> None:
     names = {path.name for path in installed()}
-    if not {"en", "en-fast", "multi"} <= names:
+    if not {"en", "en-fast", "multi", "multi-fast"} <= names:
         pytest.skip("the shipped models are not here")
     assert find_model_for("en").name == "en"
     assert find_model_for("en", fast=True).name == "en-fast"
-    assert find_model_for("es", fast=True).name == "multi", "a language without a fast model has its only one"
-    sizes = {name: (find_model(name) / "model.onnx").stat().st_size for name in ("en", "en-fast")}
+    assert find_model_for("es").name == "multi"
+    assert find_model_for("es", fast=True).name == "multi-fast"
+    assert find_model_for("fr", fast=True).name == "multi", "a language without a fast model has its only one"
+    sizes = {name: (find_model(name) / "model.onnx").stat().st_size for name in ("en", "en-fast", "multi", "multi-fast")}
     assert sizes["en-fast"] * 3 < sizes["en"] < 95_000_000
+    assert sizes["multi-fast"] * 2 < sizes["multi"] < 45_000_000
