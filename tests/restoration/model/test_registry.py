@@ -196,6 +196,7 @@ def test_a_language_with_two_models_has_a_best_and_a_fast_one() -> None:
     assert find_model_for("es").name == "multi"
     assert find_model_for("es", fast=True).name == "multi-fast"
     assert find_model_for("fr", fast=True).name == "multi", "a language without a fast model has its only one"
-    sizes = {name: (find_model(name) / "model.onnx").stat().st_size for name in ("en", "en-fast", "multi", "multi-fast")}
+    named = ("en", "en-fast", "multi", "multi-fast")
+    sizes = {name: (find_model(name) / "model.onnx").stat().st_size for name in named}
     assert sizes["en-fast"] * 3 < sizes["en"] < 95_000_000
     assert sizes["multi-fast"] * 2 < sizes["multi"] < 45_000_000
