@@ -23,6 +23,7 @@ from cappunc_cli.cli.parameters import (
     code_of,
     languages_beginning,
     models_beginning,
+    page_of,
     path_of,
     tallied,
 )
@@ -122,8 +123,10 @@ def eval_(
     csv: Annotated[bool, typer.Option("--csv", help="Print the scores as CSV.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the scores as a Markdown table.")] = False,
     html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=path_of, help="Write a page with drawings and every error in its context."),
+        str | None,
+        typer.Option(
+            metavar="PAGE.html", parser=page_of, help="Write a page with drawings and every error in its context."
+        ),
     ] = None,
 ) -> None:
     """Score punctuation and case: precision, recall and F1.
@@ -183,7 +186,7 @@ def eval_(
         overlap=overlap,
         min_words_cut=min_words_cut,
         sweep=sweep,
-        html=html,
+        html=None if html is None else Path(html),
         output=output,
     )
     reporter = Reporter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -221,6 +222,13 @@ def path_of(name: str) -> Path:
     if not name:
         raise typer.BadParameter("the name is empty: no such file")
     return Path(name)
+
+
+def page_of(name: str) -> str:
+    """The name of a page to write: `review --html talk.srt` must not write it over the transcript."""
+    if path_of(name).suffix.lower() not in {".html", ".htm"} and name not in {PIPE, os.devnull}:
+        raise typer.BadParameter(f"{name} is no name of a page (.html)")
+    return name
 
 
 def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:

@@ -54,6 +54,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     options_checked,
     or_standard_input,
+    page_of,
     tallied,
 )
 from cappunc_cli.errors import CappuncError
@@ -85,7 +86,9 @@ def review(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of places with a line of names.")] = False,
     html: Annotated[
         str | None,
-        typer.Option("--html", metavar="PAGE.html", help="Write the review of one file as a page; - is stdout."),
+        typer.Option(
+            "--html", metavar="PAGE.html", parser=page_of, help="Write the review of one file as a page; - is stdout."
+        ),
     ] = None,
     open_: Annotated[
         bool, typer.Option("--open", help="Show that page in the browser, and write what is decided there.")

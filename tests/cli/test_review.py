@@ -222,3 +222,21 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     run = cappunc("review", *arguments, "-")
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.decode().startswith("cappunc: ")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [("review", "--html", "talk.srt"), ("eval", "--ref", "gold.txt", "--html", "talk.srt")],
+    ids=lambda call: call[0],
+)
+def test_a_page_is_never_written_over_a_transcript(
+    call: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`review --html talk.srt` leaves no file to review, and the transcript's name for the page's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "talk.srt").write_bytes(before := b"1\n00:00:01,000 --> 00:00:02,000\nhello anna\n")
+    (tmp_path / "gold.txt").write_text("Hello, Anna.\n", "utf-8")
+    run = cappunc(*call)
+    assert run.returncode == 2
+    assert b"talk.srt is no name of a page (.html)" in run.stderr
+    assert (tmp_path / "talk.srt").read_bytes() == before
