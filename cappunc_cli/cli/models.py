@@ -14,6 +14,9 @@ from cappunc_cli.application.colour import FILE, HEADING, Parts
 from cappunc_cli.application.progress import Reporter, escaped
 from cappunc_cli.application.storage.files import write_json, write_lines
 
+#: So many languages of a model are shown; --verbose has all.
+_LANGUAGES = 7
+
 app = typer.Typer(invoke_without_command=True)
 
 
@@ -136,7 +139,7 @@ def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
                 str(model["name"]),
                 str(model["engine"]),
                 f"{int(str(model['bytes'])) / 1e6:.1f}",
-                str(model["error"]) if "error" in model else _joined(model["languages"]),
+                str(model["error"]) if "error" in model else _few(_joined(model["languages"]).split()),
                 "" if value is None else f"{100 * value:.1f}",
                 named,
             )
@@ -168,6 +171,12 @@ def _print(model: dict[str, object]) -> None:
     for title, value in lines:
         typer.echo(escaped(f"  {title if title != before else '':10} {value}"))
         before = title
+
+
+def _few(codes: Sequence[str]) -> str:
+    """As many languages as a line of a screen has room for."""
+    shown = " ".join(codes[:_LANGUAGES])
+    return shown if len(codes) <= _LANGUAGES else f"{shown} +{len(codes) - _LANGUAGES}"
 
 
 def _joined(value: object) -> str:

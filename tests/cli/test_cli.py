@@ -718,6 +718,11 @@ def test_models_are_listed_and_checked(tmp_path: Path, tiny_model: Path, monkeyp
     table = cappunc("models").stdout.decode().splitlines()
     assert [line.split()[0] for line in table] == ["model", *(model["name"] for model in listed)]
     assert all(len(line) <= 80 for line in table)
+    many = {model["name"]: len(model["languages"]) for model in listed if len(model["languages"]) > 7}
+    assert (
+        many.items()
+        == {line.split()[0]: 7 + int(line.split("+")[1].split()[0]) for line in table if "+" in line}.items()
+    )
     scored = next(model for model in listed if model["scores"])
     name, value = next(iter(scored["scores"].items()))
     shown = next(line for line in table if line.split()[0] == scored["name"])
