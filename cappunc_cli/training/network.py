@@ -38,8 +38,8 @@ class NetworkShape:
     `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
     add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
     With `crf` the marks of a text are a linear chain, whose transitions are learnt with the rest.
-    `styles` counts the house styles that training tells apart (style 0, "not told", is no row); a model that is used
-    has settled on one (`settle`).
+    `styles` counts the house styles that training tells apart; a model that is used has settled on a blend of them
+    (`settle`).
     """
 
     vocabulary: int = 30522
@@ -110,7 +110,7 @@ class JointNetwork(nn.Module):
         self.relative = nn.Embedding(shape.buckets, shape.heads) if shape.buckets else None
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
-        self.styles = nn.Embedding(shape.styles + 1, shape.width, padding_idx=0) if shape.styles else None
+        self.styles = nn.Linear(shape.styles, shape.width, bias=False) if shape.styles else None
         self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.case = nn.Linear(shape.width, shape.cases)
@@ -119,13 +119,15 @@ class JointNetwork(nn.Module):
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
         self.crf = nn.Parameter(torch.zeros(shape.marks, shape.marks)) if shape.crf else None
-        for table in (self.pauses, self.turns, *([self.styles] if self.styles is not None else [])):
-            nn.init.zeros_(table.weight)
+        nn.init.zeros_(self.pauses.weight)
+        nn.init.zeros_(self.turns.weight)
+        if self.styles is not None:
+            nn.init.zeros_(self.styles.weight)
 
     def encode(
         self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
     ) -> Tensor:
-        """ids, attention, pauses, turns: (B, T), styles: (B,) -> (B, T, width)."""
+        """ids, attention, pauses, turns: (B, T), shares of the styles: (B, styles) -> (B, T, width)."""
         pieces = self.words(ids)
         if self.widen is not None:
             pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
@@ -158,11 +160,10 @@ class JointNetwork(nn.Module):
         return self.heads(self.encode(ids, attention, pauses, turns, styles))
 
     @torch.no_grad()
-    def settle(self, shares: Mapping[int, float]) -> None:
-        """Take a blend of the styles for good: a style is the same vector at every place, so the places take it in."""
+    def settle(self, shares: Tensor) -> None:
+        """Take a blend, `shares` (styles,), for good: one vector at every place, so the places take it in."""
         if self.styles is not None:
-            for style, share in shares.items():
-                self.places.weight += share * self.styles.weight[style]
+            self.places.weight += self.styles(shares)
             self.styles, self.shape = None, replace(self.shape, styles=0)
 
 

@@ -37,7 +37,9 @@ class Recipe:
     `teacher` is the directory of a larger model, whose word counts `taught` in what each word is to be, the text's the
     rest.
     `styled` is the share of the windows that tell the network which corpus they are from, so that it learns the house
-    style of a corpus apart from the language; `style` is the blend of corpora that the exported model writes like.
+    style of a corpus apart from the language; `style` is the blend of corpora that the exported model writes like, and
+    `settled` the share of the windows that would name their corpus and show its pauses which name that blend instead:
+    the corpora with times are not those of the blend, which would never learn what a pause means there.
     `live` is for a recurrent network (`gru_trainer.GruRecipe`).
     """
 
@@ -86,11 +88,16 @@ class Recipe:
     taught: float = 0.5
     styled: float = 0.0
     style: dict[str, float] = field(default_factory=dict)
+    settled: float = 0.0
     live: dict[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""
         return self.prepared or self.runs / "data"
+
+    def blend(self) -> list[float]:
+        """The share of each corpus in the exported style."""
+        return [self.style.get(name, 0.0) for name in self.corpora]
 
     def texts(self) -> list[str]:
         """The corpora that windows or pauses are drawn from."""

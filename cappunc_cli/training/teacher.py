@@ -57,7 +57,7 @@ class Teacher:
 
     def read(self, batch: Batch) -> TeacherLabels | None:
         """What it says of the rows in its languages that are not told whose style is wanted; None without any."""
-        rows = np.flatnonzero((batch.styles == 0) & np.isin(batch.languages, self._languages))
+        rows = np.flatnonzero(~batch.styles.any(1) & np.isin(batch.languages, self._languages))
         if not len(rows):
             return None
         labelled = batch.marks != IGNORED

@@ -79,7 +79,7 @@ def batch_of(engine: OnnxEngine) -> Batch:
         last = text.ends[1:]
         pauses[row, last], labels[row, last] = text.pauses, 0
         types[row, last] = types.max() + 1 + np.arange(len(last))
-    around, weights, styles = np.zeros(shape, np.uint8), np.ones(shape, "f4"), np.zeros(len(ids), np.int64)
+    around, weights, styles = np.zeros(shape, np.uint8), np.ones(shape, "f4"), np.zeros((len(ids), 1), "f4")
     languages = np.full(len(ids), "en")
     return Batch(ids, attention, pauses, turns, labels, labels.copy(), around, weights, styles, types, languages)
 
@@ -102,12 +102,12 @@ def test_it_reads_only_rows_in_its_languages_that_are_not_told_their_corpus(mode
     assert whole is not None
     assert whole.at.tolist() == list(range(sum(map(len, ROWS))))
     kept = [*range(len(ROWS[0])), len(whole.at) - 1]
-    for other in ({"styles": np.array([0, 1, 0])}, {"languages": np.array(["en", "sv", "en"])}):
+    for other in ({"styles": np.array([[0], [0.5], [0]], "f4")}, {"languages": np.array(["en", "sv", "en"])}):
         some = teacher.read(replace(batch, **other))
         assert some is not None
         assert some.at.tolist() == kept
         assert torch.allclose(some.marks, whole.marks[kept], atol=1e-5)
-    assert teacher.read(replace(batch, styles=np.array([3, 1, 2]))) is None
+    assert teacher.read(replace(batch, styles=np.ones((3, 1), "f4"))) is None
 
 
 def test_it_reads_the_words_in_its_own_pieces(model: Path, recipe: Recipe, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ class Itself:
 
     @torch.no_grad()
     def read(self, batch: Batch) -> TeacherLabels:
-        rows = np.flatnonzero(batch.styles == 0)
+        rows = np.flatnonzero(batch.styles[:, 0] == 0)
         given = (torch.from_numpy(a[rows]) for a in (batch.ids, batch.attention, batch.pauses, batch.turns))
         case, marks = self.network(*given)
         known = batch.marks != IGNORED
@@ -177,7 +177,7 @@ class Itself:
 
 def slopes(tiny_model: Path, recipe: Recipe, styles: list[int]) -> tuple[float, dict[float, float]]:
     """How much there is to learn without a teacher, and from one that says the same, by what it counts (`taught`)."""
-    batch = replace(batch_of(OnnxEngine(tiny_model, "cpu")), styles=np.array(styles))
+    batch = replace(batch_of(OnnxEngine(tiny_model, "cpu")), styles=np.array(styles, "f4")[:, None])
     torch.manual_seed(1)
     shape = NetworkShape(vocabulary=100, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24)
     network = JointNetwork(shape).eval()

@@ -112,16 +112,23 @@ class Encoder:
         unseen = [word for word in dict.fromkeys(words) if word not in known]
         for start in range(0, len(unseen), 10_000):
             some = unseen[start : start + 10_000]
-            # Vocabularies know the typewriter's apostrophe and hyphen (the text keeps its own),
-            # and none knows the lone surrogates that stand for bytes of a broken file.
-            spelled = [word.translate(TYPEWRITER).encode("utf-8", "replace").decode() for word in some]
-            encoded = self._tokenizer.encode_batch_fast(spelled, add_special_tokens=False)
+            encoded = self._tokenizer.encode_batch_fast(list(map(spoken, some)), add_special_tokens=False)
             found = [capped(e.ids) or [self.unknown] for e in encoded]
             known.update(zip(some, range(len(known), len(known) + len(some)), strict=True))
             self._table = np.append(self._table, np.fromiter(chain.from_iterable(found), np.int64))
             ends = self._places[-1] + np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
             self._places = np.append(self._places, ends)
         return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+
+
+def spoken(word: str) -> str:
+    """How a network reads a bare word, in training as later on; the text keeps its own spelling.
+
+    Vocabularies know the typewriter's apostrophe and hyphen, and none knows the lone surrogates that stand for bytes of
+    a broken file. No recogniser writes the hyphen of a word that is cut off (`I- I think`): it would give away a pause.
+    """
+    typed = word.translate(TYPEWRITER)
+    return (typed.rstrip("-") or typed).encode("utf-8", "replace").decode()
 
 
 def capped(ids: list[int]) -> list[int]:

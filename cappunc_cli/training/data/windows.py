@@ -30,7 +30,8 @@ _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
 class Batch:
     """Arrays (rows, pieces); labels are IGNORED but at a word's last piece.
 
-    `styles` [rows]: 1 + the number of the corpus that a row is from, 0 where that is not told. `types` (rows, pieces)
+    `styles` (rows, corpora): the shares of the corpora whose style a row is to have, zeros where that is not told (no
+    column where a recipe tells none). `types` (rows, pieces)
     numbers the written word at its last piece, `languages` [rows] is that of each row's corpus.
     """
 
@@ -42,7 +43,7 @@ class Batch:
     marks: NDArray[np.int64]
     around: NDArray[np.uint8]
     weights: NDArray[np.float32]
-    styles: NDArray[np.int64]
+    styles: NDArray[np.float32]
     types: NDArray[np.int64]
     languages: NDArray[np.str_]
 
@@ -69,6 +70,7 @@ class Windows:
         self.shares = shares / shares.sum()
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
         self.bins = np.array(recipe.pause_bins_ms)
+        self.timed = np.array([(streams[name].pauses != UNKNOWN_PAUSE).any() for name in self.names])
         self.silences = [
             _silence_by_mark(stream, vocabulary, self.train_stops[name])
             for name, stream in streams.items()
@@ -83,8 +85,11 @@ class Windows:
         samples = [self._draw(name, pieces, rng) for name in names]
         if not self.recipe.styled:
             return self.pack(samples, pieces, names)
-        told = rng.random(len(chosen)) < self.recipe.styled
-        return self.pack(samples, pieces, names, np.where(told, chosen + 1, 0))
+        styles = np.eye(len(self.names), dtype=np.float32)[chosen]
+        shown = np.array([(sample.pauses != UNKNOWN_PAUSE).any() for sample in samples])
+        styles[self.timed[chosen] & shown & (rng.random(len(chosen)) < self.recipe.settled)] = self.recipe.blend()
+        styles[rng.random(len(chosen)) >= self.recipe.styled] = 0
+        return self.pack(samples, pieces, names, styles)
 
     def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:
         """The held-out part of a corpus in windows side by side, without noise."""
@@ -142,14 +147,15 @@ class Windows:
         return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
     def pack(
-        self, samples: list[WindowSample], pieces: int, names: Sequence[str], styles: NDArray[np.int64] | None = None
+        self, samples: list[WindowSample], pieces: int, names: Sequence[str], styles: NDArray[np.float32] | None = None
     ) -> Batch:
         """Lay samples of the corpora `names` out as rows, padded with zeros; without `styles` none is told."""
         shape = (len(samples), pieces)
         ids, attention, pauses, turns, types = (np.zeros(shape, np.int64) for _ in range(5))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
         around, weights = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
-        styles = np.zeros(len(samples), np.int64) if styles is None else styles
+        if styles is None:
+            styles = np.zeros((len(samples), len(self.names) if self.recipe.styled else 0), np.float32)
         languages = np.array([language_of(name) for name in names])
         batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights, styles, types, languages)
         opening, closing = self.vocabulary.frame

@@ -101,7 +101,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
     best = recipe.runs / "best.pt"
     saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()
-    network.settle({1 + list(recipe.corpora).index(name): share for name, share in recipe.style.items()})
+    network.settle(torch.tensor(recipe.blend()))
     if recipe.averaged and recipe.start:
         average(network, onnx_weights.read(recipe.start)[1], recipe.averaged)
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

@@ -71,6 +71,12 @@ def test_a_typesetters_hyphen_or_apostrophe_is_read_as_the_typewriters(word: str
     assert ids[0] != ENGINE.encoder.encode(["in"], [None], [False]).ids.tolist()
 
 
+@pytest.mark.parametrize(("cut", "whole"), [("i-", "i"), ("th‑", "th"), ("we--", "we"), ("-", "-"), ("in-", "in")])
+def test_a_word_that_is_cut_off_is_read_as_a_recogniser_would_write_it(cut: str, whole: str) -> None:
+    ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (cut, whole)]
+    assert ids[0] == ids[1]
+
+
 def test_batch_size_does_not_matter() -> None:
     words = [random.Random(2).choice(WORDS) for _ in range(400)]
     chunks = split(400, 12, 4)

@@ -118,7 +118,7 @@ def batch() -> Batch:
     cases = np.where(marks == IGNORED, IGNORED, 3 - marks)
     pauses = np.where(marks == IGNORED, 0, marks + 5)
     weights = np.where(marks == IGNORED, 0, 0.5).astype(np.float32)
-    around, styles = np.zeros(ids.shape, np.uint8), np.zeros(len(ids), np.int64)
+    around, styles = np.zeros(ids.shape, np.uint8), np.zeros((len(ids), 0), np.float32)
     types, languages = np.zeros_like(ids), np.full(len(ids), "en")
     turns = np.zeros_like(ids)
     return Batch(ids, (ids > 0).astype(int), pauses, turns, cases, marks, around, weights, styles, types, languages)
