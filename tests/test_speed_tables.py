@@ -76,6 +76,20 @@ def test_diacritics_are_shares_of_the_words() -> None:
     assert "Models `ro-ngram` (59e56f416bd2); from [diacritics.json]" in page
 
 
+def test_mends_are_rates_of_each_run() -> None:
+    def run(commas: int, model: str, **more: str) -> dict[str, object]:
+        counts = {"all mends": commas + 1, "comma missed": commas, "capital missed": 1, "capital superfluous": 0}
+        return {"model": model, "sets": {name: {"words": 500, **counts} for name in ("podcast", "phone")}, **more}
+
+    page = tables.mends(
+        MACHINE | {"runs": {"before": run(9, "en@eeaae6d2bec4", commit="6e1865b"), "after": run(4, "en@cae99d0ab9a9")}}
+    )
+    assert "| phone | 20.0 | 10.0 |\n| **all** | 20.0 | 10.0 |\n| comma missed | 18.0 | 8.0 |" in page
+    assert "capital missed" in page
+    assert "capital superfluous" not in page
+    assert "before: `en-fast` (eeaae6d2bec4), then called `en`, at commit 6e1865b; after: `en` of an earlier" in page
+
+
 def test_repair_is_a_table_of_the_words_found() -> None:
     scores = {"precision": 0.9608, "recall": 0.5, "f1": 0.3333, "words": 2166}
     report = MACHINE | {

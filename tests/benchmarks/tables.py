@@ -443,6 +443,52 @@ def ngrams(report: dict[str, Any]) -> str:
     )
 
 
+def mends(report: dict[str, Any]) -> str:
+    """What an editor has to mend in each evaluation set with each model, then in all of them by kind."""
+    runs = report["runs"]
+    sets = list(next(iter(runs.values()))["sets"])
+    kinds = [kind for kind in runs["after"]["sets"][sets[0]] if kind not in ("words", "all mends")]
+
+    def row(label: str, kind: str, names: list[str]) -> list[str]:
+        of = {run: [found["sets"][name] for name in names] for run, found in runs.items()}
+        words = sum(one["words"] for one in of["after"])
+        return [label, *(f"{1000 * sum(one[kind] for one in found) / words:.1f}" for found in of.values())]
+
+    rows = [row(name, "all mends", [name]) for name in sets] + [row("**all**", "all mends", sets)]
+    # A kind of which no run has anything to mend is no row.
+    rows += [
+        row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)
+    ]
+    words = ", ".join(f"{name} {runs['after']['sets'][name]['words']:,}" for name in sets)
+    machine = report["hardware"]
+    models = "; ".join(
+        f"{run}: {model_of(*found['model'].split('@'))}"
+        + (f", at commit {found['commit']}" if "commit" in found else "")
+        for run, found in runs.items()
+    )
+    return (
+        table(["per 1,000 words", *runs], rows)
+        + f"\nWords: {words}. {models}. {machine['cpu']}, {machine['cores']} cores; "
+        + f"from [mends.json](../tests/benchmarks/results/mends.json), `{report['command']}`.\n"
+    )
+
+
+def quotes(report: dict[str, Any]) -> str:
+    """Precision and recall of quotations on the evaluation sets that have them."""
+    found = report["evaluation"]
+    rows = [
+        [
+            name,
+            *(str(row[kind]) for kind in ("there", "written", "right")),
+            *(f"{row[of]:.1f}" for of in ("precision", "recall")),
+        ]
+        for name, row in found["sets"].items()
+    ]
+    return table(["set", "pairs", "written", "right", "precision", "recall"], rows) + note(
+        {**found, "model": f"en@{found['model']}"}, "quotes.json"
+    )
+
+
 def _found(found: dict[str, float]) -> str:
     if not round(found["listed"], 3):
         return "–"
@@ -463,6 +509,8 @@ PARTS = {
     "diacritics": {"diacritics.json": diacritics},
     "ngrams": {"ngrams.json": ngrams},
     "pauses": {"drawn_pauses.json": drawn_pauses},
+    "mends": {"mends.json": mends},
+    "quotes": {"quotes.json": quotes},
 }
 #: Generated part -> its page.
 PLACES = {
@@ -478,6 +526,8 @@ PLACES = {
     "diacritics": "docs/systems.md",
     "ngrams": "docs/systems.md",
     "pauses": "docs/systems.md",
+    "mends": "docs/benchmarks.md",
+    "quotes": "docs/benchmarks.md",
 }
 
 
