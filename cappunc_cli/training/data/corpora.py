@@ -10,10 +10,11 @@ import json
 import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unicodedata import normalize
 
+from cappunc_cli.training.data.direct_speech import direct_speech
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.speech_dashes import speech_dashes
 from cappunc_cli.transcript.words import Word, turn_ends
@@ -90,6 +91,13 @@ def paragraphs(path: Path) -> Iterator[list[Turn]]:
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as lines:
         yield from apart(lines)
+
+
+def dialogue(path: Path) -> Iterator[list[Turn]]:
+    """What the persons of a novel say, a turn each."""
+    for document in paragraphs(path):
+        if turns := [Turn(said) for turn in document if (said := direct_speech(turn.text))]:
+            yield turns
 
 
 def apart(lines: Iterable[str]) -> Iterator[list[Turn]]:
@@ -258,4 +266,19 @@ _OTHERS: dict[str, Corpus] = {
     )
 }
 
-CORPORA: dict[str, Corpus] = _ENGLISH | _OTHERS
+#: The dialogue of novels and tales, apart from what is told.
+_DIALOGUE: dict[str, Corpus] = {
+    f"{name}_speech": replace(_OTHERS[name], read=dialogue, dialogue=True)
+    for name in (
+        "es/eltec_spa",
+        "ro/eltec_rom",
+        "vi/novel_obsidian",
+        "fr/eltec_fra",
+        "de/eltec_deu",
+        "it/eltec_ita",
+        "pt/eltec_por",
+        "pl/eltec_pol",
+    )
+}
+
+CORPORA: dict[str, Corpus] = _ENGLISH | _OTHERS | _DIALOGUE
