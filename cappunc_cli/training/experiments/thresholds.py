@@ -1,22 +1,27 @@
 """Thresholds of the marks: what is added to the log-probability of each, so that the held-out ends come out best.
 
     python -m cappunc_cli.training.experiments.thresholds models/en/train.toml
+    python -m cappunc_cli.training.experiments.thresholds models/en/train.toml --mends changelog crd3 whpress sgd
 
-A model that is unsure says "no mark" too often for the F1 of the marks. One number after the other is tried, no mark's
-first, then each mark's; what is found goes, by hand, into `bias` of the recipe's [decoding] table.
+A model that is unsure says "no mark" too often for the F1 of the marks; for an editor, who mends a mark too many as
+one too few (--mends), it may not. One number after the other is tried, no mark's first, then each mark's; what is found
+goes, by hand, into `bias` of the recipe's [decoding] table. Corpora that are named are looked at alone. Both measures
+are shown of whatever is chosen: what is right for the one costs the other something.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cappunc_cli.restoration.decoding.decoder import DASH_COST
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
@@ -29,19 +34,32 @@ _STEP, _REACH = 0.1, 2.5
 _FEWEST = 30
 
 
+Goodness = Callable[[Sequence[HeldoutText], Sequence[str], Mapping[str, float]], float]
+
+
 def goodness(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> float:
     """Mean of the micro-F1 over , . ? and of that over all marks."""
-    added = np.array([bias.get(mark, 0.0) for mark in marks], np.float32)
     folded, every = F1Counter(), F1Counter()
     for text in texts:
-        best = (text.scores + added).argmax(1)
+        best = _best(text, marks, bias)
         folded.add(FOLDED[best], FOLDED[text.gold])
         every.add(best, text.gold)
     return (folded.f1 + every.f1) / 2
 
 
-def search(texts: Sequence[HeldoutText], marks: Sequence[str]) -> dict[str, float]:
-    """The bias, in nats, of no mark and of each mark, zeros left out."""
+def right_marks(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> float:
+    """The share of the words behind which an editor mends nothing: each wrong mark is one mend, whatever it is."""
+    wrong = sum(int((_best(text, marks, bias) != text.gold).sum()) for text in texts)
+    return 1 - wrong / max(sum(len(text.gold) for text in texts), 1)
+
+
+def _best(text: HeldoutText, marks: Sequence[str], bias: Mapping[str, float]) -> NDArray[np.intp]:
+    best: NDArray[np.intp] = (text.scores + np.array([bias.get(mark, 0.0) for mark in marks], np.float32)).argmax(1)
+    return best
+
+
+def search(texts: Sequence[HeldoutText], marks: Sequence[str], measure: Goodness = goodness) -> dict[str, float]:
+    """The bias, in nats, of no mark and of each mark that is best by a measure, zeros left out."""
     written = np.sum([np.bincount(text.gold, minlength=len(marks)) for text in texts], 0)
     tried = np.round(np.arange(-_REACH, _REACH + _STEP / 2, _STEP), 2)
     bias: dict[str, float] = {}
@@ -49,25 +67,65 @@ def search(texts: Sequence[HeldoutText], marks: Sequence[str]) -> dict[str, floa
         if count < _FEWEST:
             continue
         scored = [
-            (goodness(texts, marks, {**bias, mark: float(nats)}), -abs(float(nats)), float(nats)) for nats in tried
+            (measure(texts, marks, {**bias, mark: float(nats)}), -abs(float(nats)), float(nats)) for nats in tried
         ]
         bias[mark] = max(scored)[2]
     return {mark: nats for mark, nats in bias.items() if nats}
 
 
-def main(toml: Path) -> None:
+def questions(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> tuple[float, float]:
+    """Precision and recall of the question mark."""
+    question = marks.index("?")
+    pairs = [(_best(text, marks, bias) == question, text.gold == question) for text in texts]
+    hits, found, wanted = (
+        sum(int(of(*pair).sum()) for pair in pairs) for of in (np.logical_and, lambda a, _: a, lambda _, b: b)
+    )
+    return hits / max(found, 1), hits / max(wanted, 1)
+
+
+def report(texts: Sequence[HeldoutText], marks: Sequence[str], name: str, bias: Mapping[str, float]) -> None:
+    """One line of what a bias is worth."""
+    precision, recall = questions(texts, marks, bias)
+    mended = 1000 * (1 - right_marks(texts, marks, bias))
+    found = json.dumps(bias, ensure_ascii=False)
+    logger.info(
+        "%s: F1 %.4f, marks to mend per 1,000 words %.1f, ? precision %.3f and recall %.3f: %s",
+        name, goodness(texts, marks, bias), mended, precision, recall, found,
+    )  # fmt: skip
+
+
+def main() -> None:
     """Print the bias that one half of the held-out ends likes best, and what it is worth on the other half."""
-    model = load_model(str(toml.parent))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("toml", type=Path, help="the recipe of an exported model beside it")
+    parser.add_argument("corpora", nargs="*", help="corpora of the recipe; all, if none is named")
+    parser.add_argument("--mends", action="store_true", help="the fewest marks to mend in place of the best F1")
+    options = parser.parse_args()
+    model = load_model(str(options.toml.parent))
     bare = replace(model, config=replace(model.config, bias={}))
-    texts = list(texts_of(Recipe.load(toml), bare))
+    recipe = Recipe.load(options.toml)
+    if options.corpora:
+        recipe = replace(recipe, corpora={name: recipe.corpora[name] for name in options.corpora})
+    texts = [_as_decoded(text, model.config.marks) for text in texts_of(recipe, bare)]
+    choose(texts, model.config.marks, model.config.bias, right_marks if options.mends else goodness)
+
+
+def choose(texts: Sequence[HeldoutText], marks: Sequence[str], shipped: Mapping[str, float], measure: Goodness) -> None:
+    """Show the bias of the one half on the other, beside none and the one that is `shipped`, then that of both."""
     ours, others = halves(texts)
-    marks = model.config.marks
-    found = search(ours, marks)
-    logger.info("without %.4f, as it is %.4f", goodness(others, marks, {}), goodness(others, marks, model.config.bias))
-    logger.info("with this %.4f: %s", goodness(others, marks, found), json.dumps(found, ensure_ascii=False))
-    logger.info("on both halves: %s", json.dumps(search(texts, marks), ensure_ascii=False))
+    for name, bias in (("none", {}), ("as it is", shipped), ("of the other half", search(ours, marks, measure))):
+        report(others, marks, name, bias)
+    report(texts, marks, "chosen on both halves", search(texts, marks, measure))
+
+
+def _as_decoded(text: HeldoutText, marks: Sequence[str]) -> HeldoutText:
+    """With what decoding holds against a dash, which no bias should say twice."""
+    scores = text.scores.copy()
+    if "—" in marks:
+        scores[:, marks.index("—")] -= DASH_COST
+    return replace(text, scores=scores)
 
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    main(Path(sys.argv[1]))
+    main()

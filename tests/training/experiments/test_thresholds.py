@@ -39,6 +39,30 @@ def test_a_shy_model_is_encouraged() -> None:
     assert not set(found) & {"!", ":", ";", "—", "…"}, "what is not written says nothing"
 
 
+def test_an_editor_wants_each_mark_right_that_f1_would_rather_have_too_often() -> None:
+    """Where no mark is likelier than a comma, F1 takes the comma all the same; an editor is better off without."""
+    likely = np.log(np.array([[0.6, 0.4], [0.1, 0.9]]))
+    # Of ten places that look like a comma with 0.4 four have one; those that look like one with 0.9 all do.
+    gold = np.array([0] * 6 + [1] * 4 + [1] * 30)
+    scores = np.full((40, len(MARKS)), -20.0, np.float32)
+    scores[:10, :2], scores[10:, :2] = likely
+    texts = [heldout.HeldoutText(scores, gold)]
+    assert thresholds.right_marks(texts, MARKS, {}) == pytest.approx(36 / 40)
+    assert thresholds.right_marks(texts, MARKS, {",": 0.5}) == pytest.approx(34 / 40)
+    assert thresholds.search(texts, MARKS, thresholds.right_marks) == {}
+    assert thresholds.goodness(texts, MARKS, {}) == pytest.approx(2 * 30 / (30 + 34))
+    assert thresholds.goodness(texts, MARKS, {",": 0.5}) == pytest.approx(2 * 34 / (40 + 34))
+
+
+def test_precision_and_recall_of_the_question_mark() -> None:
+    question = MARKS.index("?")
+    gold = np.array([question, question, question, 0, 0])
+    scores = np.zeros((5, len(MARKS)), np.float32)
+    scores[[0, 3], question] = 1
+    texts = [heldout.HeldoutText(scores, gold)]
+    assert thresholds.questions(texts, MARKS, {}) == (1 / 2, 1 / 3)
+
+
 def test_only_the_end_is_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = [f"w{n}." for n in range(1000)]
     (tmp_path / "t.txt.xz").write_bytes(lzma.compress(" ".join([*tokens, "—"]).encode()))
