@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -168,12 +169,12 @@ class Fixer:
             ]
         progress = progress or self.counted(sum(map(len, texts)))
         restored = restore_all(texts, self.model, self.settings.options, progress)
-        return map(self._with_spaces, documents, restored)
+        return map(self._with_spaces, documents, restored) if self._language.spaced else restored
 
     def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
         from cappunc_cli.formats import RUNNING_TEXT
 
-        if not document.words or document.format not in RUNNING_TEXT or not self._language.spaced:
+        if not document.words or document.format not in RUNNING_TEXT:
             return new
         from cappunc_cli.restoration.decoding.mark_spacing import space_marks
 
@@ -210,7 +211,7 @@ class Fixer:
 
         old = document.words.texts
         attach = self.settings.attach
-        with formats.respelling(self.settings.diacritics != "keep"):
+        with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
             output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
             if output != source:
                 formats.verify(document, output)

@@ -84,8 +84,9 @@ class InputText:
     text: str
     encoding: Encoding
     seconds: float
-    #: How the file was just before it was read.
+    #: How the file was just before it was read, if there is a record of that.
     state: State
+    #: What tells whether it is still the same, if it is to be overwritten.
     digest: bytes
 
 
@@ -173,10 +174,12 @@ def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputT
     try:
         if job.target is not None and mode != "in-place":
             refuse_overwriting(job, job.target, mode, manifest=manifest)
-        state = None if is_url(job.source) or is_pipe(job.source) else state_of(Path(job.source))
+        recorded = manifest is not None and not is_url(job.source) and not is_pipe(job.source)
+        state = state_of(Path(job.source)) if recorded else None
         data = read_bytes(job.source)
         text, encoding = decode(data, job.encoding)
-        return InputText(job, text, encoding, time.perf_counter() - begun, state, digest_of(data))
+        digest = digest_of(data) if mode == "in-place" else b""
+        return InputText(job, text, encoding, time.perf_counter() - begun, state, digest)
     except Exception as error:
         return failed(job, error)
 

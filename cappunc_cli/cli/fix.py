@@ -204,6 +204,7 @@ def fix(
     names = list(map(checked_name, files or [])) if archive else names_asked(files, files_from, nul, context)
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.terms import Glossary
 
     options = Options(
         marks=marks,
@@ -214,7 +215,7 @@ def fix(
         overlap=overlap,
         min_words_cut=min_words_cut,
         pauses=pauses,
-        glossary=load_glossaries(glossary),
+        glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
     if archive:
         from cappunc_cli.application.cluster.archive import ArchiveOrder

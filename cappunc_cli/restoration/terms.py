@@ -78,8 +78,6 @@ class Glossary:
         word that they share is written as in the first. A term does not go on behind a mark
         that ends a sentence.
         """
-        if not self.terms:
-            return
         keys = [_key(word) for word in bare]
         said: tuple[str, ...] = ()
         end = 0

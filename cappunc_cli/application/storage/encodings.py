@@ -187,21 +187,17 @@ def _sniff(data: bytes) -> Encoding:
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return Encoding(codec, bom)
-    if data.isascii():
-        return _shifted(data) or _without_mark(data)
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
-        return _without_mark(data)
+    ascii_alone = data.isascii()
+    if ascii_alone and (shifted := _shifted(data)):
+        return shifted
+    proper = ascii_alone or _decodes(data, "utf-8")
     if b"\0" in data:
         wide = _without_mark(data)
-        if wide.codec == "utf-8":
+        if wide.codec == "utf-8" and not proper:
             raise BadInput("is no text file")
         return wide
-    if _mostly_utf8(data):
-        return Encoding()
+    if proper or _mostly_utf8(data):
+        return UTF_8
     return _declared(data) or _guessed(data)
 
 
@@ -227,7 +223,7 @@ def _shifted(data: bytes) -> Encoding | None:
                     return Encoding(codec)
             name = known[0].replace("iso2022_", "ISO-2022-").upper()
             raise BadInput(f"looks like {name} text that could not be written back byte by byte; as UTF-8 it can")
-    if not _is_utf7(data):
+    if b"+" not in data or not _is_utf7(data):
         return None
     if data.decode("utf-7").encode("utf-7") != data:
         raise BadInput("looks like UTF-7 text that could not be written back byte by byte; as UTF-8 it can")

@@ -33,9 +33,9 @@ _diacritics_may_change: ContextVar[bool] = ContextVar("diacritics may change", d
 
 
 @contextmanager
-def respelling(allowed: bool = True) -> Iterator[None]:
+def respelling() -> Iterator[None]:
     """While this lasts, words that differ in diacritics alone count as the same word: only if the user asks."""
-    token = _diacritics_may_change.set(allowed)
+    token = _diacritics_may_change.set(True)
     try:
         yield
     finally:

@@ -78,7 +78,8 @@ def lexical_rules(passage: Passage) -> LexicalRules:
     for start, stop in _spelled(passage):
         changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
         joined[start : stop - 1] = True
-    for at, written in passage.options.glossary.matches(bare, old):
+    glossary = passage.options.glossary
+    for at, written in glossary.matches(bare, old) if glossary.terms else ():
         for i, text in enumerate(written, at):
             word, label = strip(text)
             if word == bare[i]:
