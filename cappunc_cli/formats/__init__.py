@@ -50,7 +50,6 @@ from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
 from cappunc_cli.formats.timed_text import cues
 from cappunc_cli.formats.timed_text.rewrap import rewrap
 from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
-from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Document
 
 __all__ = [
@@ -213,12 +212,12 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
         if old is not new and not same_spaces(old, new):
             raise BadInput(f"word {i} lost the space before its mark: “{old}”, “{new}”")
     for column in ("starts", "ends", "cues", "turns"):
-        before: RunLengthList = getattr(words, column)
-        moved = before.first_difference(getattr(found, column))
-        if moved is not None:
-            raise BadInput(f"word {moved + 1}, “{words.texts[moved]}”, moved in time")
+        was, now = getattr(words, column), getattr(again.words, column)
+        if was != now:
+            i = next(i for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
+            raise BadInput(f"word {i + 1}, “{words.texts[i]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
     if skeleton is not None:
-        was, now = (text.split() if lines else text for text in (skeleton(document), skeleton(again)))
-        if was != now:
+        old_rest, new_rest = (text.split() if lines else text for text in (skeleton(document), skeleton(again)))
+        if old_rest != new_rest:
             raise BadInput("the result differs in more than words")

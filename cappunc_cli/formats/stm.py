@@ -39,7 +39,8 @@ def sniff(text: str) -> bool:
     for found in filled(text[:100_000]):
         line = found.group().strip(" \t\ufeff")
         if line and not line.startswith(";;"):
-            if _is_row(line):
+            row = _ROW.match(line)
+            if row is not None and (not re.fullmatch(_NUMBER, row.group(3)) or _is_no_ctm(row)):
                 rows += 1
             else:
                 others += 1
@@ -48,13 +49,10 @@ def sniff(text: str) -> bool:
     return rows > 0 and rows >= 4 * others
 
 
-def _is_row(line: str) -> bool:
-    """Whether a line is a row and none of CTM's, which has its two numbers in columns 3 and 4."""
-    found = _ROW.match(line)
-    if found is None or not re.fullmatch(_NUMBER, found.group(3)):
-        return found is not None
-    begin, end = map(float, found.group(4, 5))
-    return found.group(3).isdigit() and begin <= end and any(map(str.isalpha, line[found.end() :]))
+def _is_no_ctm(row: re.Match[str]) -> bool:
+    """Whether a row with a number for a speaker is none of CTM's, which has its two numbers in columns 3 and 4."""
+    begin, end = map(float, row.group(4, 5))
+    return row.group(3).isdigit() and begin <= end and any(map(str.isalpha, row.string[row.end() :]))
 
 
 def read(text: str) -> Document:

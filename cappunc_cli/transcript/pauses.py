@@ -46,10 +46,14 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     pause is what a word takes beyond what its letters do at the pace of the text.
     """
     known = Words.of(words)
-    gaps = _gaps(known)
-    spans = _spans(known)
-    if _ends_say_nothing(gaps, spans):
-        return [_longer(gap, drawl) for gap, drawl in zip(gaps, _drawls(known.texts, spans), strict=True)]
+    gaps, starts = _gaps(known), list(known.starts)
+    # From each word's start to the next one's.
+    steps = [None if a is None or b is None else b - a for a, b in pairwise([*starts, None])]
+    timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
+    silent = sum(gap is not None and gap > 0 for gap in timed)
+    # Words are timed one by one, and nearly none ends before the next one begins: the ends say nothing.
+    if len(timed) >= max(_FEW, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(timed):
+        return [_longer(gap, drawl) for gap, drawl in zip(gaps, _drawls(known.texts, steps), strict=True)]
     return gaps
 
 
@@ -69,33 +73,19 @@ def _gaps(known: Words) -> list[int | None]:
     return result
 
 
-def _spans(known: Words) -> list[int | None]:
-    """From each word's start to the next one's."""
-    starts = list(known.starts)
-    spans = [None if start is None or then is None else then - start for start, then in pairwise(starts)]
-    return [*spans, None] if starts else []
-
-
-def _ends_say_nothing(gaps: Sequence[int | None], spans: Sequence[int | None]) -> bool:
-    """Whether words are timed one by one, and nearly none ends before the next one begins."""
-    stepping = [gap for gap, span in zip(gaps, spans, strict=True) if span is not None]
-    silent = sum(gap is not None and gap > 0 for gap in stepping)
-    return len(stepping) >= max(_FEW, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(stepping)
-
-
-def _drawls(texts: Sequence[str], spans: Sequence[int | None]) -> list[int | None]:
+def _drawls(texts: Sequence[str], steps: Sequence[int | None]) -> list[int | None]:
     """By how much (ms) each word takes longer than its letters do; None for numbers, which differ too much.
 
     Start-to-start excess, as the median for a word's length would have it (AutoPunct hears gaps alone).
     """
     usual = [None if any(map(str.isdigit, text)) else speaking_time(text) for text in texts]
-    both = [(span, plain) for span, plain in zip(spans, usual, strict=True) if span is not None and plain is not None]
+    both = [(step, plain) for step, plain in zip(steps, usual, strict=True) if step is not None and plain is not None]
     if not both:
         return [None] * len(texts)
-    pace = min(max(sorted(span / plain for span, plain in both)[len(both) // 2], 0.5), 2.0)
+    pace = min(max(sorted(step / plain for step, plain in both)[len(both) // 2], 0.5), 2.0)
     drawls = [
-        None if span is None or plain is None else min(max(round(span - pace * plain) - _SPREAD, 0), LONGEST_PAUSE)
-        for span, plain in zip(spans, usual, strict=True)
+        None if step is None or plain is None else min(max(round(step - pace * plain) - _SPREAD, 0), LONGEST_PAUSE)
+        for step, plain in zip(steps, usual, strict=True)
     ]
     # Times that were spread evenly over a caption by the length of its words tell of no pause, nor of none.
     return drawls if sum(map(bool, drawls)) * _MADE_UP >= len(both) else [None] * len(texts)

@@ -85,12 +85,6 @@ class RunLengthList(Sequence[int | None]):
         none = self._NONE
         return (None if value == none else value for value in self._values)
 
-    def first_difference(self, other: RunLengthList) -> int | None:
-        """Where two columns of one length begin to differ; None for equal ones."""
-        if self == other:
-            return None
-        return next((i for i, (a, b) in enumerate(zip(self, other, strict=True)) if a != b), None)
-
     def __len__(self) -> int:
         return self._length
 

@@ -57,13 +57,12 @@ def test_a_column_is_the_same_however_it_was_filled(stretches: list[tuple[int | 
         for _ in range(count):
             one_by_one.add(value)
     assert once == one_by_one
-    assert once.first_difference(one_by_one) is None
     if len(once):
         other = RunLengthList()
         for value in list(once)[:-1]:
             other.add(value)
         other.add(7_777_777)
-        assert once.first_difference(other) == len(once) - 1
+        assert once != other
 
 
 @given(st.lists(NUMBERS, max_size=12), st.lists(NUMBERS, min_size=1, max_size=4), st.data())

@@ -114,7 +114,19 @@ def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str
     Edits may come in any order; of two insertions at one place the first one stands first. Those that are said
     to come `in_order` are not gathered first. Raises ValueError where two edits overlap.
     """
-    return "".join(_pieces(source, iter(edits) if in_order else _sorted(edits)))
+    some = iter(edits) if in_order else _sorted(edits)
+    pieces: list[str] = []
+    at = 0
+    while block := list(islice(some, _BLOCK)):
+        starts, stops, texts = zip(*block, strict=True)
+        ends = (at, *stops[:-1])
+        if any(map(gt, ends, starts)) or any(map(gt, starts, stops)):
+            overlap = next(a for end, a, b in zip(ends, starts, stops, strict=True) if end > a or a > b)
+            raise ValueError(f"edits overlap at {overlap}")
+        kept = map(source.__getitem__, map(slice, ends, starts))
+        pieces.append("".join(chain.from_iterable(zip(kept, texts, strict=True))))
+        at = stops[-1]
+    return "".join([*pieces, source[at:]])
 
 
 def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
@@ -129,21 +141,6 @@ def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
     places = array("Q", [start << 32 | stop for start, stop in zip(starts, stops, strict=True)])
     order = sorted(range(len(texts)), key=places.__getitem__)
     return zip(*(map(column.__getitem__, order) for column in (starts, stops, texts)), strict=True)
-
-
-def _pieces(source: str, edits: Iterator[Edit]) -> Iterator[str]:
-    """The new text in some thousand edits at a time."""
-    at = 0
-    while block := list(islice(edits, _BLOCK)):
-        starts, stops, texts = zip(*block, strict=True)
-        ends = (at, *stops[:-1])
-        if any(map(gt, ends, starts)) or any(map(gt, starts, stops)):
-            overlap = next(a for end, a, b in zip(ends, starts, stops, strict=True) if end > a or a > b)
-            raise ValueError(f"edits overlap at {overlap}")
-        kept = map(source.__getitem__, map(slice, ends, starts))
-        yield "".join(chain.from_iterable(zip(kept, texts, strict=True)))
-        at = stops[-1]
-    yield source[at:]
 
 
 def gapped(source: str, starts: Sequence[int], stops: Sequence[int], gap: str) -> str:

@@ -146,10 +146,14 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     start = np.array([begins_with_ellipsis(label) for label in passage.labels]) | np.array([False, *quotes])
     if existing == "keep":
         return _keep(marks, cases, start)
-    if lack is not None and not lack.whole:
-        return _repair(marks, cases, start, lack)
-    bound = np.array([label.is_bound for label in passage.labels])
-    fixed = np.where(bound & (marks > 0), marks, np.int8(-1)) if lack is None else _fixed(marks, lack)
+    if lack is None:
+        bound = np.array([label.is_bound for label in passage.labels])
+        fixed = np.where(bound & (marks > 0), marks, np.int8(-1))
+    else:
+        # Where none lack all stay as they are, and elsewhere those that are there.
+        fixed = np.where(lack.marks & (marks == 0), np.int8(-1), marks)
+        if not lack.whole:
+            return _repair(fixed, cases, start, lack)
     # Who asks `what is this? i don't know` has not closed the text either.
     fixed[-1:][marks[-1:] == NONE] = -1
     result = replace(no_evidence(len(marks)), marks=fixed, free_start=start)
@@ -185,24 +189,19 @@ def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
     )
 
 
-def _repair(marks: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidence:
+def _repair(fixed: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidence:
     """Keep words that lack nothing, and marks and capitals inside a stretch, but for capitals of ALL-UPPER words."""
     free_case = lack.case & (lack.upper | (cases == 0))
     kept_lower = ~free_case & (cases == 0)
     return replace(
-        no_evidence(len(marks)),
-        marks=_fixed(marks, lack),
+        no_evidence(len(fixed)),
+        marks=fixed,
         cases=np.where(free_case, -1, cases).astype(np.int8),
         capital_odds=np.where(kept_lower, -_LOWER_COST, 0).astype(np.float32),
         capitals=~free_case & (cases == CAPITAL),
         free_start=start,
         settled=~lack.any,
     )
-
-
-def _fixed(marks: Numbers, lack: Lack) -> Numbers:
-    """Where none lack all stay as they are, and elsewhere those that are there."""
-    return np.where(lack.marks & (marks == 0), np.int8(-1), marks)
 
 
 def _dense(there: Flags) -> Flags:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,22 +71,14 @@ def physical_cores() -> int:
         allowed = sorted(os.sched_getaffinity(0))
     except AttributeError:  # macOS and Windows
         return max((os.cpu_count() or 2) // (1 if sys.platform == "darwin" else 2), 1)
-    siblings = {_siblings(cpu) for cpu in allowed}
-    return max(min(len(siblings), _quota()), 1)
-
-
-def _siblings(cpu: int) -> str:
-    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-    try:
-        return path.read_text()
-    except OSError:
-        return str(cpu)
-
-
-def _quota() -> int:
-    """Whole cores that the container's CPU limit amounts to; a large number without limit."""
-    try:
+    cores: set[str] = set()
+    for cpu in allowed:
+        try:
+            cores.add(Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text())
+        except OSError:
+            cores.add(str(cpu))
+    count = len(cores)
+    with suppress(OSError, ValueError):  # without a limit there is no such file, or no number in it
         limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return -(-int(limit) // int(period))
-    except (OSError, ValueError):
-        return 1 << 16
+        count = min(count, -(-int(limit) // int(period)))
+    return max(count, 1)

@@ -104,13 +104,10 @@ def on_cpu(model: Path | bytes) -> Any:
 def _opened(session: Any, device: str, warning: str | None, runs: Session | None = None) -> OpenSession:
     inputs = frozenset(value.name for value in session.get_inputs())
     outputs = frozenset(value.name for value in session.get_outputs())
-    return OpenSession(runs or session, inputs, outputs, device, warning, _lanes() if device == "cpu" else 1)
-
-
-def _lanes() -> int:
-    """Cores to keep busy: all, or as many as whoever shares them out allows (Ray does so to its actors)."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return min(physical_cores(), max(int(asked), 1)) if asked.isdigit() else physical_cores()
+    lanes = physical_cores() if device == "cpu" else 1
+    if device == "cpu" and (asked := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
+        lanes = min(lanes, max(int(asked), 1))  # whoever shares the cores out allows no more (Ray, to its actors)
+    return OpenSession(runs or session, inputs, outputs, device, warning, lanes)
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:

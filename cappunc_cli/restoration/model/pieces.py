@@ -77,9 +77,17 @@ class Encoder:
 
     def __init__(self, directory: Path, config: ModelConfig) -> None:
         """Raises BadModel if tokenizer.json is missing or lacks a special piece."""
+        from tokenizers import Tokenizer
+
         self._bins = np.asarray(config.pause_bins_ms, np.int64)
-        self._tokenizer = _open(directory / "tokenizer.json")
         path = directory / "tokenizer.json"
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises plain Exception
+            reason = str(error).strip() or "unknown error"
+            raise BadModel(f"the tokenizer cannot be loaded: {reason}", str(path)) from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
         self.opening = special_piece(self._tokenizer, OPENING, path)
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
@@ -134,18 +142,6 @@ def spoken(word: str) -> str:
 def capped(ids: list[int]) -> list[int]:
     """The pieces of a word that a network reads, in training as later on: of a long one the first ones and the last."""
     return ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]]
-
-
-def _open(path: Path) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises plain Exception
-        raise BadModel(f"the tokenizer cannot be loaded: {str(error).strip() or 'unknown error'}", str(path)) from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
