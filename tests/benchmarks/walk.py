@@ -1,6 +1,6 @@
 """The way of one word of an SRT through `cappunc fix`: functions, modules, and calls from one module into another.
 
-    python tests/benchmarks/walk.py [--list]
+    python tests/benchmarks/walk.py [--list | --stages]
 
 A function counts once, however often it is called, and so does each way from a function into another module.
 What runs while a module is imported (tables, classes) is no part of the walk, nor is the package's `__getattr__`.
@@ -20,6 +20,37 @@ import cappunc_cli
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 SRT = "1\n00:00:01,000 --> 00:00:02,000\nhello\n"
+#: What the modules do in the walk: the first place that a module's path begins with.
+STAGES = {
+    "cli/": "command line",
+    "application/plan": "files and results",
+    "application/storage/urls": "files and results",
+    "application/storage/encodings": "encoding",
+    "application/storage/": "bytes in and out",
+    "application/progress": "messages",
+    "application/language_detection": "model and options",
+    "application/": "run",
+    "restoration/options": "model and options",
+    "restoration/model/registry": "model and options",
+    "restoration/model/config": "model and options",
+    "languages/": "model and options",
+    "formats/__init__": "recognition",
+    "formats/sbv": "recognition",
+    "formats/lrc": "recognition",
+    "formats/tsv": "recognition",
+    "formats/stm": "recognition",
+    "formats/source/": "places in the source",
+    "formats/": "SRT",
+    "transcript/run_lengths": "words",
+    "transcript/words": "words",
+    "transcript/": "labels and pauses",
+    "restoration/model/devices": "session",
+    "restoration/model/onnx_session": "session",
+    "restoration/model/": "engine",
+    "restoration/chunks": "chunks",
+    "restoration/decoding/": "decoding",
+    "restoration/": "flow",
+}
 #: Parts of the function around them.
 INNER = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>", "<lambda>")
 
@@ -88,9 +119,21 @@ def walk(source: str = SRT) -> Walk:
     return found
 
 
+def stages(found: Walk) -> dict[str, tuple[int, int]]:
+    """How many functions and modules each stage has."""
+    stage = {
+        module: next(STAGES[place] for place in STAGES if module.startswith(place)) for module, _ in found.functions
+    }
+    functions = Counter(stage[module] for module, _ in found.functions)
+    return {name: (functions[name], list(stage.values()).count(name)) for name in dict.fromkeys(STAGES.values())}
+
+
 if __name__ == "__main__":
     heard = walk()
     modules = {module for module, _ in heard.functions}
+    if "--stages" in sys.argv[1:]:
+        for name, (functions, files) in stages(heard).items():
+            print(f"{functions:6} functions of {files} modules: {name}")
     if "--list" in sys.argv[1:]:
         for (module, name), calls in sorted(heard.functions.items()):
             print(f"{calls:6} {module}:{name}")
