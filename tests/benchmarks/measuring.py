@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -14,6 +15,17 @@ from typing import Any
 from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+
+#: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
+_WATCHED = """
+import resource, subprocess, sys, time
+begun = time.perf_counter()
+done = subprocess.run([sys.executable, "-m", "cappunc_cli", *sys.argv[1:]], stderr=subprocess.PIPE)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(usage.ru_maxrss, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
+sys.stderr.buffer.write(done.stderr[-2000:])
+sys.exit(done.returncode)
+"""
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -33,6 +45,14 @@ def head(data: Path | None = None, command: str = "") -> dict[str, Any]:
         "hardware": hardware(),
         "versions": versions(),
     }
+
+
+def watched(*arguments: str, tree: Path | None = None) -> dict[str, float]:
+    """Peak MB, wall-clock seconds and CPU seconds of one call of cappunc, that of a checkout if `tree` names one."""
+    # With -m the current directory comes before what is installed.
+    done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True, cwd=tree)
+    peak, wall, cpu = map(float, done.stdout.split())
+    return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
 
 
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from measuring import head, options, seconds
+from measuring import head, options, seconds, watched
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.benchmark import sample_text
@@ -31,24 +30,6 @@ from cappunc_cli.restoration.model.devices import physical_cores
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
-
-#: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
-_WATCHED = """
-import resource, subprocess, sys, time
-begun = time.perf_counter()
-done = subprocess.run([sys.executable, "-m", "cappunc_cli", *sys.argv[1:]], stderr=subprocess.PIPE)
-usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(usage.ru_maxrss, time.perf_counter() - begun, usage.ru_utime + usage.ru_stime)
-sys.stderr.buffer.write(done.stderr[-2000:])
-sys.exit(done.returncode)
-"""
-
-
-def watched(*arguments: str) -> dict[str, float]:
-    """Peak MB, wall-clock seconds and CPU seconds of one call of cappunc."""
-    done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True)
-    peak, wall, cpu = map(float, done.stdout.split())
-    return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
 
 
 def rate(size: int, inputs: int, outputs: int, kind: str) -> float:
