@@ -26,9 +26,9 @@ from cappunc_cli.restoration.model.registry import ModelConfig
 
 #: What is measured: the model, the words of the file, the turns.
 CASES = {
-    "cold start": ("en-fast", 2_500, 10),
-    "fast": ("en-fast", 60_000, 5),
-    "default": ("en", 8_000, 4),
+    "cold start": ("en-fast", 2_500, 8),
+    "fast": ("en-fast", 60_000, 4),
+    "default": ("en", 8_000, 3),
     "memory": ("en-fast", 1_000_000, 1),
 }
 
