@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,6 +93,8 @@ class Encoder:
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
         self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
+        #: While some files are decided the next ones are read, by another thread; the cache grows in several steps.
+        self._lock = Lock()
         self._forget()
 
     def _forget(self) -> None:
@@ -102,15 +105,17 @@ class Encoder:
 
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
         """Bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
-        number = self._numbered(words)
-        starts = self._places[number]
-        lengths = self._places[number + 1] - starts
+        with self._lock:
+            number = self._numbered(words)
+            table, begins = self._table, self._places
+        starts = begins[number]
+        lengths = begins[number + 1] - starts
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         # Place in the table of every piece: where its word's pieces begin, plus its place in the word.
         places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
         silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
         bins = np.searchsorted(self._bins, silence, side="right") + 1
-        return Pieces(self._table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+        return Pieces(table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
 
     def _numbered(self, words: Sequence[str]) -> Integers:
         """The number of each word in the cache; unseen words are tokenised, each once."""

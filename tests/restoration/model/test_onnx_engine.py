@@ -77,6 +77,29 @@ def test_a_word_that_is_cut_off_is_read_as_a_recogniser_would_write_it(cut: str,
     assert ids[0] == ids[1]
 
 
+def test_threads_that_meet_new_words_at_once_get_the_pieces_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = OnnxEngine(TINY, "cpu").encoder
+    tokenizer = encoder._tokenizer
+
+    class Slow:
+        """A tokenizer during which the other thread looks for the same words."""
+
+        def encode_batch_fast(self, words: list[str], **how: Any) -> Any:
+            time.sleep(0.1)
+            return tokenizer.encode_batch_fast(words, **how)
+
+    monkeypatch.setattr(encoder, "_tokenizer", Slow())
+    some, others = WORDS[:8], WORDS[4:12]
+    first = threading.Thread(target=encoder.encode, args=(some, [None] * 8, [False] * 8))
+    first.start()
+    encoder.encode(others, [None] * 8, [False] * 8)
+    first.join()
+    found = encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
+    alone = OnnxEngine(TINY, "cpu").encoder.encode(WORDS, [None] * len(WORDS), [False] * len(WORDS))
+    assert found.ids.tolist() == alone.ids.tolist()
+    assert found.ends.tolist() == alone.ends.tolist()
+
+
 def test_batch_size_does_not_matter() -> None:
     words = [random.Random(2).choice(WORDS) for _ in range(400)]
     chunks = split(400, 12, 4)
