@@ -34,18 +34,21 @@ def heldout_words(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
     corpus = CORPORA[name]
     tail: deque[Word] = deque(maxlen=most)
     count = clock = total = 0
+    followed = False  # whether the silence before a word is known: then the word has a start, whatever comes after it
     for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
         tokens = corpus.tidy(turn.text).split()
         gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)
         for token, gap in zip(tokens, gaps, strict=True):
             timed = gap is not None
             if any(c.isalnum() for c in token):
-                tail.append(Word(token, clock if timed else None, clock + 1 if timed else None, turn=count))
+                start = clock if timed or followed else None
+                tail.append(Word(token, start, clock + 1 if timed else None, turn=count))
                 total += 1
             elif tail and mark_of(token):
                 # `it was — well`: as in training, a mark that stands alone belongs to the word before it.
                 tail[-1] = replace(tail[-1], text=tail[-1].text + token)
             clock += 1 + (gap or 0)
+            followed = timed
         count += corpus.dialogue
     return list(tail)[-max(int(total * recipe.heldout), 1) :]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import lzma
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,10 @@ pytest.importorskip("cappunc_cli.training.experiments", reason="the wheel leaves
 
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.training.data import heldout
-from cappunc_cli.training.data.corpora import Corpus, paragraphs
+from cappunc_cli.training.data.corpora import Corpus, paragraphs, timed
 from cappunc_cli.training.experiments import thresholds
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.pauses import pauses
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -70,6 +72,17 @@ def test_only_the_end_is_held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     recipe = replace(Recipe.load(find_model("en-fast") / "train.toml"), data=tmp_path, heldout=0.02)
     assert [word.text for word in heldout.heldout_words(recipe, "t")] == [*tokens[-20:-1], tokens[-1] + "—"]
     assert len(heldout.heldout_words(recipe, "t", 5)) == 5
+
+
+def test_held_out_words_have_every_pause_that_their_corpus_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [["So", 0.0, 0.4], ["we", 0.9, 1.0], ["went", None, None], ["home", 3.0, 3.2], ["again.", 3.27, 3.5]]
+    (tmp_path / "t.jsonl.xz").write_bytes(lzma.compress(json.dumps({"id": "a", "words": words}).encode()))
+    monkeypatch.setitem(heldout.CORPORA, "t", Corpus("t.jsonl.xz", "", timed))
+    recipe = replace(Recipe.load(find_model("en-fast") / "train.toml"), data=tmp_path, heldout=1.0)
+    # `we` has no pause that is known, but the one before it is.
+    assert pauses(heldout.heldout_words(recipe, "t")) == [500, None, None, 70, None]
 
 
 @pytest.mark.parametrize(("code", "model"), [("en", "en-fast"), ("es", "multi")])
