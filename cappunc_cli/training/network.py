@@ -2,9 +2,9 @@
 
 A BERT-like encoder (for English MiniLM-L6: 6 layers, 384 wide) reads sub-word pieces; the pause and the
 speaker change after a word enter with the word's last piece (AutoPunct's silence embeddings,
-fused early). The case head's soft output is embedded and joined to the word's vector for the
-mark head (JointCapPunc: soft capitalisation feeds punctuation). Marks that stand beside that one,
-several to a word (opening marks, quotes), have a head of independent sigmoids.
+fused early; `pause_tables` says how else). The case head's soft output is embedded and joined to the
+word's vector for the mark head (JointCapPunc: soft capitalisation feeds punctuation). Marks that stand
+beside that one, several to a word (opening marks, quotes), have a head of independent sigmoids.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class NetworkShape:
     `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
     add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
     With `crf` the marks of a text are a linear chain, whose transitions are learnt with the rest.
+    With `late_pauses` a second table of pauses is added to what the heads read (late fusion).
     `styles` counts the house styles that training tells apart; a model that is used has settled on a blend of them
     (`settle`).
     """
@@ -58,6 +59,7 @@ class NetworkShape:
     buckets: int = 0
     styles: int = 0
     crf: bool = False
+    late_pauses: bool = False
 
 
 class Block(nn.Module):
@@ -109,6 +111,7 @@ class JointNetwork(nn.Module):
         self.places = nn.Embedding(shape.positions, shape.width)
         self.relative = nn.Embedding(shape.buckets, shape.heads) if shape.buckets else None
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
+        self.pauses_late = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0) if shape.late_pauses else None
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
         self.styles = nn.Linear(shape.styles, shape.width, bias=False) if shape.styles else None
         self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
@@ -119,10 +122,9 @@ class JointNetwork(nn.Module):
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
         self.crf = nn.Parameter(torch.zeros(shape.marks, shape.marks)) if shape.crf else None
-        nn.init.zeros_(self.pauses.weight)
-        nn.init.zeros_(self.turns.weight)
-        if self.styles is not None:
-            nn.init.zeros_(self.styles.weight)
+        for table in (self.pauses, self.pauses_late, self.turns, self.styles):
+            if table is not None:
+                nn.init.zeros_(table.weight)
 
     def encode(
         self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
@@ -143,7 +145,7 @@ class JointNetwork(nn.Module):
             mask = bias if mask is None else mask + bias
         for block in self.blocks:
             x = block(x, mask)
-        return x
+        return x if self.pauses_late is None else x + self.pauses_late(pauses)
 
     def heads(self, x: Tensor) -> tuple[Tensor, ...]:
         """(…, width) -> logits of case (…, cases), mark (…, marks) and, if any, of the marks around (…, around)."""

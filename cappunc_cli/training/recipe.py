@@ -40,6 +40,9 @@ class Recipe:
     style of a corpus apart from the language; `style` is the blend of corpora that the exported model writes like, and
     `settled` the share of the windows that would name their corpus and show its pauses which name that blend instead:
     the corpora with times are not those of the blend, which would never learn what a pause means there.
+    `pause_bins_ms` are the ascending edges of the buckets of pauses; a file may say `{ every = 10, until = 3000 }` for
+    edges at 10, 20 … 3000 ms. `pause_encoding` says how the rows that stand for them are made (some are averaged over
+    `pause_span` ms), `pause_fusion` whether they enter before the encoder, after it or both (`pause_tables`).
     `live` is for a recurrent network (`gru_trainer.GruRecipe`).
     """
 
@@ -90,6 +93,9 @@ class Recipe:
     style: dict[str, float] = field(default_factory=dict)
     settled: float = 0.0
     live: dict[str, Any] = field(default_factory=dict)
+    pause_encoding: str = "bins"
+    pause_span: int = 1000
+    pause_fusion: str = "early"
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""
@@ -115,7 +121,8 @@ class Recipe:
             table = tomllib.loads((path.parent / table.pop("extends")).read_text("utf-8")) | table
         for other in others:
             for name, value in other.items():
-                table[name] = table.get(name, {}) | value if isinstance(value, dict) else value
+                old = table.get(name)
+                table[name] = old | value if isinstance(old, dict) and isinstance(value, dict) else value
         project = path.resolve().parents[2]
         table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
         table["runs"] = project / table["runs"]
@@ -129,5 +136,8 @@ class Recipe:
         table["clocks"] = tuple(table.get("clocks", ()))
         table["around"] = tuple(table.get("around", ()))
         table["fresh"] = tuple(table.get("fresh", ()))
-        table["pause_bins_ms"] = tuple(table["pause_bins_ms"])
+        bins = table["pause_bins_ms"]
+        if isinstance(bins, dict):
+            bins = range(bins["every"], bins["until"] + 1, bins["every"])
+        table["pause_bins_ms"] = tuple(bins)
         return cls(**table)

@@ -29,7 +29,8 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from cappunc_cli.training import encoders, vocabulary_transfer
+from cappunc_cli.errors import BadModel
+from cappunc_cli.training import encoders, pause_tables, vocabulary_transfer
 from cappunc_cli.training.data.asr_noise import AsrNoise, look_alikes
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.dataset import PAIRED_MARKS, UNKNOWN_PAUSE, TokenStream, Vocabulary
@@ -184,15 +185,17 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     stored = stored_shape(start) if start is not None and not old else None
     shape = _shape(recipe, old[0] if old else None, stored)
     styles = len(recipe.corpora) if recipe.styled else 0
-    network = JointNetwork(replace(shape, styles=styles, crf=recipe.crf > 0))
+    bins, late = len(recipe.pause_bins_ms) + 1, recipe.pause_fusion != "early"
+    network = JointNetwork(replace(shape, styles=styles, crf=recipe.crf > 0, pause_bins=bins, late_pauses=late))
+    pause_tables.encode(network, recipe)
     anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
     elif old is not None:
-        transplant(network, *old)
+        transplant(network, *old, recipe.fresh)
         if recipe.transfer:
             lend(network, recipe, old[1])
-    elif start is None and network.shape != NetworkShape():
+    elif start is None and recipe.network:
         initialise(network)
         words = network.words.weight.data
         words.copy_(torch.from_numpy(vocabulary_transfer.vectors_from_own_text(recipe, words.numpy())))
@@ -200,6 +203,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
         start_from(network, load_file(start) if start else encoders.read("minilm").state)
     if weights is None:
         network.load_state_dict(anew, strict=False)
+    if recipe.pause_fusion == "late":
+        network.pauses.weight.requires_grad_(False).zero_()
     if not recipe.soft_case:
         network.soft_case.weight.requires_grad_(False).zero_()
     if not recipe.contextual:
@@ -222,14 +227,22 @@ def _shape(recipe: Recipe, old: NetworkShape | None, encoder: NetworkShape | Non
     return replace(old or encoder or NetworkShape(), vocabulary=vocabulary, around=len(recipe.around), **recipe.network)
 
 
-def transplant(network: JointNetwork, shape: NetworkShape, state: dict[str, Tensor]) -> None:
+def transplant(
+    network: JointNetwork, shape: NetworkShape, state: dict[str, Tensor], fresh: tuple[str, ...] = ()
+) -> None:
     """Give a network the weights of another; with another vocabulary, all but its words.
+
+    What the other has nothing for (styles, a chain, late pauses) stays. Where the two differ only in how they read
+    pauses, and these are not `fresh`, raises BadModel, or RuntimeError for tables of two sizes.
 
     How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
     the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
     """
-    if replace(network.shape, styles=0, crf=False) == shape:
-        network.load_state_dict(state, strict=network.styles is None and network.crf is None)
+    alike = replace(network.shape, pause_bins=shape.pause_bins, late_pauses=shape.late_pauses)
+    if replace(alike, styles=0, crf=False) == shape:
+        kept = {name: value for name, value in state.items() if not name.startswith(fresh)}
+        if homeless := network.load_state_dict(kept, strict=False).unexpected_keys:
+            raise BadModel(f"the network has no place for {', '.join(homeless)} of its start; are they to be `fresh`?")
         return
     initialise(network)
     own = network.state_dict()

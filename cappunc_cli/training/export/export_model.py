@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.restoration.model.onnx_engine import softmax
 from cappunc_cli.restoration.model.tensor_names import INPUTS
-from cappunc_cli.training import results
+from cappunc_cli.training import pause_tables, results
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.windows import IGNORED, Windows
 from cappunc_cli.training.export import onnx_weights
@@ -102,6 +102,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
     saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()
     network.settle(torch.tensor(recipe.blend()))
+    pause_tables.settle(network)
     if recipe.averaged and recipe.start:
         average(network, onnx_weights.read(recipe.start)[1], recipe.averaged)
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

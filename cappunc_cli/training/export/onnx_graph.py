@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
+from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.tensor_names import MICROSOFT, POSITION_BIAS
 from cappunc_cli.training.network import NEIGHBOURS, NetworkShape, relative_buckets
 
@@ -147,8 +148,12 @@ def build(
 ) -> onnx.ModelProto:
     """State dict (as float32 arrays) -> ONNX model; inputs and outputs as `restoration.model.onnx_engine` says.
 
-    With other weights than float32, words are stored in `word_bits` bits, 8 or 4.
+    With other weights than float32, words are stored in `word_bits` bits, 8 or 4, and late pauses raise BadModel: what
+    makes a shipped file of this graph goes on after the encoder with some pieces alone (quantise.py), and would have to
+    take them from the pauses, too.
     """
+    if shape.late_pauses and weights != "float32":
+        raise BadModel("pauses that enter after the encoder (pause_fusion) are known to float32 files alone")
     g = _GraphBuilder(weights, word_bits)
     x = g.embedding("words", arrays["words.weight"], "input_ids")
     if shape.embedding != shape.width:
@@ -176,6 +181,9 @@ def build(
         beside.append(_position_bias(g, arrays["relative.weight"], shape))
     for i in range(shape.layers):
         x = _block(g, f"blocks.{i}", x, beside, arrays, shape)
+    if shape.late_pauses:
+        table = g.constant("pauses_late.table", arrays["pauses_late.weight"])
+        x = g.node("Add", [x, g.node("Gather", [table, "pauses"], "pauses_late/rows")], "states")
     case = g.linear("case", x, arrays, "case")
     soft = g.node("Softmax", [case], "case/soft", axis=-1)
     embedded = g.node("MatMul", [soft, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")

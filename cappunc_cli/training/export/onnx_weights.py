@@ -25,6 +25,7 @@ _TABLES = {
     "words": "words",
     "places": "places",
     "pauses.table": "pauses",
+    "pauses_late.table": "pauses_late",
     "turns.table": "turns",
     "relative": "relative",
 }
@@ -113,4 +114,5 @@ def _shape(state: dict[str, Tensor], heads: int, eps: float) -> NetworkShape:
         around=len(state["around.bias"]) if "around.bias" in state else 0,
         eps=eps,
         buckets=len(state["relative.weight"]) if "relative.weight" in state else 0,
+        late_pauses="pauses_late.weight" in state,
     )
