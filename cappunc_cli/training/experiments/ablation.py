@@ -8,8 +8,9 @@ each of `rows` by what it says. Every row trains a network of its own below runs
 prepared for the recipe; a run that was stopped goes on. Each of `decodings` trains nothing: it is the network of the
 first row under `options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out
 ends of the corpora of `chain`.
-All are scored in float32, on `sets` and on the ends of the corpora in `heldout` that no row has read. Figures go to a
-.json of the table's name after each row; what stands there is kept as long as its recipe stays. The card shows them.
+All are scored in float32, on `sets` and on the ends of the corpora in `heldout` that no row has read, or in each of
+several such tables, `heldout.NAME`. Figures go to a .json of the table's name after each row; what stands there is kept
+as long as its recipe stays. The card shows them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.score import evaluate
 from cappunc_cli.training.trainer import train
+from cappunc_cli.transcript.words import Word
 
 logger = logging.getLogger(__name__)
 
@@ -60,19 +62,44 @@ class AblationRow:
 
 @dataclass(frozen=True, slots=True)
 class HeldoutSet:
-    """The last `words` (never more than the held-out share) of each of some `corpora`, read with `options` of eval."""
+    """The last `words` (never more than the held-out share) of each of some `corpora`, read with `options` of eval.
+
+    `timed`: with their pauses and turns, a document each; else all are one text.
+    """
 
     corpora: list[str]
     words: int
     options: list[str] = field(default_factory=list)
+    timed: bool = False
 
     def score(self, row: AblationRow, directory: Path, folder: Path) -> dict[str, Any]:
-        """Figures of a model on all of them as one text."""
-        ends = [heldout_words(row.recipe, name, self.words) for name in self.corpora]
-        text = folder / "heldout.txt"
-        text.write_text("\n\n".join(" ".join(word.text for word in end) for end in ends) + "\n", "utf-8")
+        """Figures of a model on all of them."""
+        ends = {name: heldout_words(row.recipe, name, self.words) for name in self.corpora}
+        text = folder / ("heldout.jsonl" if self.timed else "heldout.txt")
+        text.write_text((_documents if self.timed else _paragraphs)(ends), "utf-8")
         found = evaluate(directory, folder, text.name, [*self.options, *row.options])
         return found | {"command": found["command"].replace(f"$DATA/{text.name}", "HELDOUT")}
+
+
+def _paragraphs(ends: Mapping[str, list[Word]]) -> str:
+    return "\n\n".join(" ".join(word.text for word in end) for end in ends.values()) + "\n"
+
+
+def _documents(ends: Mapping[str, list[Word]]) -> str:
+    """JSON lines as `cappunc eval` reads them (evaluation/datasets.py)."""
+
+    def seconds(milliseconds: int | None) -> float | None:
+        return None if milliseconds is None else milliseconds / 1000
+
+    documents = (
+        {
+            "id": name,
+            "words": [[word.text, seconds(word.start), seconds(word.end)] for word in end],
+            "spk": [word.turn for word in end],
+        }
+        for name, end in ends.items()
+    )
+    return "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
 
 
 def rows_of(toml: Path) -> dict[str, AblationRow]:
@@ -90,6 +117,12 @@ def rows_of(toml: Path) -> dict[str, AblationRow]:
     for name, changed in table.get("decodings", {}).items():
         rows[name] = AblationRow(changed, first, **{key: tuple(value) for key, value in changed.items()})
     return rows
+
+
+def heldout_sets(table: Mapping[str, Any]) -> dict[str, HeldoutSet]:
+    """The held-out ends that an ablation.toml scores, by the name of their column."""
+    said = table.get("heldout", {})
+    return {name: HeldoutSet(**one) for name, one in ({HELDOUT: said} if "corpora" in said else said).items()}
 
 
 def training_of(recipe: Recipe) -> str:
@@ -117,9 +150,7 @@ def ablate(toml: Path, only: Iterable[str]) -> None:
         if (only and name not in only) or (name in found and not only):
             continue
         logger.info("%s: %s", name, row.recipe.runs)
-        found[name] = _measured(
-            row, table.get("sets", {}), HeldoutSet(**table["heldout"]) if "heldout" in table else None
-        )
+        found[name] = _measured(row, table.get("sets", {}), heldout_sets(table))
         shown = ", ".join(f"{part} {figures['micro']:.4f}" for part, figures in found[name]["sets"].items())
         logger.info("%s: %s", name, shown)
         report = {
@@ -144,7 +175,7 @@ def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
     return stand
 
 
-def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: HeldoutSet | None) -> dict[str, Any]:
+def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: Mapping[str, HeldoutSet]) -> dict[str, Any]:
     """Train a row as far as it is not yet, and score it on the `sets` and the held-out ends."""
     train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
@@ -159,8 +190,7 @@ def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: HeldoutS
             name: evaluate(directory, row.recipe.data, reference, [*more, *row.options])
             for name, (reference, *more) in sets.items()
         }
-        if heldout is not None:
-            figures[HELDOUT] = heldout.score(row, directory, Path(folder))
+        figures |= {name: ends.score(row, directory, Path(folder)) for name, ends in heldout.items()}
     return {
         "changed": row.changed,
         "training": training_of(row.recipe),

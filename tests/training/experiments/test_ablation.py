@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import random
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -20,7 +21,7 @@ import torch
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.training import results
 from cappunc_cli.training.data import prepare
-from cappunc_cli.training.data.corpora import CORPORA, Corpus, paragraphs
+from cappunc_cli.training.data.corpora import CORPORA, Corpus, paragraphs, timed
 from cappunc_cli.training.experiments import ablation, card
 from cappunc_cli.training.recipe import Recipe
 
@@ -176,6 +177,46 @@ def test_fresh_parts_do_not_begin_as_in_the_start(table: Path, tmp_path: Path) -
     assert torch.equal(new.blocks[0].up.weight, old.blocks[0].up.weight)
 
 
+def test_held_out_ends_are_scored_with_their_pauses_and_without(table: Path) -> None:
+    # Whatever the words, a long pause says that a sentence ends: a network that hears it finds all ends.
+    words, speakers, clock = [], [], 0.0
+    chance = random.Random(0)
+    for _ in range(2000):
+        ends = chance.random() < 0.3
+        words.append(["door." if ends else "door", clock, clock + 0.2])
+        speakers.append("x")
+        clock += 1.7 if ends else 0.2
+    document = json.dumps({"id": "a", "words": words, "spk": speakers})
+    (table.parents[2] / "data" / "t.jsonl.xz").write_bytes(lzma.compress(document.encode()))
+    CORPORA["t"] = Corpus("t.jsonl.xz", "", timed)  # which the fixture puts back
+    named = """
+[heldout."with pauses"]
+corpora = ["t"]
+words = 300
+timed = true
+[heldout."pauses hidden"]
+corpora = ["t"]
+words = 300
+timed = true
+options = ["--no-pauses"]
+[heldout."as text"]
+corpora = ["t"]
+words = 300
+[rows]
+"hears" = { pauses = 1.0, tokens = 25_600, head_rate = 1e-2 }
+"""
+    table.write_text(ABLATION[: ABLATION.index("[sets]")] + named, "utf-8")
+    prepare.prepare(Recipe.load(table.parent / "train.toml"))
+    ablation.ablate(table, [])
+    sets = json.loads(table.with_suffix(".json").read_text("utf-8"))["rows"]["hears"]["sets"]
+    assert list(sets) == ["with pauses", "pauses hidden", "as text"]
+    assert {found["words"]["reference"] for found in sets.values()} == {300}
+    assert sets["with pauses"]["period"] > 0.95
+    assert sets["pauses hidden"]["period"] < 0.7
+    assert "pauses:yes" in sets["with pauses"]["signature"]
+    assert sets["pauses hidden"]["command"] == "cappunc eval --model hears --ref HELDOUT --no-pauses --json"
+
+
 def test_the_card_has_the_tables(tmp_path: Path) -> None:
     def row(micro: float, case: float, minutes: float) -> dict[str, Any]:
         sets = {"talks": {"micro": micro}, "calls": {"micro": micro + 0.1, "case": case}}
@@ -205,14 +246,17 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
     assert card.studies(tmp_path) == page
 
 
-def test_the_english_rows_are_fields_of_the_recipe() -> None:
-    toml = find_model("en-fast") / "ablation.toml"
+@pytest.mark.parametrize("name", ["ablation", "crf-ablation", "pauses-ablation"])
+def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
+    toml = find_model("en-fast") / f"{name}.toml"
     table = tomllib.loads(toml.read_text("utf-8"))
     known = {field.name for field in fields(Recipe)}
     for name, changed in {"base": table["base"], **table["rows"]}.items():
         assert changed.keys() <= known, name
     rows = ablation.rows_of(toml)
     assert len({row.recipe.runs for row in rows.values()}) == len(table["rows"]), "no two rows train alike"
+    for ends in ablation.heldout_sets(table).values():
+        assert set(ends.corpora) <= next(iter(rows.values())).recipe.corpora.keys()
     for name in table.get("decodings", {}):
         assert set(rows[name].chain) <= rows[name].recipe.corpora.keys()
         assert bool(rows[name].chain) != bool(rows[name].options)
