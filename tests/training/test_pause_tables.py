@@ -8,6 +8,7 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -275,3 +276,13 @@ def test_other_pauses_than_those_of_the_start_are_to_be_fresh(trained: Recipe, t
         assert not fresh.pauses.weight.any()
         assert torch.equal(fresh.words.weight, old.words.weight)
         assert torch.equal(fresh.mark_in.weight, old.mark_in.weight)
+
+
+def test_other_bins_begin_from_the_bare_encoder_all_the_same(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cappunc_cli.training import trainer
+
+    bare = SimpleNamespace(state={"words.weight": torch.full((30522, 384), 2.0)})
+    monkeypatch.setattr(trainer.encoders, "read", {"minilm": bare}.__getitem__)
+    network = trainer.network_of(replace(recipe, pause_bins_ms=EDGES))
+    assert (network.words.weight == 2).all()
+    assert network.pauses.weight.shape == (len(EDGES) + 2, 384)
