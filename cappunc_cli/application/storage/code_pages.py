@@ -28,7 +28,6 @@ _LETTERS_THERE = (
     "mac_cyrillic", "koi8_r", "koi8_u", "cp437", "cp737", "cp775", "cp850", "cp852", "cp855", "cp857", "cp858",
     "cp860", "cp861", "cp862", "cp863", "cp864", "cp865", "cp866", "cp869",
 )  # fmt: skip
-_SINGLE = frozenset(codecs.lookup(page).name for page in _SIGNS_THERE + _LETTERS_THERE) | {"iso8859-1", "latin-1"}
 #: 0x80 to 0x9F.
 _HIGH_CONTROLS = frozenset(bytes([byte]) for byte in range(0x80, 0xA0))
 #: Code pages in which the second byte of a character may be an ASCII letter.
@@ -153,9 +152,12 @@ def judge(telling: bytes, codec: str) -> Guess:
     return Guess(codec, cased, frozenset(c for c in marks if _byte(c, codec)), signs, frozen=frozen)
 
 
+@cache
 def is_single(codec: str) -> bool:
     """Whether a code page has one byte for a character."""
-    return codecs.lookup(codec).name in _SINGLE
+    # Each page that is looked up is a module to load, and few files are in any of them.
+    pages = (*_SIGNS_THERE, *_LETTERS_THERE, "latin-1")
+    return codecs.lookup(codec).name in {codecs.lookup(page).name for page in pages}
 
 
 def likely(telling: bytes, codecs: Iterable[str]) -> list[str]:
