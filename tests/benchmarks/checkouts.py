@@ -26,9 +26,9 @@ from cappunc_cli.restoration.model.registry import ModelConfig
 
 #: What is measured: the model, the words of the file, the turns.
 CASES = {
-    "cold start": ("en-fast", 2_500, 8),
-    "fast": ("en-fast", 60_000, 4),
     "default": ("en", 8_000, 3),
+    "fast": ("en-fast", 60_000, 4),
+    "cold start": ("en-fast", 2_500, 8),
     "memory": ("en-fast", 1_000_000, 1),
 }
 
@@ -71,11 +71,13 @@ def main() -> None:
     commits = [subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in asked]
     told = "python tests/benchmarks/checkouts.py BEFORE AFTER --models BEFORE/models"
     report = head(command=told) | {"commits": commits, "cases": {}}
-    for name in arguments.case or CASES:
-        model, count, turns = CASES[name]
-        report["cases"][name] = compared(trees, (arguments.models / model).resolve(), count, turns)
-        print(name, json.dumps(report["cases"][name]), file=sys.stderr, flush=True)
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    try:
+        for name in arguments.case or CASES:
+            model, count, turns = CASES[name]
+            report["cases"][name] = compared(trees, (arguments.models / model).resolve(), count, turns)
+            print(name, json.dumps(report["cases"][name]), file=sys.stderr, flush=True)
+    finally:  # Ctrl-C leaves what there is
+        print(json.dumps(report, ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":
