@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,11 +17,12 @@ from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRequest, LiveRestorer
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model, rewrite
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
-from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.pauses import pause_between, pauses
 from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+    import numpy.typing as npt
+
     from cappunc_cli.restoration.gru.gru_engine import State
 
 #: Words given out whose probabilities are remembered: what waits is decided with them.
@@ -33,12 +35,11 @@ _SILENT = 10
 
 @dataclass(slots=True)
 class _Heard:
-    """A word: bare, whether it came so, what it can carry, and the pause after it (ms) as soon as it is known."""
+    """A word: bare, whether it came so, and what it can carry."""
 
     bare: str
     plain: bool
     properties: int
-    pause: int | None = None
 
 
 class LiveGruRestorer(LiveRestorer):
@@ -53,11 +54,12 @@ class LiveGruRestorer(LiveRestorer):
         self._engine = model.engine
         self._fits = fits(model.config, self._options)
         self._language = self._options.conventions(model.config)
-        #: One for each of the words that are remembered.
+        #: For each of the words that are remembered what is known of it, and the pause after it (ms), None until known.
         self._heard: list[_Heard] = []
+        self._pauses: list[int | None] = []
         #: What the words given out have left, and the probabilities of the last of them.
         self._state: State | None = None
-        self._rows: Rows = np.zeros((0, len(model.config.cases) + len(model.config.marks)), np.float32)
+        self._rows: deque[npt.NDArray[np.float32]] = deque(maxlen=_DECIDED)
         #: Of the last word given out: its mark, whether its period is spelling, the probability of a sentence end.
         self._before: tuple[str, bool, float] | None = None
 
@@ -66,7 +68,8 @@ class LiveGruRestorer(LiveRestorer):
         bare, label = cached_strip(word.text)
         (properties,) = word_properties([bare], self._language, self._model.lexicon).tolist()
         if self._heard and self._options.pauses and word.start is not None:
-            self._heard[-1].pause = self._pause()
+            self._pauses[-1] = self._pause()
+        self._pauses.append(None)
         self._heard.append(_Heard(bare, label == _BARE and not word.followed, properties))
 
     def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
@@ -92,26 +95,28 @@ class LiveGruRestorer(LiveRestorer):
         else:
             earlier = len(self._rows)
             words = self._words[first - earlier : first + len(found.rows)]
-            rows = np.concatenate([self._rows, found.rows])
+            rows = np.array([*self._rows, *found.rows])
             new = rewrite(words, rows, self._model, self._options, self._given[first - earlier :], request.goes_on)
             texts = new[earlier : earlier + count]
         last = heard[count - 1].properties
         end = chance_of_end(restricted(found.rows[count - 1].tolist(), last)[1], last)
         self._before = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
-        self._rows = np.concatenate([self._rows, found.rows[:count]])[-_DECIDED:]
+        self._rows.extend(found.rows[:count])
         self._state = found.states[count - 1].copy()
         self._give(texts)
-        del self._heard[: len(self._heard) - len(self._words)]
+        forgotten = len(self._heard) - len(self._words)
+        del self._heard[:forgotten], self._pauses[:forgotten]
         return texts
 
     def forget(self) -> None:
         super().forget()
-        self._heard, self._state, self._rows, self._before = [], None, self._rows[:0], None
+        self._heard, self._pauses, self._state, self._before = [], [], None, None
+        self._rows.clear()
 
     def _window(self, count: int, silence: int | None) -> GruWindow:
         first = len(self._given)
         heard, waiting = self._heard[first:], self._words[first:]
-        gaps = [*(one.pause for one in heard[:-1]), silence if self._options.pauses else None]
+        gaps = [*self._pauses[first:-1], silence if self._options.pauses else None]
         turns = [word.turn != after.turn for word, after in pairwise(waiting)]
         # A mark and the case of the word after it are decided together.
         wanted = min(count + 1, len(waiting))
@@ -119,9 +124,11 @@ class LiveGruRestorer(LiveRestorer):
 
     def _pause(self) -> int | None:
         """The pause after the last word but one (ms)."""
-        silent = sum(bool(one.pause) for one in self._heard)
+        silent = len(self._pauses) - self._pauses.count(None) - self._pauses.count(0)
         # The same as of all words that are remembered, as long as some ends of theirs say something.
-        return pauses(self._words[-2:] if silent * _SILENT >= len(self._heard) else self._words)[-2]
+        if silent * _SILENT >= len(self._pauses):
+            return pause_between(*self._words[-2:])
+        return pauses(self._words)[-2]
 
     def _is_plain(self) -> bool:
         """Whether the next word, as it came and as those beside it, is one for `one_word`."""

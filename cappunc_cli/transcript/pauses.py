@@ -57,20 +57,28 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     return gaps
 
 
+def pause_between(word: Word, following: Word) -> int | None:
+    """`pauses` of two words, for the first of them."""
+    return _gap(word.start, word.end, following.start, following.sound)
+
+
 def _gaps(known: Words) -> list[int | None]:
     """From each word's end to the next one's start."""
     result: list[int | None] = []
     following = zip(islice(known.starts, 1, None), islice(known.sounds, 1, None), strict=True)
     for start, end, (then, sound) in zip(known.starts, known.ends, following, strict=False):
-        if end is None or then is None:
-            result.append(SOUND if sound else None)
-        else:
-            # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
-            spoken = end if start is None else max(start, end)
-            result.append(min(max(then - spoken, SOUND if sound else 0), LONGEST_PAUSE))
+        result.append(_gap(start, end, then, sound))
     if len(known):
         result.append(None)
     return result
+
+
+def _gap(start: int | None, end: int | None, then: int | None, sound: int | None) -> int | None:
+    if end is None or then is None:
+        return SOUND if sound else None
+    # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
+    spoken = end if start is None else max(start, end)
+    return min(max(then - spoken, SOUND if sound else 0), LONGEST_PAUSE)
 
 
 def _drawls(texts: Sequence[str], steps: Sequence[int | None]) -> list[int | None]:

@@ -168,7 +168,7 @@ def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
     assert max(sizes) == 5
     assert len(stream._words) == len(stream._heard) <= 48 + 4
     assert len(stream._rows) <= 8
-    for kept in (stream._state, stream._rows):
+    for kept in (stream._state, *stream._rows):
         # A view would keep the arrays of a run that many streams shared.
         assert kept is not None
         assert (kept if kept.base is None else kept.base).nbytes <= 10 * 13 * 4

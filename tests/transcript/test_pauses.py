@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from cappunc_cli.formats import read
-from cappunc_cli.transcript.pauses import LONGEST_PAUSE, SOUND, pauses
+from cappunc_cli.transcript.pauses import LONGEST_PAUSE, SOUND, pause_between, pauses
 from cappunc_cli.transcript.words import Word
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -31,6 +31,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 )
 def test_pause(first: tuple[int | None, int | None], second: tuple[int | None, int | None], pause: int | None) -> None:
     assert pauses([Word("a", *first), Word("b", *second)]) == [pause, None]
+    assert pause_between(Word("a", *first), Word("b", *second)) == pause
 
 
 @pytest.mark.parametrize(("end", "start", "pause"), [(None, None, SOUND), (500, 500, SOUND), (500, 9_500, 9_000)])

@@ -93,17 +93,18 @@ class GruEngine:
     def read(self, windows: Sequence[GruWindow]) -> list[GruReading]:
         """Read the windows of several streams in one run; raises CappuncError."""
         lengths = [len(window.words) for window in windows]
+        longest = max(lengths)
         numbers = self._numbers(windows)
-        most = max(len(ids) for ids in numbers.values())
-        padded = {word: [*ids, *[self.encoder.padding] * (most - len(ids))] for word, ids in numbers.items()}
-        nothing = [[self.encoder.padding] * most]
+        # As many pieces for each word, as many words for each window.
+        most = max(map(len, numbers.values()))
+        nothing = [self.encoder.padding] * most
+        padded = {word: [*found, *nothing[len(found) :]] for word, found in numbers.items()}
         ids, pauses, turns = [], [], []
         for window, length in zip(windows, lengths, strict=True):
-            short = max(lengths) - length
-            ids.append([*(padded[word] for word in window.words), *nothing * short])
-            pauses.append(
-                [*(0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses), *[0] * short]
-            )
+            short = longest - length
+            ids.append([*map(padded.__getitem__, window.words), *[nothing] * short])
+            bins = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses]
+            pauses.append([*bins, *[0] * short])
             turns.append([*window.turns, *[False] * short])
         state = np.zeros((1, len(windows), self._width), np.float32)
         for i, window in enumerate(windows):
