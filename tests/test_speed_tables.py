@@ -69,6 +69,16 @@ def test_a_larger_trigram_model_stands_beside_the_shipped_one() -> None:
     assert "| novels | 41.1 → 42.0 | 40.0 → 40.0 | 50.0 → 50.0 | 60.0 → 60.0 |" in page
 
 
+def test_many_streams_are_a_line_of_waits_and_one_of_memory() -> None:
+    waits = {"50": 12.4, "95": 40.6, "99": 79.7, "100": 150.0}
+    measured = {"model": "xx-live@b0ed8ccfcdf2", "look_ahead": 8, "streams": 100, "seconds": 60.0, "words": 12_345}
+    measured |= {"wait_ms": waits, "processor_ms_a_word": 0.828, "cores_busy": 0.155}
+    page = tables.many_streams(MACHINE | measured | {"hours": 2, "words_in_hours": 18_500, "memory_mb": [99, 108, 109]})
+    assert "| 100 | 12,345 | 12 | 41 | 80 | 150 | 0.83 | 0.15 |" in page
+    assert "for 60 seconds: the time from the end of the last of the 8 words" in page
+    assert "2 hours of speech in one stream (18,500 words): 99 MB before it, 108 MB after the first hour, 109" in page
+
+
 def test_diacritics_are_shares_of_the_words() -> None:
     found = {"words": 2000, "with diacritics": 500, "right before": 1500, "right after": 1900, "spoilt": 15}
     page = tables.diacritics(MACHINE | {"models": {"ro-ngram": "59e56f416bd2"}, "rows": {"ro novels": found}})

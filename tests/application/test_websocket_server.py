@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +24,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 import cappunc_cli
+from cappunc_cli.application.live.websocket_server import SharedModel
+from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.live_gru import live_restorer
 from cappunc_cli.restoration.pipeline import Options, load_model
 from cappunc_cli.transcript.labels import strip
@@ -141,6 +143,26 @@ def test_a_stream_that_dies_takes_none_along() -> None:
         found = asyncio.run(some(address))
         assert [json.loads(line)["word"] for line in found] == expected(lines_of(2, 30))
         assert process.poll() is None
+
+
+def test_what_fails_in_a_shared_run_fails_for_its_own_stream_alone() -> None:
+    runs: list[int] = []
+
+    def read(requests: Sequence[Any]) -> list[Any]:
+        runs.append(len(requests))
+        if "broken" in requests:
+            raise CappuncError("it failed")
+        return [request.upper() for request in requests]
+
+    async def together() -> list[Any]:
+        shared = SharedModel(read)
+        asked = (shared.read(request) for request in cast("Any", ["first", "broken", "last"]))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    found = asyncio.run(together())
+    assert isinstance(found[1], CappuncError)
+    assert [found[0], found[2]] == ["FIRST", "LAST"]
+    assert runs == [3, 1, 1, 1]
 
 
 def test_who_does_not_read_is_not_read_from_and_keeps_nobody_waiting() -> None:

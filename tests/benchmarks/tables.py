@@ -280,6 +280,28 @@ def stream(report: dict[str, Any]) -> str:
     return "\n".join(parts) + note({**report, "model": report["models"]["gru"]}, "stream.json")
 
 
+def many_streams(report: dict[str, Any]) -> str:
+    """How long words wait where many streams share one process, and the memory of hours of one."""
+    waits, held = report["wait_ms"], report["memory_mb"]
+    head = ["streams", "words", "median, ms", "95 in 100", "99 in 100", "all", "processor time of a word, ms", "cores"]
+    cells = [
+        f"{report['streams']}",
+        f"{report['words']:,}",
+        *(f"{waits[part]:.0f}" for part in ("50", "95", "99", "100")),
+        f"{report['processor_ms_a_word']:.2f}",
+        f"{report['cores_busy']:.2f}",
+    ]
+    return (
+        f"At the pace of speech for {report['seconds']:.0f} seconds: the time from the end of the last of the "
+        f"{report['look_ahead']} words that a word waits for until a client has its answer, and what the server "
+        "takes of a core:\n\n"
+        + table(head, [cells])
+        + f"\n{report['hours']} hours of speech in one stream ({report['words_in_hours']:,} words): {held[0]:.0f} MB "
+        + f"before it, {held[1]:.0f} MB after the first hour, {held[-1]:.0f} MB after the last.\n"
+        + note(report, "websockets_live.json")
+    )
+
+
 def languages(report: dict[str, Any]) -> str:
     """Every model's pace beside the trigram model of Romanian, the first of its kind."""
     rows = report["rows"]
@@ -505,6 +527,7 @@ PARTS = {
     "captions": {"captions.json": captions},
     "layout": {"layout.json": layout},
     "stream": {"stream.json": stream},
+    "streams": {"websockets_live.json": many_streams},
     "chunks": {"chunks.json": chunks},
     "diacritics": {"diacritics.json": diacritics},
     "ngrams": {"ngrams.json": ngrams},
@@ -522,6 +545,7 @@ PLACES = {
     "captions": "docs/benchmarks.md",
     "layout": "docs/captions.md",
     "stream": "docs/stream.md",
+    "streams": "docs/stream.md",
     "chunks": "docs/systems.md",
     "diacritics": "docs/systems.md",
     "ngrams": "docs/systems.md",

@@ -1,9 +1,12 @@
-"""How long words wait beyond their look-ahead where many streams share one process, at the pace of speech.
+"""How long words wait beyond their look-ahead where many streams share one process, and what ten hours of one hold.
 
     python tests/benchmarks/websockets_live.py --data ../shared/data > tests/benchmarks/results/websockets_live.json
 
-`cappunc stream --listen` in a process of its own, so many WebSockets, each with words at the times of a real call; a
-word's wait counts from the moment when the last word that it waits for was sent. Needs the extra [live].
+`cappunc stream --engine gru --listen` in a process of its own. First so many WebSockets, each with the words of a real
+call at the times at which they were said; a word's wait counts from the moment when the last word that it waits for was
+due until the client has its answer, so that a client that is late, or a word that never comes, makes the figures worse.
+Then one WebSocket with hours of speech as fast as it is taken, and the memory of the server after each hour of it.
+Server and clients share the machine. Needs the extra [live], and Linux for memory and processor time.
 """
 
 from __future__ import annotations
@@ -11,88 +14,174 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
+import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from measuring import head
 from websockets.asyncio.client import connect
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.restoration.live import LOOK_AHEAD
+from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.transcript.words import Word
 
+MODEL = "en-live"
+#: Human words with the times of a recogniser; every call is for evaluation, and nothing is chosen on them.
+CALLS = "timed/earnings21_revkaldi.jsonl.xz"
+#: Messages under way in the long text.
+_UNDER_WAY = 64
+_HOUR = 3_600_000
+#: Between two calls of the long text (ms).
+_BREAK = 2000
 
-async def one(address: str, words: list[Word], seconds: float) -> list[float]:
-    """The waits of a stream's words."""
-    sent: list[float] = []
-    waits: list[float] = []
+Said = tuple[str, int, int]
+
+
+def message(word: Said) -> str:
+    text, start, end = word
+    return json.dumps({"word": text, "start": start / 1000, "end": end / 1000})
+
+
+async def one(address: str, words: Sequence[Said], begun: float, seconds: float) -> list[float]:
+    """The waits (s) of a stream's words, said from `begun` on; infinite where an answer never came."""
+    first = words[0][2]
+    due = [begun + (end - first) / 1000 for _, _, end in words]
+    count = sum(then < begun + seconds for then in due)
+    came: list[float] = []
     async with connect(address, compression=None, proxy=None) as connection:
 
         async def listen() -> None:
-            count = 0
-            while True:
+            while len(came) < count - LOOK_AHEAD:
                 lines = str(await connection.recv()).splitlines()
-                now = time.perf_counter()
-                for _ in lines:
-                    waits.append(now - sent[count + LOOK_AHEAD])
-                    count += 1
+                came.extend([time.perf_counter()] * len(lines))
 
         listening = asyncio.create_task(listen())
-        begun, first = time.perf_counter(), words[0].end or 0
-        for word in words:
-            due = ((word.end or 0) - first) / 1000
-            if due > seconds:
-                break
-            await asyncio.sleep(max(begun + due - time.perf_counter(), 0))
-            sent.append(time.perf_counter())
-            await connection.send(json.dumps({"word": word.text, "start": word.start / 1000, "end": word.end / 1000}))
-        await asyncio.sleep(1)
+        for word, then in zip(words[:count], due, strict=False):
+            await asyncio.sleep(max(then - time.perf_counter(), 0))
+            await connection.send(message(word))
+        await asyncio.wait([listening], timeout=10)
         listening.cancel()
-    return waits
+    waits = [there - due[place + LOOK_AHEAD] for place, there in enumerate(came)]
+    return waits + [math.inf] * (count - LOOK_AHEAD - len(waits))
 
 
-async def everybody(address: str, calls: list[list[Word]], count: int, seconds: float) -> list[float]:
-    """The waits of all streams, each somewhere in a call."""
+async def everybody(address: str, calls: Sequence[Sequence[Said]], count: int, seconds: float) -> list[float]:
+    """The waits of all streams, each somewhere in a call; they begin within a second."""
+    begun = time.perf_counter() + 5
     talks = []
     for i in range(count):
         words = calls[i % len(calls)]
-        talks.append(one(address, words[(137 * i) % (len(words) // 2) :], seconds))
+        talks.append(one(address, words[(137 * i) % (len(words) // 2) :], begun + i / count, seconds))
     return [wait for waits in await asyncio.gather(*talks) for wait in waits]
+
+
+def endless(calls: Sequence[Sequence[Said]]) -> Iterator[Said]:
+    """The calls one after the other, again and again, on one clock."""
+    clock = 0
+    for call in cycle(calls):
+        first = call[0][1]
+        for text, start, end in call:
+            yield text, clock + start - first, clock + end - first
+        clock += call[-1][2] - first + _BREAK
+
+
+async def long_one(address: str, calls: Sequence[Sequence[Said]], hours: int, server: int) -> tuple[int, list[float]]:
+    """Words of so many hours, and the memory (MB) of the server before them and after each hour."""
+    held = [memory(server)]
+    room, sent, came = asyncio.Semaphore(_UNDER_WAY), 0, 0
+    async with connect(address, compression=None, proxy=None) as connection:
+
+        async def listen() -> None:
+            nonlocal came
+            while True:
+                for _ in str(await connection.recv()).splitlines():
+                    came += 1
+                    room.release()
+
+        listening = asyncio.create_task(listen())
+        for word in endless(calls):
+            if word[1] >= _HOUR * len(held):
+                held.append(memory(server))
+                if len(held) > hours:
+                    break
+            # What waits for its look-ahead has no answer yet.
+            if sent >= LOOK_AHEAD:
+                await room.acquire()
+            await connection.send(message(word))
+            sent += 1
+        listening.cancel()
+    return sent, held
+
+
+def memory(process: int) -> float:
+    """Resident memory of a process in MB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text("ascii").split()[1])
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
+
+
+def processor_seconds(process: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(words: Sequence[Word]) -> list[Said]:
+    return [(w.text, w.start, w.end) for w in words if w.start is not None and w.end is not None]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
     parser.add_argument("--streams", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--hours", type=int, default=10, help="of speech in one stream, as fast as it is taken")
     arguments = parser.parse_args()
     calls = []
-    for source in sources([arguments.data / "timed/earnings21_revkaldi.jsonl.xz"], None, None):
-        calls.append([w for w in source.stripped() if w.start is not None and w.end is not None])
+    for source in sources([arguments.data / CALLS], None, None):
+        calls.append(timed(source.stripped()))
         if len(calls) == 10:
             break
-    command = [sys.executable, "-m", "cappunc_cli", "stream", "--engine", "gru", "--listen", "127.0.0.1:0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+    config = ModelConfig.load(find_model(MODEL, ENGINES["gru"]), ENGINES["gru"].config)
+    report: dict[str, Any] = {
+        **head(arguments.data),
+        "model": f"{config.name}@{config.files[ENGINES['gru'].weights][:12]}",
+        "look_ahead": LOOK_AHEAD,
+        "streams": arguments.streams,
+        "seconds": arguments.seconds,
+    }
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--engine", "gru", "--model", MODEL]
+    with subprocess.Popen([*command, "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
             found = re.search(r"ws://\S+", server.stderr.readline())
             assert found is not None
+            before = processor_seconds(server.pid)
             waits = sorted(asyncio.run(everybody(found[0], calls, arguments.streams, arguments.seconds)))
-            times = Path(f"/proc/{server.pid}/stat").read_text().split() if Path("/proc").is_dir() else None
+            spent = processor_seconds(server.pid) - before
+            report |= {
+                "words": len(waits),
+                "wait_ms": {
+                    str(part): round(1000 * waits[min(int(len(waits) * part / 100), len(waits) - 1)], 1)
+                    for part in (50, 95, 99, 100)
+                },
+                "processor_ms_a_word": round(1000 * spent / len(waits), 3),
+                "cores_busy": round(spent / arguments.seconds, 3),
+            }
+            print(report["wait_ms"], file=sys.stderr, flush=True)
+            sent, held = asyncio.run(long_one(found[0], calls, arguments.hours, server.pid))
+            report |= {"hours": arguments.hours, "words_in_hours": sent, "memory_mb": held}
         finally:
             server.terminate()
-    report = {
-        **head(arguments.data),
-        "streams": arguments.streams,
-        "seconds": arguments.seconds,
-        "words": len(waits),
-        "wait_ms": {str(part): round(1000 * waits[int(len(waits) * part / 100)], 1) for part in (50, 90, 99)},
-        # In clock ticks of a hundredth of a second, with the opening of the model.
-        "processor_seconds": None if times is None else (int(times[13]) + int(times[14])) / 100,
-    }
     print(json.dumps(report, ensure_ascii=False, indent=1))
 
 
