@@ -176,7 +176,7 @@ def parity(network: RecurrentNetwork, model: onnx.ModelProto, tolerance: float, 
         state = rng.normal(size=(1, streams, network.sizes.forward)).astype(np.float32) * 0.3
         counts = (ids > 0).sum(-1).ravel()
         spoken = WordTensors(*map(torch.from_numpy, (ids[ids > 0], np.append(0, np.cumsum(counts)), pauses, turns)))
-        expected = network(spoken, torch.from_numpy(lengths), words, words, torch.from_numpy(state))
+        expected = network(spoken, torch.from_numpy(lengths), words, words, torch.from_numpy(state))[:2]
         wanted = int(rng.integers(1, words + 1))
         feeds = {"input_ids": ids, "pauses": pauses, "turns": turns, "state": state, "wanted": np.array([wanted])}
         found = session.run(["case", "marks"], {**feeds, "lengths": lengths.astype(np.int32)})

@@ -86,12 +86,13 @@ class RecurrentNetwork(nn.Module):
 
     def forward(
         self, spoken: WordTensors, lengths: Tensor, block: int, first: int, state: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Logits (B, T, cases) and (B, T, marks) where the look-ahead ends after every `block` words.
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits (B, T, cases), (B, T, marks) and states (B, T, forward).
 
-        The first block has `first` words. A word sees those behind it up to the end of its block: of each length up to
-        a block's there are as many, which is what a stream with any look-ahead meets, in one pass. WordBatch have
-        `lengths` (B) words; `state` (1, B, forward) is what the words before left.
+        The look-ahead ends after every `block` words; the first block has `first` words. A word sees those behind it up
+        to the end of its block: of each length up to a block's there are as many, which is what a stream with any
+        look-ahead meets, in one pass. Texts have `lengths` (B) words; `state` (1, B, forward) is what the words before
+        left.
         """
         bare, whole = self.vectors(spoken)
         ahead, _ = self.ahead(whole, state)
@@ -106,7 +107,7 @@ class RecurrentNetwork(nn.Module):
         there = F.pad(torch.arange(words) < lengths[:, None], (before, count * block - before - words))
         back = backwards(self.back, laid, there.view(rows * count, block))
         back = back.reshape(rows, count * block, -1)[:, before : before + words]
-        return self.heads(whole, ahead, back)
+        return *self.heads(whole, ahead, back), ahead
 
 
 def backwards(gru: nn.GRU, x: Tensor, there: Tensor) -> Tensor:

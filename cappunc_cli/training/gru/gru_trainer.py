@@ -28,6 +28,7 @@ from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
 from cappunc_cli.training.gru.gru_network import ENDS, GruSizes, RecurrentNetwork, WordTensors, contradictions
+from cappunc_cli.training.network import halved
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
 from cappunc_cli.training.trainer import LOG_EVERY, SAVE_EVERY, load_windows, rate_at
@@ -44,8 +45,9 @@ class GruRecipe:
     `blocks` are look-aheads that windows are read with, one drawn per step: words see up to so many behind them. A
     word with n of them counts by `ahead[n]`, with more by 1. `rate` is the peak of the learning rate, `word_rate` that
     of the piece vectors; `begin` is a model whose piece vectors they begin as, by their main directions. `penalty` is
-    the price of a sentence end before lower case. `asked` is the share of the steps that ask the recipe's teacher, who
-    counts `taught` there: asking takes longer than learning.
+    the price of a sentence end before lower case. `carried` is the share of the windows that begin at the state that
+    another window has left, not at zero: a stream's state is older than any window is long. `asked` is the share of the
+    steps that ask the recipe's teacher, who counts `taught` there: asking takes longer than learning.
     """
 
     sizes: dict[str, int]
@@ -56,6 +58,7 @@ class GruRecipe:
     penalty: float
     begin: Path | None = None
     asked: float = 0.0
+    carried: float = 0.0
 
     @classmethod
     def of(cls, recipe: Recipe, project: Path) -> GruRecipe:
@@ -124,10 +127,20 @@ def counted_by(words: Tensor, lengths: Tensor, block: int, first: int, ahead: tu
 
 
 def loss_of(
-    network: RecurrentNetwork, texts: WordBatch, block: int, first: int, recipe: Recipe, live: GruRecipe
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Weighted cross-entropies of mark and case, and the price of contradictions."""
-    case, marks = network(texts.spoken, texts.lengths, block, first)
+    network: RecurrentNetwork,
+    texts: WordBatch,
+    block: int,
+    first: int,
+    recipe: Recipe,
+    live: GruRecipe,
+    state: Tensor | None = None,
+) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+    """Weighted cross-entropies of mark and case and the price of contradictions; each text's last state.
+
+    Texts go on from `state` (1, texts, forward); the last states are (texts, forward).
+    """
+    with halved(torch.device("cpu")):
+        case, marks, states = (x.float() for x in network(texts.spoken, texts.lengths, block, first, state))
     words = torch.arange(case.shape[1])
     weights = texts.weights * counted_by(words, texts.lengths, block, first, live.ahead)
     share = 0.0 if texts.soft_cases is None else recipe.taught
@@ -142,11 +155,20 @@ def loss_of(
     # `Dr. smith`, `at 3. 14`: where the text itself has both, they do not contradict each other.
     both = torch.isin(texts.marks[:, :-1], torch.tensor(ENDS)) & (texts.cases[:, 1:] == LOWER)
     price = contradictions(case, marks, weights[:, :-1] * (texts.weights[:, 1:] > 0) * ~both)
-    return (
+    parts = (
         entropy(marks, texts.marks, texts.soft_marks),
         entropy(case, texts.cases, texts.soft_cases) * recipe.case_weight,
         price * live.penalty,
     )
+    return parts, states[torch.arange(len(states)), texts.lengths - 1].detach()
+
+
+def left_over(states: Tensor | None, texts: int, share: float, rng: np.random.Generator) -> Tensor | None:
+    """Where texts begin (1, texts, forward): a `share` at a state that another text has left, the others at zero."""
+    if states is None or not share:
+        return None
+    drawn = states[torch.from_numpy(rng.integers(len(states), size=texts))]
+    return (drawn * torch.from_numpy(rng.random(texts) < share)[:, None])[None]
 
 
 def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> RecurrentNetwork:
@@ -231,6 +253,8 @@ def train(
     step, done, losses = saved.get("step", 0), saved.get("tokens", 0), saved.get("losses")
     began = saved_at = time.monotonic()
     first_done = done
+    #: What the texts of the last step have left; each goes on from what was left before, so that states grow old.
+    states: Tensor | None = None
 
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
@@ -248,7 +272,8 @@ def train(
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)
             for group in optimiser.param_groups:
                 group["lr"] = group["peak"] * rate
-            parts = loss_of(network, texts, block, first, recipe, live)
+            state = left_over(states, len(texts.lengths), live.carried, rng)
+            parts, states = loss_of(network, texts, block, first, recipe, live, state)
             torch.stack(parts).sum().backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -16,12 +18,16 @@ from cappunc_cli.training.data.windows import IGNORED, Batch  # noqa: E402
 from cappunc_cli.training.gru.gru_export import build, parity  # noqa: E402
 from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors, contradictions  # noqa: E402
 from cappunc_cli.training.gru.gru_trainer import (  # noqa: E402
+    GruRecipe,
     WordBatch,
     counted_by,
+    left_over,
+    loss_of,
     narrowed,
     truncated,
     words_of,
 )
+from cappunc_cli.training.recipe import Recipe  # noqa: E402
 from cappunc_cli.training.teacher import TeacherLabels  # noqa: E402
 
 SIZES = GruSizes(30, 5, 7, 6, 9, 4, 3)
@@ -80,7 +86,7 @@ def by_hand(network: RecurrentNetwork, spoken: WordTensors, row: int, word: int,
 def test_a_word_sees_up_to_the_end_of_its_block(network: RecurrentNetwork, block: int, first: int) -> None:
     lengths = [11, 3, 7]
     spoken, sizes = texts(1, lengths)
-    case, marks = network(spoken, sizes, block, first)
+    case, marks, _ = network(spoken, sizes, block, first)
     for row, length in enumerate(lengths):
         for word in range(length):
             end = first - 1 if word < first else first + (word - first) // block * block + block - 1
@@ -122,6 +128,38 @@ def batch() -> Batch:
     types, languages = np.zeros_like(ids), np.full(len(ids), "en")
     turns = np.zeros_like(ids)
     return Batch(ids, (ids > 0).astype(int), pauses, turns, cases, marks, around, weights, styles, types, languages)
+
+
+@torch.no_grad()
+def test_a_text_that_goes_on_from_what_the_one_before_has_left_is_one_text(network: RecurrentNetwork) -> None:
+    spoken, sizes = texts(5, [12])
+    case, marks, _ = network(spoken, sizes, 4, 4)
+    cut = int(spoken.offsets[8])
+    parts = [
+        WordTensors(spoken.pieces[:cut], spoken.offsets[:9], spoken.pauses[:, :8], spoken.turns[:, :8]),
+        WordTensors(spoken.pieces[cut:], spoken.offsets[8:] - cut, spoken.pauses[:, 8:], spoken.turns[:, 8:]),
+    ]
+    nothing = torch.zeros(1, 8, dtype=torch.int64)
+    first = WordBatch(parts[0], torch.tensor([8]), nothing, nothing, torch.ones(1, 8))
+    live = GruRecipe({}, (4,), (), 0.0, 0.0, 0.3)
+    _, left = loss_of(network, first, 4, 4, cast("Recipe", SimpleNamespace(taught=0.0, case_weight=1.0)), live)
+    # On a processor that halves its products, the loss does; the states are those of the whole to a hundredth.
+    state = left_over(left, 1, 1.0, np.random.default_rng(1))
+    found = network(parts[1], torch.tensor([4]), 4, 4, state)
+    torch.testing.assert_close(found[:2], (case[:, 8:], marks[:, 8:]), atol=0.1, rtol=0.05)
+    fresh = network(parts[1], torch.tensor([4]), 4, 4)
+    assert (fresh[1] - marks[:, 8:]).abs().max() > 0.2
+
+
+def test_a_share_of_the_texts_goes_on_from_another() -> None:
+    states = torch.arange(1.0, 6)[:, None].expand(5, 7)
+    assert left_over(None, 3, 0.5, np.random.default_rng(1)) is None
+    assert left_over(states, 3, 0.0, np.random.default_rng(1)) is None
+    found = left_over(states, 4000, 0.7, np.random.default_rng(1))
+    assert found is not None
+    assert found.shape == (1, 4000, 7)
+    assert (found != 0).float().mean().item() == pytest.approx(0.7, abs=0.03)
+    assert set(found[0, :, 0].tolist()) == {0, 1, 2, 3, 4, 5}
 
 
 def test_windows_become_words() -> None:
