@@ -100,6 +100,17 @@ def test_mends_are_rates_of_each_run() -> None:
     assert "before: `en-fast` (eeaae6d2bec4), then called `en`, at commit 6e1865b; after: `en` of an earlier" in page
 
 
+def test_captions_of_films_are_shown_run_by_run() -> None:
+    def run(missed: int) -> dict[str, object]:
+        ends = {"captions": 1200, "ends": 400, "ends missed": missed, "ends superfluous": 3}
+        row = {**ends, "questions": 50, "questions missed": 15, "questions superfluous": 4}
+        return MACHINE | {"models": {"en": "cae99d0ab9a9"}, "rows": {"en film": row}}
+
+    page = tables.film({"before": run(55), "after": run(47)})
+    assert "| en film | 1,200 | 400 | 50 | 55 → 47 | 3 → 3 | 15 → 15 | 4 → 4 |" in page
+    assert "before → after. Models `en` of an earlier version (cae99d0ab9a9)" in page
+
+
 def test_repair_is_a_table_of_the_words_found() -> None:
     scores = {"precision": 0.9608, "recall": 0.5, "f1": 0.3333, "words": 2166}
     report = MACHINE | {

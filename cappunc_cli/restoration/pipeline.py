@@ -14,6 +14,7 @@ import numpy as np
 
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
+from cappunc_cli.restoration.decoding.cue_breaks import cue_breaks_of
 from cappunc_cli.restoration.decoding.decoder import decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
@@ -28,7 +29,7 @@ from cappunc_cli.restoration.model.registry import find_model, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word, Words, cue_ends, turn_ends
+from cappunc_cli.transcript.words import Word, Words, turn_ends
 from cappunc_cli.transcript.words import texts as texts_of
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
         turn_ends=np.array(turn_ends(known), np.bool_),
         followed=np.array(list(known.followed), np.bool_),
         cue_starts=starts,
-        cue_ends=np.array(cue_ends(known), np.bool_) if options.pauses else None,
+        cues=cue_breaks_of(known) if options.pauses else None,
         config=model.config,
         options=options,
         conventions=conventions,

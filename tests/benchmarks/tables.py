@@ -495,6 +495,24 @@ def mends(report: dict[str, Any]) -> str:
     )
 
 
+def film(report: dict[str, Any]) -> str:
+    """What stays open at the ends of captions, run by run."""
+    shown = ("ends missed", "ends superfluous", "questions missed", "questions superfluous")
+    last = list(report.values())[-1]
+    rows = [
+        [name, *(f"{found[kind]:,}" for kind in ("captions", "ends", "questions"))]
+        + [" → ".join(str(run["rows"][name][kind]) for run in report.values()) for kind in shown]
+        for name, found in last["rows"].items()
+    ]
+    models = ", ".join(model_of(*found) for found in last["models"].items())
+    machine = last["hardware"]
+    return (
+        table(["text", "captions", "end a sentence", "questions", *shown], rows)
+        + f"\n{' → '.join(report)}. Models {models}; {machine['cpu']}, {machine['cores']} cores; "
+        + f"from [film.json](../tests/benchmarks/results/film.json), `{last['command']}`.\n"
+    )
+
+
 def quotes(report: dict[str, Any]) -> str:
     """Precision and recall of quotations on the evaluation sets that have them."""
     found = report["evaluation"]
@@ -534,6 +552,7 @@ PARTS = {
     "pauses": {"drawn_pauses.json": drawn_pauses},
     "mends": {"mends.json": mends},
     "quotes": {"quotes.json": quotes},
+    "film": {"film.json": film},
 }
 #: Generated part -> its page.
 PLACES = {
@@ -552,6 +571,7 @@ PLACES = {
     "pauses": "docs/systems.md",
     "mends": "docs/benchmarks.md",
     "quotes": "docs/benchmarks.md",
+    "film": "docs/benchmarks.md",
 }
 
 

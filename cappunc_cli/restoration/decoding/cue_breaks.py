@@ -4,13 +4,17 @@ In captions that stand until the next one comes, the times say that nobody pause
 network that has learnt from speech believes them. So the share of each kind of mark at the ends of cues and inside
 them is estimated from the network's own probabilities, by the EM of Saerens, Latinne and Decaestecker (2002,
 Adjusting the outputs of a classifier to new a priori probabilities), and they are weighed anew by these shares.
-There is nothing to tune. tests/benchmarks/captions.py: on texts held out from training it gives points to captions that
-end with sentences where they can, and neither gives nor takes in those that break anywhere.
+
+Captions behind which there is silence have shares of their own: in films they end a sentence nearly always, however
+weak their words are.
+tests/benchmarks/captions.py: on texts held out from training it gives points to captions that end with sentences
+where they can, and neither gives nor takes in those that break anywhere; film.py: what stays open in captions of films.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +22,8 @@ import numpy.typing as npt
 
 from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, Posteriors
 from cappunc_cli.transcript.labels import MARK_CLASSES, TERMINAL
+from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.words import Word, cue_ends
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -30,36 +36,63 @@ _BY_KIND = np.stack([np.isin(np.arange(len(MARK_CLASSES)), columns) for columns 
 #: A file of few cues tells little: as if so many words more had been seen, with the shares of all words.
 _SEEN_BEFORE = 30
 _ROUNDS = 30
+#: Captions that follow each other are kept apart by up to six frames (ms); longer, nobody speaks.
+_SILENCE = 250
 
 Shares = npt.NDArray[np.float64]
 
 
-def weigh_cue_breaks(text: Posteriors, last: Flags, turn_ends: Flags) -> Posteriors:
-    """The posteriors with marks weighed by where they stand: a caption ends after the `last` words.
+@dataclass(frozen=True, slots=True)
+class CueBreaks:
+    """Where captions end, each array [n]: after the `last` words, and behind which of these there is `silence`."""
+
+    last: Flags
+    silence: Flags
+
+
+def cue_breaks_of(words: Sequence[Word]) -> CueBreaks:
+    """Where the captions of some words end; nowhere, if they are none (`cue_ends`)."""
+    last = np.array(cue_ends(words), np.bool_)
+    ends = np.flatnonzero(last)
+    silence = np.zeros_like(last)
+    if len(ends):
+        gaps = pauses(words)
+        silence[ends] = [(gaps[i] or 0) > _SILENCE for i in ends.tolist()]
+    return CueBreaks(last, silence)
+
+
+def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Posteriors:
+    """The posteriors with marks weighed by where they stand in captions.
 
     Where the speaker changes the network has been told so, and nothing is changed.
     """
-    ends, inside = last & ~turn_ends, ~last & ~turn_ends
+    ends, inside = cues.last & ~turn_ends, ~cues.last & ~turn_ends
     if not ends.any() or not inside.any():
         return text
     marks = text.marks.copy()
     kinds = marks @ _BY_KIND
     usual = np.maximum(kinds[~turn_ends].mean(0), 1e-9)
-    shares = _shares(kinds[ends], usual)
+    shares = _shares(kinds[ends], usual, usual)
     # That a break made sentence ends rarer would only repeat what a pause of zero has said.
     if shares[_ENDS] > usual[_ENDS]:
-        _reweigh(marks, ends, shares / usual)
-        _reweigh(marks, inside, _shares(kinds[inside], usual) / usual)
+        silent = _shares(kinds[ends & cues.silence], usual, shares)
+        # That a silence made sentence ends rarer would be no evidence, but too few words.
+        _reweigh(marks, ends & cues.silence, (silent if silent[_ENDS] > shares[_ENDS] else shares) / usual)
+        _reweigh(marks, ends & ~cues.silence, shares / usual)
+        _reweigh(marks, inside, _shares(kinds[inside], usual, usual) / usual)
     return replace(text, marks=marks)
 
 
-def _shares(kinds: Shares, usual: Shares) -> Shares:
-    """How frequent each kind of mark [3] is at some words, whose probabilities [n, 3] take it to be as `usual`."""
-    shares = usual
+def _shares(kinds: Shares, usual: Shares, before: Shares) -> Shares:
+    """How frequent each kind of mark [3] is at some words, whose probabilities [n, 3] take it to be as `usual`.
+
+    Without any words it is as it was `before`.
+    """
+    shares = before
     for _ in range(_ROUNDS):
         factors = shares / usual
         seen = factors * ((1 / np.maximum(kinds @ factors, 1e-12)) @ kinds)
-        shares = (seen + _SEEN_BEFORE * usual) / (len(kinds) + _SEEN_BEFORE)
+        shares = (seen + _SEEN_BEFORE * before) / (len(kinds) + _SEEN_BEFORE)
     return shares
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.cue_breaks import weigh_cue_breaks
+from cappunc_cli.restoration.decoding.cue_breaks import CueBreaks, weigh_cue_breaks
 from cappunc_cli.restoration.decoding.posteriors import Flags, Posteriors, fold_marks
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import Options
@@ -23,8 +23,8 @@ class Passage:
 
     `bare` words have the `labels` with which they are written; the speaker changes after `turn_ends`, and behind
     `followed` words stands what is no word: nothing is written between the two. `cue_starts` begin a caption,
-    `cue_ends` (None: that is no evidence) end one. The first `given` words are out already, and nothing new comes
-    around them; a text that `goes_on` does not end with its last word.
+    `cues` (None: that is no evidence) say where they end. The first `given` words are out already, and nothing new
+    comes around them; a text that `goes_on` does not end with its last word.
     """
 
     bare: Sequence[str]
@@ -33,7 +33,7 @@ class Passage:
     turn_ends: Flags
     followed: Flags
     cue_starts: Flags
-    cue_ends: Flags | None
+    cues: CueBreaks | None
     config: ModelConfig
     options: Options
     conventions: Language
@@ -59,6 +59,6 @@ class Passage:
     def allowed(self) -> Posteriors:
         """The posteriors within what the user allows, and with what the ends of captions tell."""
         text = fold_marks(self.posteriors, self.marks)
-        if self.cue_ends is None or self.options.apart:
+        if self.cues is None or self.options.apart:
             return text
-        return weigh_cue_breaks(text, self.cue_ends, self.turn_ends)
+        return weigh_cue_breaks(text, self.cues, self.turn_ends)

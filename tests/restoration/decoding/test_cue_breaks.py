@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,11 +23,13 @@ def rows(periods: list[float]) -> np.ndarray:
     return marks
 
 
-def weighed(marks: np.ndarray, ends: list[bool], turns: list[bool] | None = None) -> np.ndarray:
-    """The probabilities of marks where captions end and turns do."""
+def weighed(
+    marks: np.ndarray, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
+) -> np.ndarray:
+    """The probabilities of marks where captions end and turns do, and where silence is behind a caption."""
     text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, np.zeros(len(marks), np.uint16))
-    last, turned = np.array(ends, bool), np.array(turns or [False] * len(ends), bool)
-    return cue_breaks.weigh_cue_breaks(text, last, turned).marks
+    last, turned, silent = (np.array(some or [False] * len(ends), bool) for some in (ends, turns, silence))
+    return cue_breaks.weigh_cue_breaks(text, cue_breaks.CueBreaks(last, silent), turned).marks
 
 
 def captions(count: int, doubtful: float) -> tuple[np.ndarray, list[bool]]:
@@ -60,6 +64,31 @@ def test_a_few_captions_prove_little() -> None:
     assert 0.2 < few[-1, PERIOD] < many[-1, PERIOD]
 
 
+def test_behind_which_captions_there_is_silence() -> None:
+    """A gap of some frames is none; a sound is one, however soon the next caption comes."""
+    clock = [(0, 1000), (1083, 2000), (2160, 3000), (3600, 4000), (4040, 5000), (5040, 6000)]
+    words = [Word(letter, *times, cue) for cue, (letter, times) in enumerate(zip("abcdef", clock, strict=True))]
+    words[4] = replace(words[4], sound=True)
+    found = cue_breaks.cue_breaks_of(words)
+    assert found.last.tolist() == [True] * 5 + [False]
+    assert found.silence.tolist() == [False, False, True, True, False, False]
+    assert not cue_breaks.cue_breaks_of([]).last.any()
+
+
+def test_silence_ends_a_sentence_where_other_captions_do_not() -> None:
+    """Every other caption ends in the middle; those before a silence never do."""
+    word = [0.01, 0.01, 0.01, 0.01]
+    marks = rows([*word, 0.95, *word, 0.02] * 40 + [*word, 0.2, *word, 0.2])
+    ends = [False, False, False, False, True] * 82
+    silence = [False, False, False, False, True, False, False, False, False, False] * 41
+    silence[-1] = True
+    found = weighed(marks, ends, silence=silence)
+    assert found[-6, PERIOD] == found[-1, PERIOD] > 0.8
+    without = weighed(marks, ends)
+    assert 0.2 < without[-1, PERIOD] < found[-1, PERIOD]
+    assert np.allclose(found[9:400:10], without[9:400:10]), "other captions are what they were"
+
+
 def test_captions_that_break_anywhere_change_nothing() -> None:
     marks = rows([0.01, 0.01, 0.95, 0.01, 0.02] * 40)
     assert np.array_equal(weighed(marks, [False, False, False, False, True] * 40), marks)
@@ -80,7 +109,7 @@ def test_the_ends_of_turns_say_nothing_of_other_captions() -> None:
 def test_probabilities_stay_probabilities(count: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
     marks = chance.dirichlet(np.full(len(MARK_CLASSES), 0.2), count).astype(np.float32)
-    ends, turns = (chance.random((2, count)) < 0.3).tolist()
-    marks = weighed(marks, ends, turns)
+    ends, turns, silence = (chance.random((3, count)) < 0.3).tolist()
+    marks = weighed(marks, ends, turns, silence)
     assert np.allclose(marks.sum(1), 1, atol=1e-3)
     assert np.isfinite(marks).all()

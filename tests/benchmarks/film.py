@@ -1,0 +1,126 @@
+"""Sentence ends and questions at the ends of captions of films: how many stay open, how many are made up.
+
+    python tests/benchmarks/film.py --data ../shared/data --samples ../shared/samples --run after
+
+Real captions of a film in each of three languages, bare but for the dashes of their speakers, and the held-out ends
+of two corpora of dialogue (`heldout` in train.toml) in captions such as films have: most end with a sentence, they
+stand until the next one comes or a little less long, and only after every third sentence is there a silence. What is
+looked at are the last words of captions alone. A run is kept in
+results/film.json under its name. Three minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from measuring import head
+
+from cappunc_cli import formats
+from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.restoration.model.registry import find_model_for
+from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.training.data.heldout import heldout_words
+from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.transcript.labels import TERMINAL, cached_strip, fold
+from cappunc_cli.transcript.words import Word, cue_ends
+
+RESULTS = Path(__file__).resolve().parent / "results" / "film.json"
+FILMS = {
+    "en": "vtt/pbs__pycaption__examples_example.vtt",
+    "es": "vtt/glut23__webvtt-py__tests_subtitles_netflix_chicas_del_cable.vtt",
+    "fr": "srt/byroot__pysrt__tests_static_utf-8.srt",
+}
+CORPORA = ("crd3", "sgd")
+#: Characters of a caption of two lines, how many are read in a second, and the shortest time (ms) that one is shown.
+_MOST, _PACE, _SHOWN = 84, 15, 1000
+#: Milliseconds between captions that follow each other; those of a silence, which comes after every third sentence.
+_GAP, _SILENCES, _SILENT = 83, (600, 1000, 1500, 2500, 4000), 1 / 3
+#: How often a sentence's end is a caption's where it need not, and from which share of a caption on a comma may be.
+_ALONE, _AT_COMMA = 0.7, 0.6
+_ENDS = frozenset(TERMINAL) | {"…"}
+
+
+def captioned(words: Sequence[Word]) -> Iterator[Word]:
+    """Written words with the times of captions as films have them; a change of speakers is a caption's end, no more."""
+    chance = Random(1)
+    clock = cue = 0
+    shown: list[Word] = []
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        shown.append(word)
+        length = sum(len(one.text) + 1 for one in shown)
+        mark = cached_strip(word.text)[1].mark
+        ended = mark != "" and mark in _ENDS
+        turn = following is None or following.turn != word.turn
+        full = following is not None and length + len(following.text) > _MOST
+        if not (turn or full or (ended and chance.random() < _ALONE) or (mark == "," and length > _AT_COMMA * _MOST)):
+            continue
+        end = clock + max(length * 1000 // _PACE, _SHOWN)
+        for i, one in enumerate(shown):
+            first, last = i == 0, i == len(shown) - 1
+            yield replace(one, start=clock if first else None, end=end if last else None, cue=cue, turn=0)
+        silent = ended and chance.random() < _SILENT
+        clock, cue, shown = end + (chance.choice(_SILENCES) if silent else _GAP), cue + 1, []
+
+
+def bare(words: Sequence[Word]) -> list[Word]:
+    return [replace(word, text=fold(cached_strip(word.text)[0])) for word in words]
+
+
+def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> dict[str, int]:
+    """Sentence ends and questions at the `last` words of captions: those there are, missed and superfluous."""
+    pairs = [
+        (cached_strip(ours)[1].mark, cached_strip(theirs)[1].mark)
+        for ours, theirs, end in zip(gold, found, last, strict=True)
+        if end
+    ]
+
+    def counts(is_one: Callable[[str], bool]) -> list[int]:
+        sides = [(is_one(ours), is_one(theirs)) for ours, theirs in pairs]
+        return [sum(a for a, _ in sides), sum(a and not b for a, b in sides), sum(b and not a for a, b in sides)]
+
+    names = [f"{kind}{what}" for kind in ("ends", "questions") for what in ("", " missed", " superfluous")]
+    figures = [*counts(lambda mark: mark != "" and mark in _ENDS), *counts(lambda mark: mark == "?")]
+    return {"captions": len(pairs), **dict(zip(names, figures, strict=True))}
+
+
+def texts(data: Path, samples: Path, most: int) -> Iterator[tuple[str, list[Word]]]:
+    """`language name` of each text and its words as they are written, in captions."""
+    for code, name in FILMS.items():
+        document = formats.read(decode((samples / name).read_bytes())[0], name)
+        yield f"{code} film", list(document.words[:most])
+    recipe = replace(Recipe.load(find_model_for("en") / "train.toml"), data=data)
+    for name in CORPORA:
+        yield f"en {name}", list(captioned(heldout_words(recipe, name, most)))
+
+
+def main() -> None:
+    """Put a run into results/film.json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser.add_argument("--samples", type=Path, required=True, help="the folder of the samples")
+    parser.add_argument("--words", type=int, default=4000, help="of each text")
+    parser.add_argument("--run", metavar="NAME", required=True, help="keep the figures under this name")
+    options = parser.parse_args()
+    opened: dict[str, Model] = {}
+    rows: dict[str, Any] = {}
+    for name, words in texts(options.data, options.samples, options.words):
+        code = name.split()[0]
+        model = opened.setdefault(code, load_model(str(find_model_for(code)), "cpu"))
+        found = restore(bare(words), model, Options(language=code, existing="replace"))
+        rows[name] = counted([word.text for word in words], found, [*cue_ends(words)[:-1], True])
+        print(name, rows[name], flush=True)
+    models = {model.config.name: model.config.files["model.onnx"][:12] for model in opened.values()}
+    kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    command = f"python tests/benchmarks/film.py --data $DATA --samples $SAMPLES --run {options.run}"
+    kept[options.run] = {**head(command=command), "words": options.words, "models": models, "rows": rows}
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
