@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("toml", type=Path, help="the recipe of an exported model beside it")
     parser.add_argument("corpora", nargs="*", help="corpora of the recipe; all, if none is named")
     parser.add_argument("--mends", action="store_true", help="the fewest marks to mend in place of the best F1")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     model = load_model(str(options.toml.parent))
     bare = replace(model, config=replace(model.config, bias={}))
     recipe = Recipe.load(options.toml)
