@@ -33,7 +33,7 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.training import encoders, pause_tables, vocabulary_transfer
 from cappunc_cli.training.data.asr_noise import AsrNoise, look_alikes
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
-from cappunc_cli.training.data.dataset import PAIRED_MARKS, UNKNOWN_PAUSE, TokenStream, Vocabulary
+from cappunc_cli.training.data.dataset import PAIRED_MARKS, TokenStream, Vocabulary
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
@@ -136,7 +136,7 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
     network.eval()
     scores: dict[str, float] = {}
     watched = sorted(windows.recipe.corpora, key=lambda name: -windows.recipe.corpora[name])[:DEVELOPMENT]
-    timed = {name for name in watched if (windows.streams[name].pauses[:1000] != UNKNOWN_PAUSE).any()}
+    timed = {name for name in watched if windows.streams[name].timed}
     for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 192, words, show_pauses):

@@ -50,6 +50,11 @@ class TokenStream:
     turn_ends: NDArray[np.bool_]
     document_ends: NDArray[np.bool_]
 
+    @property
+    def timed(self) -> bool:
+        """Whether any pause is known."""
+        return bool((self.pauses != UNKNOWN_PAUSE).any())
+
     def save(self, path: Path) -> None:
         np.savez(path, types=self.types, pauses=self.pauses, turn_ends=self.turn_ends, document_ends=self.document_ends)
 

@@ -31,8 +31,8 @@ class Batch:
     """Arrays (rows, pieces); labels are IGNORED but at a word's last piece.
 
     `styles` (rows, corpora): the shares of the corpora whose style a row is to have, zeros where that is not told (no
-    column where a recipe tells none). `types` (rows, pieces)
-    numbers the written word at its last piece, `languages` [rows] is that of each row's corpus.
+    column where a recipe tells none). `types` (rows, pieces) numbers the written word at its last piece, `languages`
+    [rows] is that of each row's corpus.
     """
 
     ids: NDArray[np.int64]
@@ -70,7 +70,7 @@ class Windows:
         self.shares = shares / shares.sum()
         self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
         self.bins = np.array(recipe.pause_bins_ms)
-        self.timed = np.array([(streams[name].pauses != UNKNOWN_PAUSE).any() for name in self.names])
+        self.timed = np.array([streams[name].timed for name in self.names])
         self.silences = [
             _silence_by_mark(stream, vocabulary, self.train_stops[name])
             for name, stream in streams.items()

@@ -76,11 +76,10 @@ def search(texts: Sequence[HeldoutText], marks: Sequence[str], measure: Goodness
 def questions(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[str, float]) -> tuple[float, float]:
     """Precision and recall of the question mark."""
     question = marks.index("?")
-    pairs = [(_best(text, marks, bias) == question, text.gold == question) for text in texts]
-    hits, found, wanted = (
-        sum(int(of(*pair).sum()) for pair in pairs) for of in (np.logical_and, lambda a, _: a, lambda _, b: b)
-    )
-    return hits / max(found, 1), hits / max(wanted, 1)
+    found = np.concatenate([_best(text, marks, bias) for text in texts]) == question
+    wanted = np.concatenate([text.gold for text in texts]) == question
+    hits = int((found & wanted).sum())
+    return hits / max(int(found.sum()), 1), hits / max(int(wanted.sum()), 1)
 
 
 def report(texts: Sequence[HeldoutText], marks: Sequence[str], name: str, bias: Mapping[str, float]) -> None:
