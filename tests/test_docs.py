@@ -188,11 +188,13 @@ def test_what_else_is_called_is_there(name: str) -> None:
     """Scripts, modules, extras and the pages' python."""
     for script in re.findall(r"python3? ((?:tests|docs)/[\w/]+\.py)", PAGES[name]):
         assert (ROOT / script).is_file(), script
+    sources = ROOT / "cappunc_cli"
     for module in re.findall(r"python3? -m (cappunc_cli[\w.]*)", PAGES[name]):
-        if module.startswith("cappunc_cli.training.experiments") and not (ROOT / "cappunc_cli").exists():
-            continue  # a wheel has none of them
+        if module.startswith("cappunc_cli.training.experiments") and not sources.exists():
+            continue  # a wheel has none of them, not even the one that is installed from these sources
         # find_spec() would import the packages above it, and with them torch.
-        path = Path(cappunc.__file__).parent.joinpath(*module.split(".")[1:])
+        package = sources if sources.exists() else Path(cappunc.__file__).parent
+        path = package.joinpath(*module.split(".")[1:])
         assert path.with_suffix(".py").is_file() or (path / "__init__.py").is_file(), module
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for extra in re.findall(r"(?:\.|cappunc)\[(\w+)\]'", PAGES[name]):
