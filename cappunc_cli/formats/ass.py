@@ -9,7 +9,7 @@ from itertools import chain, groupby
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import HIDDEN
-from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
 from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merged, retimed
 from cappunc_cli.formats.timed_text.lines import milliseconds, split
 from cappunc_cli.transcript.labels import cached_strip
@@ -59,7 +59,7 @@ def read(text: str) -> Document:
     Raises BadInput where there is no [Events] section.
     """
     notices: list[Notice] = []
-    cues = Cues(_cues(text, notices))
+    cues = list(_cues(text, notices))
     document = read_cues("ass", text, cues, notices, _HIDDEN)
     timed = retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
     return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))

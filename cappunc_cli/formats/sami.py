@@ -48,7 +48,7 @@ def read(text: str) -> Document:
     words: list[Word] = []
     for track in dict.fromkeys(paragraph.track for paragraph in found):
         words += _words(text, found, track, words[-1].turn + 1 if words else 0)
-    origin = CueOrigin(text, Spans(paragraph.place for paragraph in found))
+    origin = CueOrigin(text, Spans.of([paragraph.place for paragraph in found]))
     return Document("sami", Words.of(words), origin, tuple(notices))
 
 

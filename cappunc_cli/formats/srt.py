@@ -6,11 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans
-from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
 from cappunc_cli.formats.timed_text.lines import Timing, filled, is_index, split, timing
 from cappunc_cli.transcript.words import Document, Notice, Span
 
@@ -45,7 +45,7 @@ def read(text: str) -> Document:
     """Raises BadInput where there is text but not one timing line."""
     lines = split(text)
     notices: list[Notice] = []
-    cues = Cues()
+    cues: list[Cue] = []
     for mark, following in pairwise(chain(_marks(text, lines), (None,))):
         assert mark is not None  # only the last of them is
         if not cues:
@@ -61,10 +61,10 @@ def read(text: str) -> Document:
     return read_cues("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
-def _marks(text: str, lines: Spans) -> Iterator[_Mark]:
+def _marks(text: str, lines: Sequence[Span]) -> Iterator[_Mark]:
     seen = last = -1
     for arrow in _ARROWHEAD.finditer(text):
-        i = bisect_right(lines.starts, arrow.start()) - 1
+        i = bisect_right(lines, arrow.start(), key=itemgetter(0)) - 1
         if i == seen:
             continue
         seen = i

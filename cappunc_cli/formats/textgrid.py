@@ -66,7 +66,7 @@ def read(text: str) -> Document:
     with two copies. `Word.cue` is the number of the interval. Raises BadInput for what is no TextGrid.
     """
     if not text.strip():
-        return Document("textgrid", Words(), CueOrigin(text, Spans()))
+        return Document("textgrid", Words(), CueOrigin(text, Spans.of([])))
     tiers = _chosen([tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
     regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
     number = {region: i for i, region in enumerate(regions)}
@@ -77,7 +77,7 @@ def read(text: str) -> Document:
         words = _words(text, tier, number, turns)
         same = groups.get(_bare(words))
         groups[_bare(words)] = [merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
-    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), CueOrigin(text, Spans(regions)))
+    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), CueOrigin(text, Spans.of(regions)))
 
 
 class _TextGridReader:

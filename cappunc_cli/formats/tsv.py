@@ -122,7 +122,8 @@ def _opened(document: Document, texts: Sequence[str]) -> Iterator[Span]:
     origin = _origin(document)
     bare = {field.text for field in _fields(origin.source) if not field.quoted}
     cues = zip(document.words.cues, texts, strict=True)
-    commas = {origin.regions[cue] for cue, text in cues if "," in text and cue is not None}
+    places = origin.regions
+    commas = {(places.starts[cue], places.stops[cue]) for cue, text in cues if "," in text and cue is not None}
     return iter(sorted(bare & commas))
 
 

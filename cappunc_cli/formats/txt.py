@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import Spans
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.lines import split
 from cappunc_cli.formats.timed_text.speech import scan_lazily
-from cappunc_cli.transcript.words import Document, Words
+from cappunc_cli.transcript.words import Document, Span, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -51,7 +52,7 @@ def read(text: str) -> Document:
     """
     if "\0" in text:
         raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
-    words, regions = Words(), Spans()
+    words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
     lines, begun = split(text), 0
     parted = _has_paragraphs(text, lines)
@@ -75,10 +76,10 @@ def read(text: str) -> Document:
         turns.announce(speech.trailing)
         sound |= speech.sound
     words.blank_before = array("I", (i for i in blank_before if i < len(words)))
-    return Document("txt", words, CueOrigin(text, regions), speakers=turns.names)
+    return Document("txt", words, CueOrigin(text, Spans.of(regions)), speakers=turns.names)
 
 
-def _has_paragraphs(text: str, lines: Spans) -> bool:
+def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
     """Whether blank lines part paragraphs, and not verses or lines."""
     if not _BLANK_LINE.search(text):
         return False

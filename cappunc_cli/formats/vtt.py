@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.timed_text.cues import Cue, Cues, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
 from cappunc_cli.formats.timed_text.lines import Timing, is_index, split, timing
 from cappunc_cli.transcript.words import Document, Notice, Span
 
@@ -45,8 +45,8 @@ def _after_header(text: str, lines: Sequence[Span]) -> int:
     return len(lines)
 
 
-def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> Cues:
-    cues = Cues()
+def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> list[Cue]:
+    cues: list[Cue] = []
     while at < len(lines):
         start, stop = lines[at]
         if start == stop:

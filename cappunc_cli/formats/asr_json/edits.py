@@ -32,7 +32,7 @@ def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: b
         if own is None:
             yield removal(fields, f)
             continue
-        literal = fields.literals[f]
+        literal = fields.literal(f)
         if literal[0] in anchored:
             moved[literal[0]] = own
         if track.new_mark is not None and fields.item(f) is not None and not attach:
@@ -167,7 +167,7 @@ def skeleton(synced: Synced) -> str:
     # Edits that are apart have their starts and their stops in one order; few of them leave anything but a word's gap.
     starts, stops = list[int](), list[int]()
     others: dict[int, str] = {}
-    fields, inside = synced.fields, [start + 1 for start in synced.fields.literals.starts]
+    fields, inside = synced.fields, [start + 1 for start in synced.fields.literal_starts]
     for stream, shown in synced.places.tokens():
         parts = array("I"), array("I"), array("I"), bytearray()
         if synced.track_of[stream].new_mark is not None:

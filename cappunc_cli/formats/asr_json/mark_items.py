@@ -39,7 +39,7 @@ def item_edits(
             text = render(new_mark(parse(source, item[0])[0], edit[2]), source[slice(*item)], _indent(source, item[0]))
             yield item[1], item[1], _separator(fields, f) + text
         else:
-            yield from literal_edits(source, fields.literals[f], [edit])
+            yield from literal_edits(source, fields.literal(f), [edit])
 
 
 def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, decoded
-from cappunc_cli.formats.source.spans import Spans
 from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Span
 
@@ -75,13 +75,13 @@ class Fields:
     """The fields of a whole file in columns; what a string says is read from the source when it is asked for."""
 
     __slots__ = (
-        "_item_starts", "_item_stops", "ends", "escaped", "joins", "labels", "literals", "names", "source", "speakers",
-        "starts",
+        "_item_starts", "_item_stops", "ends", "escaped", "joins", "labels", "literal_starts", "literal_stops", "names",
+        "source", "speakers", "starts",
     )  # fmt: skip
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.literals = Spans()
+        self.literal_starts, self.literal_stops = array("I"), array("I")
         self.starts, self.ends, self.labels = RunLengthList(), RunLengthList(), RunLengthList()
         #: Whether a literal has escapes in it: else a character of the string stands where it is counted.
         self.escaped = RunLengthList()
@@ -97,7 +97,8 @@ class Fields:
         if not fields:
             return range(begun, begun)
         literals, starts, ends, speakers, joins, items, _, labels = zip(*fields, strict=True)
-        self.literals.extend_from([literal.start for literal in literals], [literal.stop for literal in literals])
+        self.literal_starts.extend([literal.start for literal in literals])
+        self.literal_stops.extend([literal.stop for literal in literals])
         self.escaped.extend([literal.stop - literal.start != len(literal) + 2 for literal in literals])
         self.starts.extend(starts)
         self.ends.extend(ends)
@@ -117,16 +118,21 @@ class Fields:
         return len(self.names) - 1
 
     def __len__(self) -> int:
-        return len(self.literals)
+        return len(self.literal_starts)
+
+    def literal(self, f: int) -> Span:
+        """Where the literal of a field stands, quotes included."""
+        return self.literal_starts[f], self.literal_stops[f]
 
     def text(self, f: int) -> str:
         """The text of a field."""
-        start, stop = self.literals[f]
+        start, stop = self.literal(f)
         return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
 
     def texts(self, run: range) -> list[str]:
         """The text of each field of a run."""
-        source, spans, escaped = self.source, self.literals[run.start : run.stop], self.escaped[run.start : run.stop]
+        source, some = self.source, slice(run.start, run.stop)
+        spans, escaped = zip(self.literal_starts[some], self.literal_stops[some], strict=True), self.escaped[some]
         if not any(escaped):
             return [source[start + 1 : stop - 1] for start, stop in spans]
         return [
@@ -137,7 +143,7 @@ class Fields:
     def units(self, fields: Iterable[int]) -> dict[int, Units]:
         """Where each character of some fields begins in its literal; not of those where that is its own number."""
         escaped = {f for odd, start, stop in self.escaped.stretches() if odd for f in range(start, stop)}
-        spans = {f: self.literals[f] for f in escaped.intersection(fields)} if escaped else {}
+        spans = {f: self.literal(f) for f in escaped.intersection(fields)} if escaped else {}
         return {f: Units(self.source[start + 1 : stop - 1]) for f, (start, stop) in spans.items()}
 
     def item(self, f: int) -> Span | None:

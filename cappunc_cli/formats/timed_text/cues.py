@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import Spans
@@ -42,44 +42,6 @@ class Cue(NamedTuple):
     speaker: str | None = None
 
 
-class Cues(Sequence[Cue]):
-    """Cues in columns; `texts` are the spans of their texts."""
-
-    __slots__ = ("_ends", "_speakers", "_starts", "texts")
-
-    def __init__(self, cues: Iterable[Cue] = ()) -> None:
-        self._starts, self._ends, self.texts = RunLengthList(), RunLengthList(), Spans()
-        self._speakers: dict[int, str] = {}
-        for cue in cues:
-            self.append(cue)
-
-    def append(self, cue: Cue) -> None:
-        if cue.speaker is not None:
-            self._speakers[len(self)] = cue.speaker
-        self._starts.add(cue.start)
-        self._ends.add(cue.end)
-        self.texts.append(cue.text)
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __iter__(self) -> Iterator[Cue]:
-        for i, (start, end, text) in enumerate(zip(self._starts, self._ends, self.texts, strict=True)):
-            yield Cue(start, end, text, self._speakers.get(i))
-
-    @overload
-    def __getitem__(self, at: int) -> Cue: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Cue]: ...
-
-    def __getitem__(self, at: int | slice) -> Cue | list[Cue]:
-        numbers = range(len(self))[at]
-        if isinstance(numbers, range):
-            return [self[i] for i in numbers]
-        return Cue(self._starts[numbers], self._ends[numbers], self.texts[numbers], self._speakers.get(numbers))
-
-
 _LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
 
 
@@ -87,13 +49,16 @@ _LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][
 class CueOrigin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
 
-    `hidden` finds the markup in the regions. `cues` are what they belong to, where that is all of a file's cues.
+    `hidden` finds the markup in the regions. Where they are all of a file's cues, `starts` and `ends` are the times of
+    these, and `speakers` those whom a field beside the text names: columns, for a file of a million words has 100,000.
     """
 
     source: str
     regions: Spans
     hidden: re.Pattern[str] = HIDDEN
-    cues: Sequence[Cue] = ()
+    starts: RunLengthList = field(default_factory=RunLengthList)
+    ends: RunLengthList = field(default_factory=RunLengthList)
+    speakers: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -162,40 +127,44 @@ class _Draft:
 def read_cues(
     name: str,
     source: str,
-    cues: Iterable[Cue],
+    cues: Sequence[Cue],
     notices: Sequence[Notice],
     hidden: re.Pattern[str] = HIDDEN,
     clock: StampReader = milliseconds,
 ) -> Document:
     """The words of all cues in the order of the file; a repeated line gives copies, not words."""
-    known = cues if isinstance(cues, Cues) else Cues(cues)
     # Whether a file rolls is known at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
-    words, rolls = _words(reader, known)
+    words, rolls = _words(reader, cues)
     if rolls:
         reader = _CueReader(source, hidden, clock, rolling=True)
-        words, rolls = _words(reader, known)
+        words, rolls = _words(reader, cues)
         if not rolls:  # its beginning was no guide
             reader = _CueReader(source, hidden, clock)
-            words, _ = _words(reader, known, early=len(known))
-    return Document(name, words, CueOrigin(source, known.texts, hidden, known), tuple(notices), reader.turns.names)
+            words, _ = _words(reader, cues, early=len(cues))
+    speakers = {i: cue.speaker for i, cue in enumerate(cues) if cue.speaker is not None}
+    origin = CueOrigin(source, Spans.of([cue.text for cue in cues]), hidden, speakers=speakers)
+    origin.starts.extend([cue.start for cue in cues])
+    origin.ends.extend([cue.end for cue in cues])
+    return Document(name, words, origin, tuple(notices), reader.turns.names)
 
 
-def _words(reader: _CueReader, cues: Cues, early: int = _FIRST) -> tuple[Words, bool]:
+def _words(reader: _CueReader, cues: Iterable[Cue], early: int = _FIRST) -> tuple[Words, bool]:
     """The words as the reader has them, and whether the file rolls; `early` as in `_CueReader.drafts`."""
     words = Words()
     loose: list[_Draft] = []
-    for found in chain(_ended(reader.drafts(cues, early)), (None,)):
-        if isinstance(found, _Draft):
+    for found, following in pairwise(chain(reader.drafts(cues, early), (None,))):
+        if isinstance(found, _PlainCue):
+            words.add_run(found.texts, found.places, found.start, found.end, found.cue, found.turn, found.sound)
+        elif found is not None:
+            _end(found, following)
             loose.append(found)
-        if loose and (not isinstance(found, _Draft) or len(loose) == _TOGETHER):
+        if loose and (not isinstance(following, _Draft) or len(loose) == _TOGETHER):
             words.add_all(
                 (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
                 for d in loose
             )
             loose.clear()
-        if isinstance(found, _PlainCue):
-            words.add_run(found.texts, found.places, found.start, found.end, found.cue, found.turn, found.sound)
     return words, reader.roll.rolls
 
 
@@ -230,7 +199,7 @@ class _CueReader:
                 continue
             speech = scan(self.source, *cue.text, self.hidden, self.clock)
             shown = caption_lines(speech)
-            repeats = self.roll.repeated(shown, _duration(cue))
+            repeats = self.roll.repeated(shown, cue.start, cue.end)
             again = repeats if self.rolling else 0
             if self.rolling and not shown:
                 heard |= speech.sound
@@ -258,7 +227,7 @@ class _CueReader:
 
     def _plain(self, cue: Cue, number: int, places: list[int], sound: bool) -> _PlainCue:
         text = self.source[slice(*cue.text)]
-        self.roll.repeated(plain_caption_lines(text), _duration(cue))
+        self.roll.repeated(plain_caption_lines(text), cue.start, cue.end)
         turn = self.turns.next(cue.speaker, number)
         return _PlainCue(text.split(), places, cue.start, cue.end, number, turn, sound)
 
@@ -272,19 +241,12 @@ class _CueReader:
         drafts[-1].end = None if self.rolling else cue.end
 
 
-def _duration(cue: Cue) -> int | None:
-    return None if cue.start is None or cue.end is None else cue.end - cue.start
-
-
-def _ended(drafts: Iterable[_Draft | _PlainCue]) -> Iterator[_Draft | _PlainCue]:
-    """A word with an inline stamp ends with the next word, or earlier where that is too long."""
-    for draft, following in pairwise(chain(drafts, (None,))):
-        assert draft is not None  # only the last of them is
-        if isinstance(draft, _Draft) and draft.start is not None and draft.end is None:
-            stamped = any(isinstance(word, _Draft) and word.spoken.stamp is not None for word in (draft, following))
-            if stamped:
-                draft.end = latest_end(draft.start, draft.spoken.text, following.start if following else None)
-        yield draft
+def _end(draft: _Draft, following: _Draft | _PlainCue | None) -> None:
+    """Let a word with an inline stamp end with the next word, or earlier where that is too long."""
+    if draft.start is None or draft.end is not None:
+        return
+    if any(isinstance(word, _Draft) and word.spoken.stamp is not None for word in (draft, following)):
+        draft.end = latest_end(draft.start, draft.spoken.text, following.start if following else None)
 
 
 def latest_end(start: int, text: str, following: int | None) -> int:

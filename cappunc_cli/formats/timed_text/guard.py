@@ -48,7 +48,7 @@ def revert_ambiguous(
     if not any(odd) and not any(bracket in source for bracket in _OPENING):
         return result
     for number, places in _places(regions, words):
-        region = _Region(source, regions[number], hidden, words, places)
+        region = _Region(source, (regions.starts[number], regions.stops[number]), hidden, words, places)
         # `mary [on the phone]: never` has its colon outside all words.
         if region.has(changed) and (region.has(odd) or region.has_brackets()):
             _settle_region(region, result)
@@ -62,7 +62,7 @@ def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
-        start, stop = regions[number]
+        start, stop = regions.starts[number], regions.stops[number]
         brackets = list(_BRACKETED.finditer(source, start, stop))
         begins = [_copy(words, place)[0][0] for place in places]
         safe = not any(_has_colon(words.texts[_word(place)]) for place in places)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
-from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.transcript.words import Span
 
 # Only these three end a line. NEL, U+2028, VT and FF inside a text do not (str.splitlines would).
 BREAKS = re.compile(r"\r\n|\r|\n")
-_FILLED = re.compile(r"[^\r\n]+")
+#: The lines of a text that are not empty, without their ends; for those whom a few may tell enough.
+filled = re.compile(r"[^\r\n]+").finditer
 
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
 #: More digits are no time, and more than `int` and `float` take.
@@ -30,24 +31,17 @@ class Timing(NamedTuple):
     end: int | None
 
 
-def split(source: str) -> Spans:
+def split(source: str) -> list[Span]:
     """Spans of the lines, without their ends; a final line end begins no new line."""
-    result = Spans()
-    result.starts.append(0)
+    lines: list[Span] = []
+    start = 0
     for found in BREAKS.finditer(source):
-        stop, start = found.span()
-        result.stops.append(stop)
-        result.starts.append(start)
-    if result.starts[-1] < len(source):
-        result.stops.append(len(source))
-    else:
-        result.starts.pop()
-    return result
-
-
-def filled(source: str) -> Iterator[re.Match[str]]:
-    """The lines that are not empty, without their ends; for those whom a few may tell enough."""
-    return _FILLED.finditer(source)
+        stop, following = found.span()
+        lines.append((start, stop))
+        start = following
+    if start < len(source):
+        lines.append((start, len(source)))
+    return lines
 
 
 def numbering(source: str) -> Callable[[int], int]:
@@ -77,10 +71,6 @@ def timing(line: str) -> Timing | None:
     return Timing(milliseconds(start.group(1)) if start else None, milliseconds(end.group(1)) if end else None)
 
 
-# A lost mark must not turn the text line `2.` into an index, so `2.` is one already.
-_INDEX = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z")
-
-
-def is_index(line: str) -> bool:
-    """Whether a line can be the number of a cue: digits, and marks at most."""
-    return _INDEX.match(line) is not None
+#: Whether a line can be the number of a cue: digits, and marks at most. A lost mark must not turn the text line `2.`
+#: into an index, so `2.` is one already.
+is_index = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z").match

@@ -31,7 +31,9 @@ def rewrap(document: Document, begins: Callable[[Sequence[str]], Sequence[int]])
         raise BadInput("rolling captions show a line twice: their lines cannot be broken anew")
     found = BREAKS.search(origin.source)
     end = found.group() if found else "\n"
-    edits = (_edits(origin, region, begins, end) for region in origin.regions)
+    edits = (
+        _edits(origin, region, begins, end) for region in zip(origin.regions.starts, origin.regions.stops, strict=True)
+    )
     return splice(origin.source, chain.from_iterable(edits), in_order=True)
 
 

@@ -61,15 +61,18 @@ class RollDetector:
     chances: int = 0
     evidence: int = 0
 
-    def repeated(self, cue: Sequence[CaptionLine], duration: int | None) -> int:
-        """How many leading lines of the next cue repeat the last lines of the cue before."""
+    def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
+        """How many leading lines of the next cue repeat the last lines of the cue before.
+
+        `start` and `end` are the times of the next cue.
+        """
         if not cue:
             return 0
         size = 0
         if self.before:
             self.chances += 1
             size = _overlap(self.before, cue)
-            hold = duration is not None and 0 <= duration <= _HOLD
+            hold = start is not None and end is not None and 0 <= end - start <= _HOLD
             self.evidence += size > 0 and (hold or len(cue) > size)
         self.before = cue
         return size

@@ -27,15 +27,16 @@ def shown_cues(document: Document) -> list[ShownCue] | None:
     None for a file of another kind, and for one whose cues repeat what the ones before show, as rolling captions do.
     """
     origin = document.origin
-    if not isinstance(origin, CueOrigin) or not origin.cues or not document.words.single:
+    if not isinstance(origin, CueOrigin) or not origin.starts or not document.words.single:
         return None
     found = []
-    for cue in origin.cues:
-        seen = visible(origin.source, *cue.text, origin.hidden)
+    columns = zip(origin.starts, origin.ends, origin.regions.starts, origin.regions.stops, strict=True)
+    for i, (start, end, begin, stop) in enumerate(columns):
+        seen = visible(origin.source, begin, stop, origin.hidden)
         lines = tuple(line for raw in BREAKS.split(seen.text) if (line := " ".join(raw.split())))
-        if lines and (cue.start is None or cue.end is None):
-            raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, cue.text[0]))
-        if lines and cue.start is not None and cue.end is not None:
+        if lines and (start is None or end is None):
+            raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, begin))
+        if lines and start is not None and end is not None:
             voice = seen.voices[0][1] if seen.voices else ""
-            found.append(ShownCue(cue.start, cue.end, lines, cue.speaker or voice))
+            found.append(ShownCue(start, end, lines, origin.speakers.get(i) or voice))
     return found
