@@ -114,17 +114,15 @@ class Settings:
         return f"{config.name} has learnt no {language(code).name}: nothing is promised of its marks and capitals"
 
 
+@dataclass(eq=False)
 class Fixer:
     """`fix` for many texts with one model, which is loaded for the first text that has words."""
 
-    def __init__(
-        self, settings: Settings, warn: Callable[[str], None], detail: Callable[[str], None] = lambda _: None
-    ) -> None:
-        self.settings = settings
-        self._warn = warn
-        self._detail = detail
-        #: Hears which share of a text's words the model has read, where somebody watches one text after the other.
-        self.heard: Callable[[float], None] | None = None
+    settings: Settings
+    warn: Callable[[str], None]
+    detail: Callable[[str], None] = lambda _: None
+    #: Hears which share of a text's words the model has read, where somebody watches one text after the other.
+    heard: Callable[[float], None] | None = None
 
     @cached_property
     def model(self) -> Model:
@@ -137,8 +135,8 @@ class Fixer:
             raise BadModel(error.message, error.path, error.line) from error
         for warning in (model.engine.warning, self.settings.notice(model.config)):
             if warning:
-                self._warn(warning)
-        self._detail(f"the model {model.config.name} runs on {model.engine.device}")
+                self.warn(warning)
+        self.detail(f"the model {model.config.name} runs on {model.engine.device}")
         return model
 
     def read(self, text: str, name: str) -> Document:
@@ -157,7 +155,7 @@ class Fixer:
         self, documents: Sequence[Document], progress: Callable[[int], None] | None = None
     ) -> Iterator[list[str]]:
         """The new texts of each document's words; `progress` hears how many words the model has read."""
-        from cappunc_cli.restoration.batching import restore_all
+        from cappunc_cli.restoration.pipeline import restore_all
 
         texts: list[Sequence[Word]] = [document.words for document in documents]
         if not any(texts):

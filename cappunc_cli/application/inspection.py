@@ -104,8 +104,8 @@ def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
 
 def missing_spans(words: Sequence[Word], rows: Rows, lack: Lack, fixer: Fixer) -> list[UnrestoredSpan]:
     """The stretches in which `fix` would change something, of those that `lack` something."""
-    from cappunc_cli.restoration.batching import rewrite_long
     from cappunc_cli.restoration.decoding.unrestored import unrestored_spans
+    from cappunc_cli.restoration.pipeline import rewrite_long
 
     found = unrestored_spans(lack)
     if not found:

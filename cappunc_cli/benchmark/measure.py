@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.batching import Decisions
-from cappunc_cli.restoration.pipeline import Model, Options, probabilities_of_each
+from cappunc_cli.restoration.pipeline import Decisions, Model, Options, probabilities_of_each
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows

@@ -1,9 +1,9 @@
-"""The whole flow: words, chunks, probabilities, labels, words."""
+"""The whole flow: words, chunks, probabilities, labels, words; of many texts at once, and of long ones bit by bit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import accumulate, chain, islice
 from operator import is_
@@ -30,7 +30,6 @@ from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Word, Words, turn_ends
-from cappunc_cli.transcript.words import texts as texts_of
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -39,6 +38,9 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 5
 #: So many words tell what the blank lines of a text are.
 _TELLING = 1000
+
+#: Words whose marks are decided at a time (an hour of speech), and words to each side that are looked at.
+_STRETCH, _SURROUNDINGS = 1 << 13, 512
 
 __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
 
@@ -93,6 +95,25 @@ def restore(
     return rewrite(words, probabilities(words, model, options, progress), model, options)
 
 
+def restore_all(
+    texts: Sequence[Sequence[Word]],
+    model: Model,
+    options: Options,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[list[str]]:
+    """For each text the new texts of its words, as `restore` gives them.
+
+    A long text's beginning is decided while the model reads on. `progress` hears how many words of all texts the
+    model has read. Raises CappuncError.
+    """
+    texts = [with_paragraphs(words, model, options) for words in texts]
+    decisions = [Decisions(words, model, options) for words in texts]
+    rows = probabilities_of_each(texts, model, options, progress, [decided.take for decided in decisions])
+    for decided in decisions:
+        next(rows)  # kept nowhere while the result is written: a text's rows are many times as large as the text
+        yield decided.new
+
+
 def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
     """The words with another turn behind each of their blank lines, if these part turns. Raises CappuncError."""
     if not isinstance(words, Words) or not words.blank_before:
@@ -135,19 +156,20 @@ def probabilities_of_each(
     model is reading on, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
-    bare = [intern(cached_strip(text)[0]) for words in texts for text in texts_of(words)]
-    silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
+    known = list(map(Words.of, texts))
+    bare = [intern(cached_strip(text)[0]) for words in known for text in words.texts]
+    silence: list[int | None] = list(chain.from_iterable(map(pauses, known)))
     silence[-1:] = [after] if silence else []
     if not options.pauses:
         silence = [None] * len(bare)
-    turns = list(chain.from_iterable(map(turn_ends, texts)))
-    chunks = [split(len(words), window, overlap, min_words_cut) for words in texts]
-    offsets = list(accumulate(map(len, texts), initial=0))
+    turns = list(chain.from_iterable(map(turn_ends, known)))
+    chunks = [split(len(words), window, overlap, min_words_cut) for words in known]
+    offsets = list(accumulate(map(len, known), initial=0))
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = model.engine.predict(bare, silence, turns, placed)
     if progress is not None:
         rows = _reported(rows, progress)
-    for i, (words, own) in enumerate(zip(texts, chunks, strict=True)):
+    for i, (words, own) in enumerate(zip(known, chunks, strict=True)):
         found = islice(rows, len(own))
         yield merge(own, found, len(words), settled=settled[i] if settled else None)
 
@@ -190,8 +212,9 @@ def rewrite(
     """
     if not words:
         return []
-    texts = [*given, *texts_of(words)[len(given) :]]
-    passage = passage_of(words, rows, model, options)
+    columns = Words.of(words)
+    texts = [*given, *columns.texts[len(given) :]]
+    passage = passage_of(columns, rows, model, options)
     passage.given, passage.goes_on = len(given), goes_on
     wanted = expect(passage.posteriors) if options.existing == "auto" else None
     passage.posteriors = passage.allowed()
@@ -219,6 +242,40 @@ def rewrite(
             break
         passage.labels = again
     return texts
+
+
+def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
+    """`rewrite` in memory that does not grow with the text: a long one in stretches."""
+    decisions = Decisions(words, model, options)
+    decisions.take(rows, len(rows))
+    return decisions.new
+
+
+@dataclass(slots=True)
+class Decisions:
+    """The `new` texts of words from their beginning on, as far as the model's rows allow.
+
+    A stretch is decided together with its surroundings, farther than any sentence or quotation
+    should reach; how its captions break is learnt from these alone.
+    """
+
+    words: Sequence[Word]
+    model: Model
+    options: Options
+    new: list[str] = field(default_factory=list)
+
+    def take(self, rows: Rows, known: int) -> None:
+        """Decide what can be decided now that the first `known` rows are final."""
+        count = len(self.words)
+        while (start := len(self.new)) < count:
+            stop = min(start + _STRETCH, count)
+            if count - stop < _SURROUNDINGS:
+                stop = count
+            first, last = max(start - _SURROUNDINGS, 0), min(stop + _SURROUNDINGS, count)
+            if last > known:
+                return
+            new = rewrite(self.words[first:last], rows[first:last], self.model, self.options)
+            self.new += new[start - first : stop - first]
 
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:

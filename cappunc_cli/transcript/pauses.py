@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice
 
 from cappunc_cli.transcript.words import Word, Words
 
@@ -46,9 +46,11 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     pause is what a word takes beyond what its letters do at the pace of the text.
     """
     known = Words.of(words)
-    gaps, starts = _gaps(known), list(known.starts)
-    # From each word's start to the next one's.
-    steps = [None if a is None or b is None else b - a for a, b in pairwise([*starts, None])]
+    starts = list(known.starts)
+    following = [*starts[1:], None]
+    # From each word's end to the next one's start, and from its start.
+    gaps = list(map(_gap, starts, known.ends, following, chain(islice(known.sounds, 1, None), (None,))))
+    steps = [None if a is None or b is None else b - a for a, b in zip(starts, following, strict=False)]
     timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
     silent = sum(gap is not None and gap > 0 for gap in timed)
     # Words are timed one by one, and nearly none ends before the next one begins: the ends say nothing.
@@ -60,17 +62,6 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
 def pause_between(word: Word, following: Word) -> int | None:
     """`pauses` of two words, for the first of them."""
     return _gap(word.start, word.end, following.start, following.sound)
-
-
-def _gaps(known: Words) -> list[int | None]:
-    """From each word's end to the next one's start."""
-    result: list[int | None] = []
-    following = zip(islice(known.starts, 1, None), islice(known.sounds, 1, None), strict=True)
-    for start, end, (then, sound) in zip(known.starts, known.ends, following, strict=False):
-        result.append(_gap(start, end, then, sound))
-    if len(known):
-        result.append(None)
-    return result
 
 
 def _gap(start: int | None, end: int | None, then: int | None, sound: int | None) -> int | None:

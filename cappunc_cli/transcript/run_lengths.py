@@ -5,24 +5,26 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, compress, islice, repeat
 from operator import ne
-from typing import overload
+from typing import ClassVar, overload
 
 
+@dataclass(slots=True, repr=False)
 class RunLengthList(Sequence[int | None]):
     """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
 
-    __slots__ = ("_last", "_length", "_starts", "_values")
+    #: Where each stretch begins, and its number.
+    _starts: array[int] = field(default_factory=partial(array, "I"))
+    _values: array[int] = field(default_factory=partial(array, "q"))
+    _length: int = 0
+    _last: int | None = field(default=None, compare=False)
 
     #: Stands for None; of what is farther from zero than _MOST, only that is kept.
-    _NONE, _MOST = -(1 << 63), 1 << 62
-
-    def __init__(self) -> None:
-        # Where each stretch begins, and its number; that of the last one.
-        self._starts, self._values = array("I"), array("q")
-        self._last: int | None = None
-        self._length = 0
+    _NONE: ClassVar[int] = -(1 << 63)
+    _MOST: ClassVar[int] = 1 << 62
 
     def add(self, value: int | None, count: int = 1) -> None:
         """Append a number so many times, at least once."""
@@ -81,6 +83,13 @@ class RunLengthList(Sequence[int | None]):
         stops = chain(islice(self._starts, 1, None), (self._length,))
         return zip(self._stored(), self._starts, stops, strict=False)
 
+    def stretch_ends(self) -> list[bool]:
+        """Whether the next number is another, of each; False of the last one."""
+        ends = [False] * self._length
+        for start in islice(self._starts, 1, None):
+            ends[start - 1] = True
+        return ends
+
     def _stored(self) -> Iterator[int | None]:
         none = self._NONE
         return (None if value == none else value for value in self._values)
@@ -118,13 +127,3 @@ class RunLengthList(Sequence[int | None]):
             part._last = self[stop - 1]
             part._length = stop - start
         return part
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, RunLengthList)
-            and self._length == other._length
-            and self._starts == other._starts
-            and self._values == other._values
-        )
-
-    __hash__ = None  # type: ignore[assignment]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice, repeat
 from sys import intern
-from typing import overload
+from typing import ClassVar, overload
 
 from cappunc_cli.transcript.run_lengths import RunLengthList
 
@@ -50,6 +51,7 @@ class Word:
     followed: bool = False
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Words(Sequence[Word]):
     """Words in columns, which readers fill from top to bottom: some fifteen bytes each.
 
@@ -58,29 +60,25 @@ class Words(Sequence[Word]):
     `in_order` says that the words stand in the source one behind the other, `single` that none has two copies.
     """
 
-    __slots__ = (
-        "_at", "_end", "_more", "blank_before", "cues", "ends", "followed", "in_order", "single", "sounds", "starts",
-        "texts", "turns",
-    )  # fmt: skip
+    texts: list[str] = field(default_factory=list)
+    starts: RunLengthList = field(default_factory=RunLengthList)
+    ends: RunLengthList = field(default_factory=RunLengthList)
+    cues: RunLengthList = field(default_factory=RunLengthList)
+    turns: RunLengthList = field(default_factory=RunLengthList)
+    sounds: RunLengthList = field(default_factory=RunLengthList)
+    followed: RunLengthList = field(default_factory=RunLengthList)
+    in_order: bool = True
+    single: bool = True
+    blank_before: array[int] = field(default_factory=partial(array, "I"))
+    #: Where a word begins that has its length in one fragment; of others, in `_more`: the number of copies and, for
+    #: each, that of its fragments and where these begin and end.
+    _at: array[int] = field(default_factory=partial(array, "I"))
+    _more: array[int] = field(default_factory=partial(array, "I"))
+    _end: int = 0
 
     #: In `_at`: bit 31 sends to a place in `_more`; nowhere at all.
-    _ELSEWHERE, _NOWHERE = 1 << 31, (1 << 32) - 1
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.starts, self.ends, self.cues, self.turns = (
-            RunLengthList(),
-            RunLengthList(),
-            RunLengthList(),
-            RunLengthList(),
-        )
-        self.sounds, self.followed = RunLengthList(), RunLengthList()
-        # Where a word begins that has its length in one fragment; of others, in `_more`: the number of
-        # copies and, for each, that of its fragments and where these begin and end.
-        self._at, self._more = array("I"), array("I")
-        self._end = 0
-        self.in_order = self.single = True
-        self.blank_before = array("I")
+    _ELSEWHERE: ClassVar[int] = 1 << 31
+    _NOWHERE: ClassVar[int] = (1 << 32) - 1
 
     @classmethod
     def of(cls, words: Iterable[Word]) -> Words:
@@ -252,13 +250,18 @@ class Words(Sequence[Word]):
             cue, turn = self.cues[i] or 0, self.turns[i] or 0
             sound, followed = bool(self.sounds[i]), bool(self.followed[i])
             return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), sound, followed)
-        part = Words()
-        part.texts = self.texts[at]
-        part.starts, part.ends = self.starts[at], self.ends[at]
-        part.cues, part.turns = self.cues[at], self.turns[at]
-        part.sounds, part.followed = self.sounds[at], self.followed[at]
+        part = Words(
+            self.texts[at],
+            self.starts[at],
+            self.ends[at],
+            self.cues[at],
+            self.turns[at],
+            self.sounds[at],
+            self.followed[at],
+            self.in_order,
+            self.single,
+        )
         part._at, part._more = self._at[at], self._more
-        part.in_order, part.single = self.in_order, self.single
         if self.blank_before:
             numbers = range(len(self))[at]
             part.blank_before = array("I", (numbers.index(i) for i in self.blank_before if i in numbers[1:]))
@@ -313,22 +316,9 @@ def timestamp(milliseconds: int) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
 
 
-def texts(words: Sequence[Word]) -> list[str]:
-    """The text of each word; not to be changed."""
-    return words.texts if isinstance(words, Words) else [word.text for word in words]
-
-
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word; as long as `words`, the last one False."""
-    return _ends(Words.of(words).turns)
-
-
-def _ends(numbers: RunLengthList) -> list[bool]:
-    """Whether the next number is another, of each but the last one."""
-    ends = [False] * len(numbers)
-    for _, start, _ in islice(numbers.stretches(), 1, None):
-        ends[start - 1] = True
-    return ends
+    return Words.of(words).turns.stretch_ends()
 
 
 def cue_ends(words: Sequence[Word]) -> list[bool]:
@@ -346,4 +336,4 @@ def cue_ends(words: Sequence[Word]) -> list[bool]:
     cued = sum(map(timed.__getitem__, heads))
     if 2 * cued < len(heads) or _STAMPED * (sum(timed) - cued) > len(known) - len(heads):
         return [False] * len(known)
-    return _ends(known.cues)
+    return known.cues.stretch_ends()

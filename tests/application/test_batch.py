@@ -27,11 +27,10 @@ from cappunc_cli.application.manifest import NAME, Manifest, state_of
 from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration import batching, pipeline
-from cappunc_cli.restoration.batching import restore_all
+from cappunc_cli.restoration import pipeline
 from cappunc_cli.restoration.model import onnx_engine
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.restoration.pipeline import load_model, restore, restore_all
 from cappunc_cli.transcript.words import Word
 
 TINY = Path(__file__).parents[1] / "tiny_model"
@@ -74,8 +73,8 @@ def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.Monke
     model = load_model(str(TINY), "cpu")
     words = [Word(chance.choice(WORDS), i * 400, i * 400 + 300) for i in range(1130)]
     whole = restore(words, model)
-    monkeypatch.setattr(batching, "_STRETCH", 100)
-    monkeypatch.setattr(batching, "_SURROUNDINGS", 40)
+    monkeypatch.setattr(pipeline, "_STRETCH", 100)
+    monkeypatch.setattr(pipeline, "_SURROUNDINGS", 40)
     assert list(restore_all([words, words[:239], words[:1]], model, Options())) == [
         whole,
         restore(words[:239], model),
@@ -92,10 +91,10 @@ def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkey
         decided.append((len(some), heard[-1]))
         return real(some, *arguments)
 
-    real = batching.rewrite
-    monkeypatch.setattr(batching, "rewrite", rewrite)
-    monkeypatch.setattr(batching, "_STRETCH", 300)
-    monkeypatch.setattr(batching, "_SURROUNDINGS", 40)
+    real = pipeline.rewrite
+    monkeypatch.setattr(pipeline, "rewrite", rewrite)
+    monkeypatch.setattr(pipeline, "_STRETCH", 300)
+    monkeypatch.setattr(pipeline, "_SURROUNDINGS", 40)
     next(restore_all([words], model, Options(), heard.append))
     assert [count for count, _ in decided] == [340, 380, 380, 140]
     known = [words_read for _, words_read in decided]
