@@ -71,11 +71,11 @@ def find_inputs(
     are asked for they stand for what they were made of.
     `refuse` hears of directories that cannot be read, and of pipes in one. Raises CappuncError where no file is found.
     """
-    suffixes = suffixes_of(format_name)
-    own = None if output in (None, PIPE) or is_url(output) else Path(output or "").resolve()
+    remote = output is not None and is_url(output)
+    own = None if output in (None, PIPE) or remote else Path(output or "").resolve()
     unread: list[OSError] = []
-    found = [pair for name in names for pair in _expand(name, suffixes, own, unread.append, results)]
-    if is_url(output):
+    found = [pair for name in names for pair in _expand(name, format_name, own, unread.append, results)]
+    if remote:
         below = f"{str(output).rstrip('/')}/"
         found = [pair for pair in found if not pair[0].startswith(below)]
     refused = [about(error, "") for error in unread]
@@ -199,19 +199,20 @@ def suffixes_of(format_name: str | None) -> frozenset[str]:
 
 
 def _expand(
-    name: str, suffixes: Collection[str], output: Path | None, unread: Callable[[OSError], None], results: bool
+    name: str, format_name: str | None, output: Path | None, unread: Callable[[OSError], None], results: bool
 ) -> Iterator[tuple[str, Path]]:
     path = Path(name)
     if name == PIPE:
         yield PIPE, Path("stdin")
     elif is_url(name):
-        yield from _expand_url(name, suffixes, results)
+        yield from _expand_url(name, suffixes_of(format_name), results)
     elif is_pattern(name) and not os.path.lexists(path):
         for source, relative in match_paths(name):
             yield source, Path(relative)
     elif not path.is_dir():
         yield name, Path(path.name)
     else:
+        suffixes = suffixes_of(format_name)
         for folder, folders, names in os.walk(path, onerror=unread):
             folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is(Path(folder, f), output))
             for file in _to_read(sorted(names), suffixes, results):

@@ -47,17 +47,17 @@ def make_streams_safe() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+@dataclass(eq=False)
 class Reporter:
     """Speaks on standard error only; `quiet` leaves errors, `verbose` adds what is usually no news."""
 
-    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
-        self.quiet = quiet
-        self.verbose = verbose
-        #: How many errors it was told.
-        self.errors = 0
-        self._print: Callable[[Parts], None] = _to_stderr
-        #: The bar that is shown, if there is one.
-        self._bar: Progress | None = None
+    quiet: bool = False
+    verbose: bool = False
+    #: How many errors it was told.
+    errors: int = 0
+    _print: Callable[[Parts], None] = field(default_factory=lambda: _to_stderr)
+    #: The bar that is shown, if there is one.
+    _bar: Progress | None = None
 
     def error(self, message: object) -> None:
         self.errors += 1
@@ -147,18 +147,16 @@ class Reporter:
             self._bar.start()
 
 
+@dataclass(slots=True)
 class Steps:
     """Counts files and shares of files; `show`, if anybody sees it, hears the file in work and how many are done."""
 
-    def __init__(self, show: Callable[[str, float], None] | None = None) -> None:
-        self._show = show
-        #: Whether anybody sees it.
-        self.shown = show is not None
-        self._done = 0
-        self._read = 0.0
-        self._name = ""
-        #: The files that are not yet done, in their order.
-        self._left: dict[str, None] = {}
+    show: Callable[[str, float], None] | None = None
+    _done: int = 0
+    _read: float = 0.0
+    _name: str = ""
+    #: The files that are not yet done, in their order.
+    _left: dict[str, None] = field(default_factory=dict)
 
     def begin(self, names: Iterable[str]) -> None:
         """These files are about to be done, the first of them first."""
@@ -175,15 +173,15 @@ class Steps:
 
     def at(self, note: str, done: float) -> None:
         """So many files are done, and what else there is to tell."""
-        if self._show is not None:
-            self._show(note, done)
+        if self.show is not None:
+            self.show(note, done)
 
     def reading(self, files: int) -> Callable[[float], None] | None:
         """A callback for the share of words that the model has read of so many files, while others may be in work.
 
         None where nobody sees it.
         """
-        if self._show is None:
+        if self.show is None:
             return None
         known = 0.0
 
@@ -197,11 +195,11 @@ class Steps:
         return heard
 
     def _moved(self) -> None:
-        if self._show is None:
+        if self.show is None:
             return
         # What is read is not yet written, and files without words are done unread.
         name = self._name if len(self._name) <= _NAME else f"…{self._name[1 - _NAME :]}"
-        self._show(name, max(self._done, self._read))
+        self.show(name, max(self._done, self._read))
 
 
 @dataclass(slots=True)

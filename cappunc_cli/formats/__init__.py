@@ -23,10 +23,11 @@ Another kind of JSON has its own, shorter recipe in asr_json/__init__.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Protocol
 
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.formats import (
@@ -105,17 +106,10 @@ _HEAD = 4096
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A text whose format is known; `parsed` has the value of JSON that was parsed to know it, until it is read."""
+    """A text whose format is known; `read` gives its words, once, or raises BadInput where it cannot be read."""
 
-    text: str
     format: str
-    parsed: list[Any] = field(default_factory=list)
-
-    def read(self) -> Document:
-        """The words; raises BadInput where the text is broken beyond reading."""
-        if self.parsed:
-            return DIALECTS[self.format].read_parsed(self.text, self.parsed)
-        return FORMATS[self.format].read(self.text)
+    read: Callable[[], Document]
 
 
 def recognise(text: str, name: str = "", format: str | None = None) -> Recognised:
@@ -126,9 +120,9 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
     if format is not None:
         if format not in FORMATS:
             raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
-        return Recognised(text, format)
+        return Recognised(format, partial(FORMATS[format].read, text))
     if not text.strip():
-        return Recognised(text, "txt")  # an empty file of any kind stays as it is
+        return Recognised("txt", partial(txt.read, text))  # an empty file of any kind stays as it is
     head = text[:_HEAD]
     for kind in UNSUPPORTED_FORMATS:
         if kind.start is not None and kind.start.match(head):
@@ -136,9 +130,11 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
     found = next((known for known, module in _BEFORE_JSON.items() if module.sniff(text)), None)
     if found is None and asr_json.sniff(text):
         parsed = asr_json.load(text)
-        return Recognised(text, asr_json.dialect_of(parsed), [parsed])
+        dialect = asr_json.dialect_of(parsed)
+        return Recognised(dialect, partial(DIALECTS[dialect].read_parsed, text, [parsed]))
     found = found or next((known for known, module in _AFTER_JSON.items() if module.sniff(text)), None)
-    return Recognised(text, _by_name(found, name))
+    own = _by_name(found, name)
+    return Recognised(own, partial(FORMATS[own].read, text))
 
 
 def _by_name(found: str | None, name: str) -> str:

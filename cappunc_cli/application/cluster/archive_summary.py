@@ -182,7 +182,7 @@ class ProgressTeller:
     def tell(self) -> None:
         """Called often; says something when it is time."""
         self._steps.at(self._summary.line(), self._summary.done)
-        if not self._steps.shown and time.monotonic() - self._told >= _TOLD_S:
+        if self._steps.show is None and time.monotonic() - self._told >= _TOLD_S:
             self._told = time.monotonic()
             self._reporter.info(self._summary.line())
 

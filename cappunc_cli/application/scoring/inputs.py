@@ -5,7 +5,6 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,15 +63,17 @@ def _load(path: Path, format_name: str | None, notation: bool, speech_dashes: bo
             yield from datasets.read(text)
             return
     accepted = parse(text) if notation and "{" in text and name.endswith(".txt") else None
-    found = formats.recognise(text if accepted is None else accepted.text, name, format_name)
+    source = text if accepted is None else accepted.text
+    found = formats.recognise(source, name, format_name)
     if found.format == "txt":
         # Whoever scores what is made of speech must not tell it where paragraphs, or documents, end.
-        plain = _BLANK_LINES.sub("", found.text)
+        plain = _BLANK_LINES.sub("", source)
         if speech_dashes:
             # At the head of a line a dash would be a change of speakers, and no part of the text.
             plain = with_speech_dashes(plain).replace("\n—", " —")
-        found = replace(found, text=plain)
-    spoken = found.read().words
+        spoken = formats.read(plain, name, "txt").words
+    else:
+        spoken = found.read().words
     if accepted is not None and spoken.texts != accepted.words:
         raise BadInput("not all of this text is words, so it cannot be compared with what is accepted")
     yield Source(name, spoken, accepted=accepted)

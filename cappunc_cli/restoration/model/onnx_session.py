@@ -86,28 +86,25 @@ def open_session(path: Path, device: str) -> OpenSession:
     if not path.is_file():
         raise BadModel("the model file is missing", str(path))
     wanted = choose_device(device, onnxruntime.get_available_providers())
-    if wanted.kind == "cpu":
-        return _opened(on_cpu(path), "cpu", None)
-    session, trouble = _on_gpu(path, wanted)
-    if session is not None:
-        return _opened(session, f"{wanted.kind}:{wanted.index}", None, GpuSession(session, wanted))
-    if wanted.required:
+    session, trouble = (None, "") if wanted.kind == "cpu" else _on_gpu(path, wanted)
+    if trouble and wanted.required:
         raise CappuncError(trouble)
-    return _opened(on_cpu(path), "cpu", f"{trouble}. Running on the CPU.")
+    runs: Session
+    if session is not None:
+        runs, name, lanes = GpuSession(session, wanted), f"{wanted.kind}:{wanted.index}", 1
+    else:
+        session = runs = on_cpu(path)
+        name, lanes = "cpu", physical_cores()
+        if (asked := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
+            lanes = min(lanes, max(int(asked), 1))  # whoever shares the cores out allows no more (Ray, to its actors)
+    inputs = frozenset(value.name for value in session.get_inputs())
+    outputs = frozenset(value.name for value in session.get_outputs())
+    return OpenSession(runs, inputs, outputs, name, f"{trouble}. Running on the CPU." if trouble else None, lanes)
 
 
 def on_cpu(model: Path | bytes) -> Any:
     """A session on the CPU; each run of it takes one core."""
     return _session(model, ["CPUExecutionProvider"], disabled_optimizers=_SLOWER_ON_CPU)
-
-
-def _opened(session: Any, device: str, warning: str | None, runs: Session | None = None) -> OpenSession:
-    inputs = frozenset(value.name for value in session.get_inputs())
-    outputs = frozenset(value.name for value in session.get_outputs())
-    lanes = physical_cores() if device == "cpu" else 1
-    if device == "cpu" and (asked := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
-        lanes = min(lanes, max(int(asked), 1))  # whoever shares the cores out allows no more (Ray, to its actors)
-    return OpenSession(runs or session, inputs, outputs, device, warning, lanes)
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
