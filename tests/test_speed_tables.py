@@ -104,10 +104,11 @@ def test_captions_of_films_are_shown_run_by_run() -> None:
     def run(missed: int) -> dict[str, object]:
         ends = {"captions": 1200, "ends": 400, "ends missed": missed, "ends superfluous": 3}
         row = {**ends, "questions": 50, "questions missed": 15, "questions superfluous": 4}
+        row |= {"within": 9, "within missed": 5, "within superfluous": 2}
         return MACHINE | {"models": {"en": "cae99d0ab9a9"}, "rows": {"en film": row}}
 
     page = tables.film({"before": run(55), "after": run(47)})
-    assert "| en film | 1,200 | 400 | 50 | 55 → 47 | 3 → 3 | 15 → 15 | 4 → 4 |" in page
+    assert "| en film | 1,200 | 400 | 50 | 55 → 47 | 3 → 3 | 15 → 15 | 4 → 4 | 9 | 5 | 2 |" in page
     assert "before → after. Models `en` of an earlier version (cae99d0ab9a9)" in page
 
 

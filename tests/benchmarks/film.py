@@ -1,11 +1,11 @@
-"""Sentence ends and questions at the ends of captions of films: how many stay open, how many are made up.
+"""Sentence ends and questions in captions of films: how many stay open, how many are made up.
 
     python tests/benchmarks/film.py --data ../shared/data --samples ../shared/samples --run after
 
 Real captions of a film in each of three languages, bare but for the dashes of their speakers, and the held-out ends
 of two corpora of dialogue (`heldout` in train.toml) in captions such as films have: most end with a sentence, they
-stand until the next one comes or a little less long, and only after every third sentence is there a silence. What is
-looked at are the last words of captions alone. A run is kept in
+stand until the next one comes or a little less long, and only after every third sentence is there a silence. The
+last words of captions are counted by themselves, sentence ends `within` captions beside them. A run is kept in
 results/film.json under its name. Three minutes on one core.
 """
 
@@ -73,20 +73,24 @@ def bare(words: Sequence[Word]) -> list[Word]:
 
 
 def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> dict[str, int]:
-    """Sentence ends and questions at the `last` words of captions: those there are, missed and superfluous."""
-    pairs = [
-        (cached_strip(ours)[1].mark, cached_strip(theirs)[1].mark)
-        for ours, theirs, end in zip(gold, found, last, strict=True)
-        if end
-    ]
+    """Sentence ends and questions at the `last` words of captions: those there are, missed and superfluous.
 
-    def counts(is_one: Callable[[str], bool]) -> list[int]:
-        sides = [(is_one(ours), is_one(theirs)) for ours, theirs in pairs]
+    `within` are the sentence ends at all other words.
+    """
+    marks = [tuple(cached_strip(word)[1].mark for word in pair) for pair in zip(gold, found, strict=True)]
+
+    def counts(at_end: bool, is_one: Callable[[str], bool]) -> list[int]:
+        sides = [
+            (is_one(ours), is_one(theirs)) for (ours, theirs), end in zip(marks, last, strict=True) if end == at_end
+        ]
         return [sum(a for a, _ in sides), sum(a and not b for a, b in sides), sum(b and not a for a, b in sides)]
 
-    names = [f"{kind}{what}" for kind in ("ends", "questions") for what in ("", " missed", " superfluous")]
-    figures = [*counts(lambda mark: mark != "" and mark in _ENDS), *counts(lambda mark: mark == "?")]
-    return {"captions": len(pairs), **dict(zip(names, figures, strict=True))}
+    def ends(mark: str) -> bool:
+        return mark != "" and mark in _ENDS
+
+    names = [f"{kind}{what}" for kind in ("ends", "questions", "within") for what in ("", " missed", " superfluous")]
+    figures = [*counts(True, ends), *counts(True, lambda mark: mark == "?"), *counts(False, ends)]
+    return {"captions": sum(last), **dict(zip(names, figures, strict=True))}
 
 
 def texts(data: Path, samples: Path, most: int) -> Iterator[tuple[str, list[Word]]]:

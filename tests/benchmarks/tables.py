@@ -496,18 +496,20 @@ def mends(report: dict[str, Any]) -> str:
 
 
 def film(report: dict[str, Any]) -> str:
-    """What stays open at the ends of captions, run by run."""
+    """What stays open at the ends of captions, run by run, and within them in the last run."""
     shown = ("ends missed", "ends superfluous", "questions missed", "questions superfluous")
+    within = ("within", "within missed", "within superfluous")
     last = list(report.values())[-1]
     rows = [
         [name, *(f"{found[kind]:,}" for kind in ("captions", "ends", "questions"))]
         + [" → ".join(str(run["rows"][name][kind]) for run in report.values()) for kind in shown]
+        + [f"{found[kind]:,}" for kind in within]
         for name, found in last["rows"].items()
     ]
     models = ", ".join(model_of(*found) for found in last["models"].items())
     machine = last["hardware"]
     return (
-        table(["text", "captions", "end a sentence", "questions", *shown], rows)
+        table(["text", "captions", "end a sentence", "questions", *shown, *within], rows)
         + f"\n{' → '.join(report)}. Models {models}; {machine['cpu']}, {machine['cores']} cores; "
         + f"from [film.json](../tests/benchmarks/results/film.json), `{last['command']}`.\n"
     )

@@ -6,7 +6,7 @@ them is estimated from the network's own probabilities, by the EM of Saerens, La
 Adjusting the outputs of a classifier to new a priori probabilities), and they are weighed anew by these shares.
 
 Captions behind which there is silence have shares of their own: in films they end a sentence nearly always, however
-weak their words are.
+weak their words are. Where sentence ends become rarer, the capitals behind them do: they would be taken for names else.
 tests/benchmarks/captions.py: on texts held out from training it gives points to captions that end with sentences
 where they can, and neither gives nor takes in those that break anywhere; film.py: what stays open in captions of films.
 """
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, Posteriors
-from cappunc_cli.transcript.labels import MARK_CLASSES, TERMINAL
+from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, Posteriors, sentence_end_probability
+from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Word, cue_ends
 
@@ -38,6 +38,8 @@ _SEEN_BEFORE = 30
 _ROUNDS = 30
 #: Captions that follow each other are kept apart by up to six frames (ms); longer, nobody speaks.
 _SILENCE = 250
+#: A sentence end is never so sure that lower case behind it says nothing.
+_LEAST = np.float32(1e-6)
 
 Shares = npt.NDArray[np.float64]
 
@@ -62,7 +64,7 @@ def cue_breaks_of(words: Sequence[Word]) -> CueBreaks:
 
 
 def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Posteriors:
-    """The posteriors with marks weighed by where they stand in captions.
+    """The posteriors with marks weighed by where they stand in captions, and the capitals behind them.
 
     Where the speaker changes the network has been told so, and nothing is changed.
     """
@@ -80,7 +82,23 @@ def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Pos
         _reweigh(marks, ends & cues.silence, (silent if silent[_ENDS] > shares[_ENDS] else shares) / usual)
         _reweigh(marks, ends & ~cues.silence, shares / usual)
         _reweigh(marks, inside, _shares(kinds[inside], usual, usual) / usual)
-    return replace(text, marks=marks)
+    weighed = replace(text, marks=marks)
+    return replace(weighed, cases=_cases_of_rarer_ends(text, weighed))
+
+
+def _cases_of_rarer_ends(text: Posteriors, weighed: Posteriors) -> Rows:
+    """The cases [n, 4] once sentence ends are `weighed`: a capital goes with the end that brought it.
+
+    A word is lower where no sentence begins and it is no name, so P(lower) grows as P(no sentence end before it) does,
+    and the capital loses as much. Where ends became likelier nothing changes.
+    """
+    before, after = (np.maximum(1 - sentence_end_probability(some)[:-1], _LEAST) for some in (text, weighed))
+    cases = text.cases.copy()
+    lower, capital = cases[1:, LOWER], cases[1:, CAPITAL]
+    moved = np.clip(lower * (after / before - 1), 0, capital)
+    lower += moved
+    capital -= moved
+    return cases
 
 
 def _shares(kinds: Shares, usual: Shares, before: Shares) -> Shares:

@@ -28,8 +28,14 @@ def weighed(
 ) -> np.ndarray:
     """The probabilities of marks where captions end and turns do, and where silence is behind a caption."""
     text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, np.zeros(len(marks), np.uint16))
+    return weighed_text(text, ends, turns, silence).marks
+
+
+def weighed_text(
+    text: Posteriors, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
+) -> Posteriors:
     last, turned, silent = (np.array(some or [False] * len(ends), bool) for some in (ends, turns, silence))
-    return cue_breaks.weigh_cue_breaks(text, cue_breaks.CueBreaks(last, silent), turned).marks
+    return cue_breaks.weigh_cue_breaks(text, cue_breaks.CueBreaks(last, silent), turned)
 
 
 def captions(count: int, doubtful: float) -> tuple[np.ndarray, list[bool]]:
@@ -54,6 +60,27 @@ def test_what_is_doubtful_ends_a_sentence_where_captions_do() -> None:
     marks = weighed(marks, ends)
     assert marks[-1, PERIOD] > 0.8
     assert marks[-3, PERIOD] < 0.1
+
+
+CASES = st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98))
+
+
+@given(st.lists(CASES, min_size=10, max_size=40))
+def test_a_capital_goes_with_the_sentence_end_that_brought_it(words: list[tuple[float, float]]) -> None:
+    """A word is lower where no sentence begins and it is no name: how probably it is a name no caption changes.
+
+    Where captions make a sentence end likelier the cases stay.
+    """
+    periods, names = (np.array(values, np.float32) for values in zip(*words, strict=True))
+    lower = (1 - np.append(1, periods[:-1])) * (1 - names)
+    cases = np.stack([lower, 1 - lower, *np.zeros((2, len(words)))], 1).astype(np.float32)
+    text = Posteriors(cases, rows(periods.tolist()), np.zeros(len(words), np.uint16))
+    found = weighed_text(text, [i % 5 == 4 for i in range(len(words))])
+    assert np.allclose(found.cases.sum(1), 1, atol=1e-5)
+    rarer = found.marks[:-1, PERIOD] < text.marks[:-1, PERIOD] - 1e-6
+    left = 1 - found.cases[1:, 0] / (1 - found.marks[:-1, PERIOD])
+    assert np.allclose(left[rarer], names[1:][rarer], atol=1e-3)
+    assert np.array_equal(found.cases[1:][~rarer], cases[1:][~rarer])
 
 
 def test_a_few_captions_prove_little() -> None:
