@@ -1,10 +1,10 @@
 """Quotations: how many of those that are written stand where they stood, from their first word to their last.
 
     python tests/benchmarks/quotes.py --data ../shared/data             the evaluation sets, results/quotes.json
-    python tests/benchmarks/quotes.py --data ../shared/data --curve     the held-out ends, by the bias of both marks
+    python tests/benchmarks/quotes.py --data ../shared/data --curve     the held-out ends, by the least probability
 
-A pair is right where both its words are. The threshold is chosen on the curve, on the ends of the training corpora
-that have quotations, never on the sets.
+A pair is right where both its words are. What might be put unasked is chosen on the curve, on the ends of the training
+corpora that have quotations, never on the sets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import lzma
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from measuring import head
 
@@ -27,11 +27,19 @@ from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.transcript.words import Word
 
+if TYPE_CHECKING:
+    from cappunc_cli.restoration.chunks import Rows
+
 RESULTS = Path(__file__).resolve().parent / "results" / "quotes.json"
 #: Evaluation sets of English with quotation marks.
 SETS = ("podcast", "ted", "news", "wiki")
 _FEWEST = 5
-_BIASES = tuple(half / 2 for half in range(-8, 3))
+#: Words of a held-out end.
+_WORDS = 16_000
+#: Chosen on the curve: the least probability of both marks of a pair that might be put unasked.
+_CHOSEN = 0.6
+_RIVAL_NATS = 3.0
+_LEAST = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 
 Pairs = set[tuple[int, int]]
 
@@ -66,40 +74,66 @@ def row(ours: Sequence[Pairs], theirs: Sequence[Pairs]) -> dict[str, Any]:
 def ends(recipe: Recipe) -> Iterator[tuple[str, list[Word]]]:
     """Held-out ends in which there are quotations."""
     for name in recipe.corpora:
-        words = heldout_words(recipe, name)
+        words = heldout_words(recipe, name, _WORDS)
         if len(pairs_of(word.text for word in words)) >= _FEWEST:
             yield name, words
 
 
-def with_bias(model: Model, bias: float) -> Model:
-    marks = {mark.value: bias for mark in QUOTE_PAIR}
-    return replace(model, config=replace(model.config, bias={**model.config.bias, **marks}))
+def asked_for(words: Sequence[Word], rows: Rows, model: Model, bias: float = 0.0) -> Pairs:
+    """The pairs that are put where `--marks` asks for them, if both marks are so many nats likelier."""
+    likelier = {**model.config.bias, **{mark.value: bias for mark in QUOTE_PAIR}}
+    biased = replace(model, config=replace(model.config, bias=likelier))
+    return pairs_of(rewrite(bare(words), rows, biased, Options(marks="".join(model.config.marks) + "“”")))
+
+
+def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pairs:
+    """The pairs that might be put unasked: both marks together are likely, and no other word is a rival of theirs.
+
+    If marks were 20 times likelier, a word that may open or close the quotation would part it or make it longer.
+    """
+    around = len(model.config.cases) + len(model.config.marks)
+    opening, closing = (rows[:, around + model.config.around.index(mark)] for mark in sorted(QUOTE_PAIR))
+    pairs = asked_for(words, rows, model, _RIVAL_NATS)
+    return {(first, last) for first, last in pairs if opening[first] * closing[last] >= least}
 
 
 def curve(model: Model, recipe: Recipe) -> dict[str, Any]:
-    """Pairs of the held-out ends by bias."""
+    """The surest pairs of the held-out ends, by the least probability of both marks."""
     read = [(name, words, probabilities(bare(words), model)) for name, words in ends(recipe)]
+    theirs = [pairs_of(word.text for word in words) for _, words, _ in read]
     found: dict[str, Any] = {}
-    asked = Options(marks="".join(model.config.marks) + "“”")
-    for bias in _BIASES:
-        biased = with_bias(model, bias)
-        ours = [pairs_of(rewrite(bare(words), rows, biased, asked)) for _, words, rows in read]
-        theirs = [pairs_of(word.text for word in words) for _, words, _ in read]
-        each = {name: row([a], [b]) for (name, _, _), a, b in zip(read, ours, theirs, strict=True)}
-        found[f"{bias:+.1f}"] = {"all": row(ours, theirs), **each}
-        print(f"{bias:+.1f}", found[f"{bias:+.1f}"]["all"], flush=True)
+    for least in _LEAST:
+        ours = [surest(words, rows, model, least) for _, words, rows in read]
+        parts = {name: row([a], [b]) for (name, _, _), a, b in zip(read, ours, theirs, strict=True)}
+        for name, second in (("first half", False), ("second half", True)):
+            parts[name] = row(
+                *(
+                    [of_half(pairs, len(text[1]), second) for pairs, text in zip(some, read, strict=True)]
+                    for some in (ours, theirs)
+                )
+            )
+        found[f"{least:.2f}"] = {"all": row(ours, theirs), **parts}
+        print(f"{least:.2f}", found[f"{least:.2f}"]["all"], flush=True)
     return found
 
 
+def of_half(pairs: Pairs, count: int, second: bool) -> Pairs:
+    """The pairs of so many words that begin in the one half of them or in the other."""
+    return {pair for pair in pairs if (pair[0] >= count // 2) == second}
+
+
 def scored(model: Model, data: Path) -> dict[str, Any]:
-    """Pairs of the evaluation sets with the model as it is."""
+    """Pairs of the evaluation sets: the surest, that might be put unasked, and those that `--marks` asks for."""
     found: dict[str, Any] = {}
     for name in SETS:
         with lzma.open(data / "en" / "eval" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:
             words = formats.read(file.read(), format="txt").words
-        asked = Options(marks="".join(model.config.marks) + "“”")
-        ours = pairs_of(rewrite(bare(words), probabilities(bare(words), model), model, asked))
-        found[name] = row([ours], [pairs_of(word.text for word in words)])
+        there = pairs_of(word.text for word in words)
+        rows = probabilities(bare(words), model)
+        found[name] = {
+            "unasked": row([surest(words, rows, model, _CHOSEN)], [there]),
+            "asked": row([asked_for(words, rows, model)], [there]),
+        }
         print(name, found[name], flush=True)
     return found
 
@@ -115,7 +149,7 @@ def main() -> None:
     report = head(options.data) | {"model": model.config.files["model.onnx"][:12]}
     if options.curve:
         part = {
-            "held-out ends": report | {"by_bias": curve(model, Recipe.load(find_model(options.model) / "train.toml"))}
+            "held-out ends": report | {"by_least": curve(model, Recipe.load(find_model(options.model) / "train.toml"))}
         }
     else:
         part = {"evaluation": report | {"sets": scored(model, options.data)}}

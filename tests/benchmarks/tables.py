@@ -516,19 +516,31 @@ def film(report: dict[str, Any]) -> str:
 
 
 def quotes(report: dict[str, Any]) -> str:
-    """Precision and recall of quotations on the evaluation sets that have them."""
-    found = report["evaluation"]
-    rows = [
-        [
-            name,
-            *(str(row[kind]) for kind in ("there", "written", "right")),
-            *(f"{row[of]:.1f}" for of in ("precision", "recall")),
-        ]
+    """Pairs of quotation marks: asked for and the surest on the evaluation sets, the surest of held-out ends."""
+    found, ends = report["evaluation"], report["held-out ends"]
+    sets = [
+        [name, str(row["asked"]["there"]), *_pairs(row["asked"]), *_pairs(row["unasked"])]
         for name, row in found["sets"].items()
     ]
-    return table(["set", "pairs", "written", "right", "precision", "recall"], rows) + note(
-        {**found, "model": f"en@{found['model']}"}, "quotes.json"
+    kinds = ("written", "right", "precision", "recall")
+    curve = [
+        [least, *_pairs(rows["all"]), *(f"{rows[half]['right']} of {rows[half]['written']}" for half in _HALVES)]
+        for least, rows in ends["by_least"].items()
+    ]
+    return (
+        table(["set", "pairs", *kinds, *(f"surest: {kind}" for kind in kinds)], sets)
+        + note({**found, "model": f"en@{found['model']}"}, "quotes.json")
+        + "\n"
+        + table(["surest from", *kinds, *(f"right, {half}" for half in _HALVES)], curve)
+        + note({**ends, "model": f"en@{ends['model']}"}, "quotes.json")
     )
+
+
+_HALVES = ("first half", "second half")
+
+
+def _pairs(row: dict[str, Any]) -> list[str]:
+    return [*(str(row[kind]) for kind in ("written", "right")), *(f"{row[of]:.1f}" for of in ("precision", "recall"))]
 
 
 def _found(found: dict[str, float]) -> str:
