@@ -18,12 +18,13 @@ from cappunc_cli.restoration.decoding.decoder import (
     capital_probability,
     capital_within_sentence,
     decide,
+    start_probability,
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns, sentence_end_probability
+from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -165,7 +166,7 @@ def _chance_of_case(passage: Passage, known: Evidence) -> Probabilities:
     text, labels = passage.posteriors, passage.labels
     cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
-    own = capital_within_sentence(text, np.append(np.float32(1), sentence_end_probability(text)[:-1]), capital)
+    own = capital_within_sentence(text, start_probability(text), capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )

@@ -19,7 +19,7 @@ from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary
-from cappunc_cli.transcript.labels import Case, strip
+from cappunc_cli.transcript.labels import Case, PairedMark, strip
 from cappunc_cli.transcript.words import Word
 
 MARKS = ("", ",", ".", "?", "!", ":", ";", "—", "…")
@@ -37,19 +37,22 @@ def found(
     text: str,
     marks: Mapping[int, Mapping[str, float]] | None = None,
     capitals: Mapping[int, float] | None = None,
+    quotations: Mapping[int, float] | None = None,
     *,
     options: Options | None = None,
     lacks_marks: range = range(0),
     lacks_case: range = range(0),
 ) -> list[LowConfidence]:
-    """The doubts of a model that is sure of no mark and lower case but for these words."""
+    """The doubts of a model that is sure of no mark and lower case but for these words; `quotations` begin."""
     words = [Word(token) for token in text.split()]
-    rows = np.zeros((len(words), len(Case) + len(MARKS)), np.float32)
+    model = replace(model, config=replace(model.config, around=(PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)))
+    rows = np.zeros((len(words), len(Case) + len(MARKS) + 2), np.float32)
     for i in range(len(words)):
         capital = (capitals or {}).get(i, 0.01)
         rows[i, :2] = 1 - capital, capital
         for mark, chance in (marks or {}).get(i, {"": 1.0}).items():
             rows[i, len(Case) + MARKS.index(mark)] = chance
+        rows[i, -2] = (quotations or {}).get(i, 0.01)
     places = np.arange(len(words))
     without_marks, without_case = np.isin(places, lacks_marks), np.isin(places, lacks_case)
     lack = Lack(without_marks, without_case, np.zeros(len(words), np.bool_))
@@ -95,6 +98,15 @@ def test_a_case_is_judged_after_the_mark_that_is_there(model: Model) -> None:
     assert (doubt.written, doubt.instead, doubt.probability) == ("anna", "Anna", pytest.approx(0.1))
     [doubt] = found(model, "We met a “Cat” again.", {2: {"": 1.0}})
     assert (doubt.index, doubt.written, doubt.instead) == (3, "Cat", "cat")
+
+
+def test_a_capital_of_direct_speech_wants_its_quotation_marks(model: Model) -> None:
+    said, direct = {1: {",": 1.0}}, {2: 0.9}
+    assert found(model, "We said, “Go home again.”", said, direct, direct) == []
+    assert found(model, "We said, go home again.", said, direct, direct) == []
+    [doubt] = found(model, "We said, Go home again.", said, direct, direct)
+    assert (doubt.index, doubt.written, doubt.instead) == (2, "Go", "go")
+    assert found(model, "We sang Go home again.", capitals={2: 0.95}, quotations={2: 0.6}) == []  # a title
 
 
 def test_where_it_is_open_whether_a_sentence_ends_the_next_capital_is_not_doubted(model: Model) -> None:

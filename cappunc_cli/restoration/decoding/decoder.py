@@ -48,6 +48,7 @@ from cappunc_cli.transcript.labels import (
     QUOTES,
     UPPER,
     Label,
+    PairedMark,
     cached_label,
 )
 
@@ -73,6 +74,10 @@ DASH_COST = 1.5
 #: Nats against a capital behind a comma of our own, which takes a probability of 0.8 then: on the same ends 10 of 13
 #: below it are wrong, 5 of 132 above it. Direct speech without quotation marks has none: `She said, don't`.
 _COMMA_COST = float(np.log(4))
+#: Where a quotation is likelier to begin than not, it is a reason for a capital. Where none is written, the word is
+#: capital for itself or not at all: `She said, don't`, but `He sang Hey Jude`. In 166,000 words of held-out ends of 21
+#: English corpora 101 capitals go so: 86 are in quotation marks there, 7 are without, 8 words have none there either.
+_LIKELY = 0.5
 #: The longest name of a speaker, in words.
 _LONGEST_LABEL = 5
 #: Nats against a turn that ends in no mark or in one that goes on: captions close what a speaker says before the next
@@ -109,7 +114,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     # The first word opens a sentence whatever it is.
     ends = np.append(np.float32(1), sentence_end_probability(text)[:-1])
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
-    own = capital_within_sentence(text, ends, capital)
+    own = capital_within_sentence(text, start_probability(text), capital)
     if 0 < given < len(words):
         # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
         own[given] -= LATE_COST * ends[given]
@@ -148,16 +153,25 @@ def _weighed(chance: Probabilities, nats: Probabilities) -> Probabilities:
     return weighed
 
 
-def capital_within_sentence(text: Posteriors, ends: Probabilities, capital: Probabilities) -> Probabilities:
-    """P(not lower | no sentence start): names are capital in themselves, other words only at a start.
+def start_probability(text: Posteriors) -> Probabilities:
+    """P(a sentence or a likely quotation begins) with each word, [n]; the first one opens a sentence whatever it is."""
+    starts = np.append(np.float32(1), sentence_end_probability(text)[:-1])
+    opening = text.paired.get(PairedMark.OPEN_QUOTE)
+    if opening is None:
+        return starts
+    return np.where(opening > _LIKELY, 1 - (1 - starts) * (1 - opening), starts)
 
-    `ends` is P(sentence start) and `capital` P(not lower), which mixes both reasons. Upper
+
+def capital_within_sentence(text: Posteriors, starts: Probabilities, capital: Probabilities) -> Probabilities:
+    """P(not lower | no start): names are capital in themselves, other words only where something begins.
+
+    `starts` is P(start) and `capital` P(not lower), which mixes both reasons. Upper
     and mixed forms (and words without a capital) owe nothing to the start.
     """
     high = text.cases[:, UPPER] + text.cases[:, MIXED]
     high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
     rest = np.maximum(1 - high, np.float32(1e-6))
-    name = np.clip(((capital - high) / rest - ends) / np.maximum(1 - ends, np.float32(1e-6)), 0, 1)
+    name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
     own: Probabilities = high + rest * name
     return own
 
@@ -274,12 +288,12 @@ def capital_probability(
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence goes on, or another begins.
     open_end = IS_OPEN[marks] | (ends_quote & ended & (marks != PERIOD))
-    behind_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1]) & ~begins_quote
+    behind_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
     own = np.where(
         behind_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), _weighed(own, np.full_like(own, -_COMMA_COST)), own
     )
     starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
-    after_open = np.append(False, open_end[:-1])
+    after_open = np.append(False, open_end[:-1]) | begins_quote
     chance: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, own))
     return chance
 

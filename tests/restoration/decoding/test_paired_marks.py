@@ -244,6 +244,19 @@ def test_quotation_marks_are_straight_or_curly_as_the_text_has_them(text: str, s
     assert fixed(text, sure_of, language="en", marks=EVERYTHING) == restored
 
 
+def test_the_capital_of_a_quotation_goes_with_its_marks() -> None:
+    said, song = rows_of("She said, “Don't mess it up.”"), rows_of("She sang “Hey jude.”")
+    said[2][:4] = song[2][:4] = [0.05, 0.95, 0.0, 0.0]
+    said[2][-3], song[2][-3] = 0.93, 0.6
+    words = "she said don't mess it up"
+    assert fixed(words, "", rows=said, language="en", marks=EVERYTHING) == 'She said, "Don\'t mess it up."'
+    assert fixed(words, "", rows=said, language="en") == "She said, don't mess it up."
+    # Capital for more than the quotation tells; and where none is likely.
+    assert fixed("she sang hey jude", "", rows=song, language="en") == "She sang Hey jude."
+    said[2][-3] = 0.4
+    assert fixed(words, "", rows=said, language="en") == "She said, Don't mess it up."
+
+
 def test_a_model_that_cannot_restore_them_says_so() -> None:
     with pytest.raises(CappuncError, match="model tiny does not restore '“'"):
         fixed("hola", "Hola.", replace(CONFIG, around=(PairedMark.OPEN_QUESTION,)), marks=",.“")
