@@ -1,10 +1,11 @@
-"""The recurrent network of live captions on one page: pieces -> forward GRU, truncated backward GRU -> case -> mark.
+"""The recurrent network of live captions on one page: pieces -> forward GRU -> truncated backward GRU -> case -> mark.
 
 After Webex's live captions (Cisco, https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems):
 a bidirectional recurrent network whose way back is cut to a few words of look-ahead, so that each word costs the same
 however long a meeting is. A word is the sum of its pieces; the pause and the speaker change after it are added. The
-forward GRU carries its state from word to word; the backward GRU begins anew at the last word that is there. The case
-head's soft output feeds the mark head, and the loss has a price on marks and cases that contradict each other.
+forward GRU carries its state from word to word; the backward GRU begins anew at the last word that is there, and reads
+each word with the forward state before it. The case head's soft output feeds the mark head, and the loss has a price on
+marks and cases that contradict each other.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class RecurrentNetwork(nn.Module):
         self.pauses = nn.Embedding(sizes.pause_bins + 1, sizes.embedding, padding_idx=0)
         self.turns = nn.Embedding(2, sizes.embedding, padding_idx=0)
         self.ahead = nn.GRU(sizes.embedding, sizes.forward, batch_first=True)
-        self.back = nn.GRU(sizes.embedding, sizes.backward, batch_first=True)
+        self.back = nn.GRU(sizes.embedding + sizes.forward, sizes.backward, batch_first=True)
         both = sizes.embedding + sizes.forward + sizes.backward
         self.joined = nn.Linear(both, sizes.hidden)
         self.case = nn.Linear(sizes.hidden, sizes.cases)
@@ -96,18 +97,25 @@ class RecurrentNetwork(nn.Module):
         """
         bare, whole = self.vectors(spoken)
         ahead, _ = self.ahead(whole, state)
-        rows, words, width = whole.shape
+        rows, words, _ = whole.shape
         place = (torch.arange(words) - first) % block
         last = (place == block - 1) | (torch.arange(words) == lengths[:, None] - 1)
         # What comes after the last word that is there, nobody knows yet.
         seen = torch.where(last[..., None], bare, whole)
         before = (block - first) % block
         count = -(-(before + words) // block)
-        laid = F.pad(seen, (0, 0, before, count * block - before - words)).view(rows * count, block, width)
+        seen = torch.cat((seen, left_before(ahead, state)), -1)
+        laid = F.pad(seen, (0, 0, before, count * block - before - words)).view(rows * count, block, -1)
         there = F.pad(torch.arange(words) < lengths[:, None], (before, count * block - before - words))
         back = backwards(self.back, laid, there.view(rows * count, block))
         back = back.reshape(rows, count * block, -1)[:, before : before + words]
         return *self.heads(whole, ahead, back), ahead
+
+
+def left_before(states: Tensor, state: Tensor | None) -> Tensor:
+    """The states (B, T, forward) before each word, of those after each and the one (1, B, forward) before the first."""
+    first = torch.zeros_like(states[:, :1]) if state is None else state[0][:, None].to(states.dtype)
+    return torch.cat((first, states[:, :-1]), 1)
 
 
 def backwards(gru: nn.GRU, x: Tensor, there: Tensor) -> Tensor:

@@ -27,7 +27,14 @@ from cappunc_cli.training.data.dataset import UNKNOWN_PAUSE
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
-from cappunc_cli.training.gru.gru_network import ENDS, GruSizes, RecurrentNetwork, WordTensors, contradictions
+from cappunc_cli.training.gru.gru_network import (
+    ENDS,
+    GruSizes,
+    RecurrentNetwork,
+    WordTensors,
+    contradictions,
+    left_before,
+)
 from cappunc_cli.training.network import halved
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
@@ -217,13 +224,14 @@ def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> t
     bare, whole = network.vectors(texts.spoken)
     ahead, _ = network.ahead(whole)
     words = torch.arange(whole.shape[1])
+    before = left_before(ahead, None)
     state = whole.new_zeros(*whole.shape[:2], network.sizes.backward)
     for step in range(look_ahead, -1, -1):
         at = words + step
         inside = at < texts.lengths[:, None]  # (B, T)
         last = (step == look_ahead) | (at == texts.lengths[:, None] - 1)
         at = at.clamp(max=len(words) - 1)
-        x = torch.where(last[..., None], bare[:, at], whole[:, at])
+        x = torch.cat((torch.where(last[..., None], bare[:, at], whole[:, at]), before[:, at]), -1)
         new = network.back(x.flatten(0, 1)[:, None], state.flatten(0, 1)[None])[0].view_as(state)
         state = torch.where(inside[..., None], new, state)
     return network.heads(whole, ahead, state)

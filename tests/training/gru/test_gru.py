@@ -73,12 +73,14 @@ def by_hand(network: RecurrentNetwork, spoken: WordTensors, row: int, word: int,
         found.load_state_dict({name.removesuffix("_l0"): value for name, value in gru.state_dict().items()})
         return found
 
-    ahead, back = torch.zeros(SIZES.forward), torch.zeros(SIZES.backward)
-    for i in range(word + 1):
-        ahead = cell(network.ahead)(vector(i, True), ahead)
+    #: The forward state before each word, and after the last one.
+    ahead = [torch.zeros(SIZES.forward)]
+    for i in range(last + 1):
+        ahead.append(cell(network.ahead)(vector(i, True), ahead[-1]))
+    back = torch.zeros(SIZES.backward)
     for i in range(last, word - 1, -1):
-        back = cell(network.back)(vector(i, i < last), back)
-    return network.heads(vector(word, True), ahead, back)
+        back = cell(network.back)(torch.cat((vector(i, i < last), ahead[i])), back)
+    return network.heads(vector(word, True), ahead[word + 1], back)
 
 
 @torch.no_grad()
