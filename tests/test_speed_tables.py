@@ -79,6 +79,19 @@ def test_many_streams_are_a_line_of_waits_and_one_of_memory() -> None:
     assert "2 hours of speech in one stream (18,500 words): 99 MB before it, 108 MB after the first hour, 109" in page
 
 
+def test_what_a_contradiction_costs_is_shown_by_price_and_seed() -> None:
+    row = {"micro": 56.54, "case": 78.42, "contradicting": 18.01, "in the text": 1.62, "corpora": ["bitcoin", "crd3"]}
+    rows = [{"penalty": 0.0, "seed": 1, **row}, {"penalty": 0.3, "seed": 2, **row, "contradicting": 4.0}]
+    report = {"tokens": 1500, "rows": rows, "hardware": {"cpu": "C", "cores": 2}, "command": "x"}
+    page = tables.penalty(report)
+    assert "Runs of 1,500 pieces" in page
+    assert "of bitcoin, crd3 that" in page
+    assert "(1.6 in the text)" in page
+    assert page.count("| price") == 2
+    assert "| price 0, seed 1 | 56.5 | 78.4 | 18.0 |" in page
+    assert "| price 0.3, seed 2 | 56.5 | 78.4 | 4.0 |" in page
+
+
 def test_diacritics_are_shares_of_the_words() -> None:
     found = {"words": 2000, "with diacritics": 500, "right before": 1500, "right after": 1900, "spoilt": 15}
     page = tables.diacritics(MACHINE | {"models": {"ro-ngram": "59e56f416bd2"}, "rows": {"ro novels": found}})
