@@ -18,8 +18,8 @@ import lzma
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,13 @@ def bare(turns: Sequence[Sequence[str]]) -> str:
 def program_of(commit: str, folder: Path) -> Path:
     """The package and the English model of a commit, written into a folder."""
     packed = subprocess.run(
-        ["git", "archive", commit, "cappunc_cli", "models/en"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+        ["git", "archive", "--format=zip", commit, "cappunc_cli", "models/en"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
     ).stdout
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(folder)
     return folder
 
 

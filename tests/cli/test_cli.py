@@ -654,10 +654,12 @@ def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
-def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str]) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str], unbuffered: str) -> None:
     talk(tmp_path)
     command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt > /dev/full"
-    run = subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, check=False)
+    own = {**environment(), "PYTHONUNBUFFERED": unbuffered}
+    run = subprocess.run(command, shell=True, cwd=tmp_path, env=own, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 1
     assert run.stderr.decode() == "cappunc: standard output: No space left on device\n"
 
