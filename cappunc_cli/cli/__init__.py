@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from cappunc_cli import __version__
 from cappunc_cli.application.progress import Reporter, make_streams_safe
-from cappunc_cli.application.storage.files import about
+from cappunc_cli.application.storage.files import about, drop_unwritten
 from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
@@ -103,3 +103,5 @@ def main() -> None:
         unread = isinstance(error, OSError) and error.filename is not None
         Reporter().error(about(error, "") if unread else error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
+    finally:
+        drop_unwritten()

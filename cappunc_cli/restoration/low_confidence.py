@@ -24,7 +24,7 @@ from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
 from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns
+from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns, sentence_start_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -166,7 +166,7 @@ def _chance_of_case(passage: Passage, known: Evidence) -> Probabilities:
     text, labels = passage.posteriors, passage.labels
     cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
-    own = capital_within_sentence(text, start_probability(text), capital)
+    own = capital_within_sentence(text, start_probability(text, sentence_start_probability(text)), capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )

@@ -50,11 +50,10 @@ def contradicting(network: RecurrentNetwork, windows: Windows, names: list[str])
     return lower[0] / max(ends[0], 1), lower[1] / max(ends[1], 1)
 
 
-def measure(recipe: Recipe, live: GruRecipe) -> dict[str, Any]:
-    """Train a row, and score it."""
+def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]:
+    """Train a row, and score it on the ends of the `windows`."""
     train(recipe, live)
-    windows = load_windows(recipe, CORPORA)
-    network = network_of(live, torch.load(recipe.runs / "checkpoint.pt")["network"]).eval()
+    network = network_of(live, torch.load(recipe.runs / "checkpoint.pt")["network"])
     scores = develop(network, windows, WORDS)
     names = [name for name in scores if f"{name} case" in scores]
     written, there = contradicting(network.eval(), windows, names)
@@ -72,11 +71,12 @@ def measure(recipe: Recipe, live: GruRecipe) -> dict[str, Any]:
 def main() -> None:
     recipe = replace(Recipe.load(RECIPE), tokens=TOKENS, batch=BATCH, teacher=None)
     live = replace(GruRecipe.of(recipe, RECIPE.parents[2]), asked=0.0)
+    windows = load_windows(recipe, CORPORA)
     rows = []
     for penalty, seed in ROWS:
         with tempfile.TemporaryDirectory() as folder:
             own = replace(recipe, seed=seed, runs=Path(folder), prepared=recipe.arrays())
-            rows.append(measure(own, replace(live, penalty=penalty)))
+            rows.append(measure(own, replace(live, penalty=penalty), windows))
         print(rows[-1], file=sys.stderr, flush=True)
     report = {**head(command="python tests/benchmarks/penalty.py"), "tokens": TOKENS, "words": WORDS, "rows": rows}
     print(json.dumps(report, indent=1, ensure_ascii=False))

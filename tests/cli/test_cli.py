@@ -662,6 +662,10 @@ def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[
     run = subprocess.run(command, shell=True, cwd=tmp_path, env=own, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 1
     assert run.stderr.decode() == "cappunc: standard output: No space left on device\n"
+    shown = subprocess.run(
+        f"{sys.executable} -m cappunc_cli --help > /dev/full", shell=True, env=own, stderr=subprocess.PIPE, check=False
+    )
+    assert (shown.returncode, shown.stderr.count(b"\n")) == (1, 1)
 
 
 def test_version() -> None:

@@ -78,13 +78,21 @@ def write_stdout(data: bytes) -> None:
             # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        with contextlib.suppress(OSError):
-            # What the buffer still holds would fail once more as Python ends, with a message of its own and code 120.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise
         raise about(error, "standard output") from error
+
+
+def drop_unwritten() -> None:
+    """Forget what standard output does not take: Python would try again as it ends, say so and exit with 120."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 def write_text(text: str) -> None:

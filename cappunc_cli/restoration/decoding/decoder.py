@@ -33,7 +33,7 @@ from cappunc_cli.restoration.decoding.posteriors import (
     Posteriors,
     Probabilities,
     columns,
-    sentence_end_probability,
+    sentence_start_probability,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
@@ -111,18 +111,17 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         none_free = np.zeros(len(words), np.bool_)
         _, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
         return _labels(passage, known.cases.tolist(), before, after)
-    # The first word opens a sentence whatever it is.
-    ends = np.append(np.float32(1), sentence_end_probability(text)[:-1])
+    sentence = sentence_start_probability(text)
     capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
-    own = capital_within_sentence(text, start_probability(text), capital)
+    own = capital_within_sentence(text, start_probability(text, sentence), capital)
     if 0 < given < len(words):
         # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
-        own[given] -= LATE_COST * ends[given]
+        own[given] -= LATE_COST * sentence[given]
     scores = _mark_scores(passage, known)
     if not options.apart:
         _charge_lower_starts(scores, text, known, capital, config.consistency)
         if known.capitals.any():
-            scores[:-1, ENDS] += _tell_tale(text, known, ends)[1:, None]
+            scores[:-1, ENDS] += _tell_tale(text, known, sentence)[1:, None]
     marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.goes_on)
     # A stream, whose words are given one by one, has no longer memory than of the word before.
     if not given and not passage.goes_on and (labels_made := _made_labels(text, marks, own, turns, known)):
@@ -153,13 +152,12 @@ def _weighed(chance: Probabilities, nats: Probabilities) -> Probabilities:
     return weighed
 
 
-def start_probability(text: Posteriors) -> Probabilities:
-    """P(a sentence or a likely quotation begins) with each word, [n]; the first one opens a sentence whatever it is."""
-    starts = np.append(np.float32(1), sentence_end_probability(text)[:-1])
+def start_probability(text: Posteriors, sentence: Probabilities) -> Probabilities:
+    """P(a sentence or a likely quotation begins) with each word, [n], given P(a `sentence` begins)."""
     opening = text.paired.get(PairedMark.OPEN_QUOTE)
     if opening is None:
-        return starts
-    return np.where(opening > _LIKELY, 1 - (1 - starts) * (1 - opening), starts)
+        return sentence
+    return np.where(opening > _LIKELY, 1 - (1 - sentence) * (1 - opening), sentence)
 
 
 def capital_within_sentence(text: Posteriors, starts: Probabilities, capital: Probabilities) -> Probabilities:

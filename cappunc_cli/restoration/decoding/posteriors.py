@@ -101,6 +101,11 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
     return ends
 
 
+def sentence_start_probability(text: Posteriors) -> Probabilities:
+    """How probable it is that a sentence begins with each word; the first one opens a sentence whatever it is."""
+    return np.append(np.float32(1), sentence_end_probability(text)[:-1])
+
+
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
     """The columns of the labels' cases and of their marks, [n] each."""
     cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
-from cappunc_cli.training.data.dataset import UNKNOWN_PAUSE
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
@@ -205,7 +204,7 @@ def develop(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> d
     shares = windows.recipe.corpora
     scores: dict[str, float] = {}
     for name in sorted(shares, key=lambda name: -shares[name])[:6]:
-        timed = bool((windows.streams[name].pauses[:1000] != UNKNOWN_PAUSE).any())
+        timed = windows.streams[name].timed
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 256, words, timed):
             texts = words_of(batch)
