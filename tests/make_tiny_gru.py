@@ -26,7 +26,7 @@ def main(directory: Path) -> None:
     config = json.loads((HERE / "tiny_model" / "config.json").read_text("utf-8"))
     vocabulary = json.loads((directory / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
     torch.manual_seed(4)
-    network = RecurrentNetwork(GruSizes(len(vocabulary), 6, 8, 8, 12, len(config["pause_bins_ms"]) + 1, 4))
+    network = RecurrentNetwork(GruSizes(len(vocabulary), 6, 8, 8, 12, len(config["pause_bins_ms"]) + 1, 4, layers=2))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.normal_(std=0.7)

@@ -24,8 +24,8 @@ from cappunc_cli.transcript.words import Word
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: Words that a word waits for unless told otherwise. On the sets for development 0, 2, 4, 8 and 16 give 38.1, 59.3,
-#: 61.1, 62.1 and 62.0 on the marks with the recurrent network (tests/benchmarks/stream.py).
+#: Words that a word waits for unless told otherwise. On the sets for development 0, 2, 4, 8 and 16 give 36.8, 64.5,
+#: 67.9, 68.3 and 68.3 on the marks with the recurrent network (tests/benchmarks/stream.py).
 LOOK_AHEAD = 8
 #: Words given out that are read again with those to come. On 2,500 words of each, 32, 48 and 64 give 75.0, 76.4 and
 #: 75.2, the whole file 74.9; 16 loses 5 points to 32.

@@ -23,7 +23,7 @@ from cappunc_cli.transcript.words import Word
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from cappunc_cli.restoration.gru.gru_engine import State
+    from cappunc_cli.restoration.gru.gru_engine import Kept
 
 #: Words given out whose probabilities are remembered: what waits is decided with them.
 _DECIDED = 8
@@ -57,8 +57,9 @@ class LiveGruRestorer(LiveRestorer):
         #: For each of the words that are remembered what is known of it, and the pause after it (ms), None until known.
         self._heard: list[_Heard] = []
         self._pauses: list[int | None] = []
-        #: What the words given out have left, and the probabilities of the last of them.
-        self._state: State | None = None
+        #: What is kept of the last word given out and of those that wait and were read, None where a text begins; the
+        #: probabilities of the last words given out.
+        self._kept: Kept | None = None
         self._rows: deque[npt.NDArray[np.float32]] = deque(maxlen=_DECIDED)
         #: Of the last word given out: its mark, whether its period is spelling, the probability of a sentence end.
         self._before: tuple[str, bool, float] | None = None
@@ -102,7 +103,8 @@ class LiveGruRestorer(LiveRestorer):
         end = chance_of_end(restricted(found.rows[count - 1].tolist(), last)[1], last)
         self._before = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
         self._rows.extend(found.rows[:count])
-        self._state = found.states[count - 1].copy()
+        # The last word is read again: what comes after it will be known.
+        self._kept = found.kept[count : max(len(request.window.words), count + 1)].copy()
         self._give(texts)
         forgotten = len(self._heard) - len(self._words)
         del self._heard[:forgotten], self._pauses[:forgotten]
@@ -110,7 +112,7 @@ class LiveGruRestorer(LiveRestorer):
 
     def forget(self) -> None:
         super().forget()
-        self._heard, self._pauses, self._state, self._before = [], [], None, None
+        self._heard, self._pauses, self._kept, self._before = [], [], None, None
         self._rows.clear()
 
     def _window(self, count: int, silence: int | None) -> GruWindow:
@@ -120,7 +122,7 @@ class LiveGruRestorer(LiveRestorer):
         turns = [word.turn != after.turn for word, after in pairwise(waiting)]
         # A mark and the case of the word after it are decided together.
         wanted = min(count + 1, len(waiting))
-        return GruWindow([one.bare for one in heard], gaps, [*turns, False], wanted, self._state)
+        return GruWindow([one.bare for one in heard], gaps, [*turns, False], wanted, self._kept)
 
     def _pause(self) -> int | None:
         """The pause after the last word but one (ms)."""

@@ -70,7 +70,8 @@ def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]
 
 def main() -> None:
     recipe = replace(Recipe.load(RECIPE), tokens=TOKENS, batch=BATCH, teacher=None)
-    live = replace(GruRecipe.of(recipe, RECIPE.parents[2]), asked=0.0)
+    project = RECIPE.parents[2]
+    live = replace(GruRecipe.of(recipe, project), asked=0.0, begin=project / "models/en-fast/model.onnx")
     windows = load_windows(recipe, CORPORA)
     rows = []
     for penalty, seed in ROWS:

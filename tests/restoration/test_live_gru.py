@@ -34,6 +34,8 @@ TINY = Path(__file__).parents[1] / "tiny_gru"
 MODEL = load_model(str(TINY), "cpu", engine="gru")
 ENGINE = MODEL.engine
 assert isinstance(ENGINE, GruEngine)
+#: Of a word's vector and its states in two layers.
+WIDTH = 6 + 2 * 8
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
 ODD = ["000", "a", "b", "c", "Anna", "NATO", "here.", "ph.d", "u.s.", "42nd", "..."]
 
@@ -106,42 +108,70 @@ def windows_of(chance: Random, count: int) -> list[GruWindow]:
     found = []
     for _ in range(count):
         size = chance.randint(1, 12)
-        state = np.array([chance.gauss(0, 0.5) for _ in range(8)], np.float32) if chance.random() < 0.8 else None
+        # Of the word before, and of some of the first ones.
+        rows = np.random.default_rng(chance.randint(0, 999)).normal(0, 0.5, (chance.randint(1, size), WIDTH))
+        kept = rows.astype(np.float32) if chance.random() < 0.8 else None
         found.append(
             GruWindow(
                 [chance.choice(BARE) for _ in range(size)],
                 [chance.choice([None, 0, 150, 800]) for _ in range(size)],
                 [chance.random() < 0.1 for _ in range(size)],
                 chance.randint(1, size),
-                state,
+                kept,
             )
         )
     return found
 
 
 def test_streams_that_share_a_run_are_told_what_each_is_told_alone() -> None:
-    windows = windows_of(Random(5), 40)
+    windows = [window for window in windows_of(Random(5), 60) if window.kept is None or len(window.kept) == 1]
+    windows += [GruWindow(["cat", "went"], [0, None], [False] * 2, 2, np.ones((1, WIDTH), np.float32))]
+    assert len(windows) > 20
     for window, shared in zip(windows, ENGINE.read(windows), strict=True):
         (alone,) = ENGINE.read([window])
-        assert len(shared.rows) == len(shared.states) == window.wanted
+        assert len(shared.rows) == window.wanted
+        read = slice(0, len(window.words))
         np.testing.assert_allclose(shared.rows, alone.rows, atol=1e-5)
-        np.testing.assert_allclose(shared.states, alone.states, atol=1e-5)
+        np.testing.assert_allclose(shared.kept[read], alone.kept[read], atol=1e-5)
         np.testing.assert_allclose(shared.rows[:, :4].sum(1), 1, atol=1e-5)
         np.testing.assert_allclose(shared.rows[:, 4:].sum(1), 1, atol=1e-5)
 
 
-def test_going_on_from_a_state_is_reading_the_text_before() -> None:
+def test_going_on_from_what_was_kept_is_reading_the_text_before() -> None:
     words, chance = [Random(3).choice(BARE) for _ in range(30)], Random(8)
     pauses = [chance.choice([None, 0, 300, 900]) for _ in words]
     (both,) = ENGINE.read([GruWindow(words, pauses, [False] * 30, 30, None)])
-    state, rows = None, []
-    for i in range(0, 30, 5):
-        # What is behind it is there whenever a word is read.
-        window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, state)
-        (found,) = ENGINE.read([window])
-        state = found.states[-1]
-        rows.append(found.rows)
-    np.testing.assert_allclose(np.concatenate(rows), both.rows, atol=1e-5)
+    for again in (True, False):
+        kept, rows = None, []
+        for i in range(0, 30, 5):
+            # What is behind it is there whenever a word is read.
+            window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, kept)
+            (found,) = ENGINE.read([window])
+            # The word before the next window, and those that wait, but for the last; or the former alone.
+            kept = found.kept[5:-1] if again else found.kept[5:6]
+            rows.append(found.rows)
+        np.testing.assert_allclose(np.concatenate(rows), both.rows, atol=1e-5)
+
+
+@given(talks(), st.integers(0, 9), st.integers(1, 3))
+def test_what_is_kept_changes_nothing(words: list[Word], look_ahead: int, every: int) -> None:
+    class Forgetful(LiveGruRestorer):
+        def take(self, request: Any, found: Any) -> list[str]:
+            texts = super().take(request, found)
+            assert self._kept is not None
+            self._kept = self._kept[:1]
+            return texts
+
+    new = []
+    for kind in (LiveGruRestorer, Forgetful):
+        stream, asked = kind(MODEL, None, look_ahead, every), Random(len(words))
+        texts = []
+        for word in words:
+            texts += stream.feed(word)
+            if asked.random() < 0.15:
+                texts += stream.settle(asked.choice([1, 2, None]), asked.choice([None, 0, 900]))
+        new.append([*texts, *stream.end()])
+    assert new[0] == new[1]
 
 
 def test_chunks_are_texts_of_their_own() -> None:
@@ -168,10 +198,12 @@ def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
     assert max(sizes) == 5
     assert len(stream._words) == len(stream._heard) <= 48 + 4
     assert len(stream._rows) <= 8
-    for kept in (stream._state, *stream._rows):
+    assert stream._kept is not None
+    assert stream._kept.shape == (4, WIDTH)
+    assert stream._kept.base is None
+    for rows in stream._rows:
         # A view would keep the arrays of a run that many streams shared.
-        assert kept is not None
-        assert (kept if kept.base is None else kept.base).nbytes <= 10 * 13 * 4
+        assert (rows if rows.base is None else rows.base).nbytes <= 10 * 13 * 4
 
 
 def test_memory_is_flat_over_hours_of_speech() -> None:

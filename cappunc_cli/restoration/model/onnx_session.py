@@ -102,9 +102,9 @@ def open_session(path: Path, device: str) -> OpenSession:
     return OpenSession(runs, inputs, outputs, name, f"{trouble}. Running on the CPU." if trouble else None, lanes)
 
 
-def on_cpu(model: Path | bytes) -> Any:
-    """A session on the CPU; each run of it takes one core."""
-    return _session(model, ["CPUExecutionProvider"], disabled_optimizers=_SLOWER_ON_CPU)
+def on_cpu(model: Path | bytes, inputs: Sequence[str] = INPUTS) -> Any:
+    """A session on the CPU; each run of it takes one core. Raises BadModel, as where the graph lacks some `inputs`."""
+    return _session(model, ["CPUExecutionProvider"], inputs, disabled_optimizers=_SLOWER_ON_CPU)
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
@@ -158,7 +158,7 @@ def _cache() -> Path:
     return path
 
 
-def _session(model: Path | bytes, providers: Sequence[object], **arguments: Any) -> Any:
+def _session(model: Path | bytes, providers: Sequence[object], needed: Sequence[str] = INPUTS, **arguments: Any) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -177,7 +177,7 @@ def _session(model: Path | bytes, providers: Sequence[object], **arguments: Any)
         where = str(model) if isinstance(model, Path) else ""
         raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
     inputs, outputs = ({value.name for value in values} for values in (session.get_inputs(), session.get_outputs()))
-    missing = set(INPUTS) - inputs - {MASK} | set(OUTPUTS) - outputs
+    missing = set(needed) - inputs - {MASK} | set(OUTPUTS) - outputs
     if missing:
         raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", str(model) if isinstance(model, Path) else "")
     return session

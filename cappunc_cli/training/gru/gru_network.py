@@ -11,6 +11,7 @@ marks and cases that contradict each other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -35,6 +36,12 @@ class GruSizes:
     case_width: int = 32
     cases: int = 4
     marks: int = 9
+    layers: int = 1  # of the forward GRU
+
+    @property
+    def kept(self) -> int:
+        """Numbers that a stream keeps of a word: its vector, and what each forward layer says after it."""
+        return self.embedding + self.layers * self.forward
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,8 @@ class RecurrentNetwork(nn.Module):
         self.words = nn.EmbeddingBag(sizes.vocabulary, sizes.embedding, mode="sum", padding_idx=0)
         self.pauses = nn.Embedding(sizes.pause_bins + 1, sizes.embedding, padding_idx=0)
         self.turns = nn.Embedding(2, sizes.embedding, padding_idx=0)
-        self.ahead = nn.GRU(sizes.embedding, sizes.forward, batch_first=True)
+        widths = [sizes.embedding, *[sizes.forward] * sizes.layers]
+        self.ahead = nn.ModuleList(nn.GRU(*pair, batch_first=True) for pair in pairwise(widths))
         self.back = nn.GRU(sizes.embedding + sizes.forward, sizes.backward, batch_first=True)
         both = sizes.embedding + sizes.forward + sizes.backward
         self.joined = nn.Linear(both, sizes.hidden)
@@ -70,13 +78,30 @@ class RecurrentNetwork(nn.Module):
         self.mark_out = nn.Linear(sizes.hidden, sizes.marks)
         for table in (self.pauses, self.turns):
             nn.init.zeros_(table.weight)
-        for gru in (self.ahead, self.back):
+        for gru in (*self.ahead, self.back):
             nn.init.orthogonal_(gru.get_parameter("weight_hh_l0"))
 
     def vectors(self, spoken: WordTensors) -> tuple[Tensor, Tensor]:
         """(…, embedding) of each word: as it is while it is the last one that is there, and with what comes after."""
         bare = self.words(spoken.pieces, spoken.offsets[:-1]).view(*spoken.pauses.shape, -1)
         return bare, bare + self.pauses(spoken.pauses) + self.turns(spoken.turns)
+
+    def forwards(self, whole: Tensor, state: Tensor | None = None) -> Tensor:
+        """What each layer says after each word (B, T, layers * forward), given what it said before the first.
+
+        A layer says the sum of its state and of what it reads of the layer below; `state` is (B, layers * forward).
+        """
+        below: Tensor | float = 0.0
+        said = []
+        for layer, gru in enumerate(self.ahead):
+            first = None
+            if state is not None:
+                parts = state.split(self.sizes.forward, -1)
+                first = (parts[layer] - parts[layer - 1] if layer else parts[0])[None]
+            whole = gru(whole, first)[0] + below
+            below = whole
+            said.append(whole)
+        return torch.cat(said, -1)
 
     def heads(self, whole: Tensor, ahead: Tensor, back: Tensor) -> tuple[Tensor, Tensor]:
         """A word's vector and both states -> logits of case (…, cases) and mark (…, marks)."""
@@ -88,15 +113,16 @@ class RecurrentNetwork(nn.Module):
     def forward(
         self, spoken: WordTensors, lengths: Tensor, block: int, first: int, state: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits (B, T, cases), (B, T, marks) and states (B, T, forward).
+        """Logits (B, T, cases), (B, T, marks) and states (B, T, layers * forward).
 
         The look-ahead ends after every `block` words; the first block has `first` words. A word sees those behind it up
         to the end of its block: of each length up to a block's there are as many, which is what a stream with any
-        look-ahead meets, in one pass. Texts have `lengths` (B) words; `state` (1, B, forward) is what the words before
-        left.
+        look-ahead meets, in one pass. Texts have `lengths` (B) words; `state` (B, layers * forward) is what the words
+        before left.
         """
         bare, whole = self.vectors(spoken)
-        ahead, _ = self.ahead(whole, state)
+        states = self.forwards(whole, state)
+        ahead = states[..., -self.sizes.forward :]
         rows, words, _ = whole.shape
         place = (torch.arange(words) - first) % block
         last = (place == block - 1) | (torch.arange(words) == lengths[:, None] - 1)
@@ -104,17 +130,18 @@ class RecurrentNetwork(nn.Module):
         seen = torch.where(last[..., None], bare, whole)
         before = (block - first) % block
         count = -(-(before + words) // block)
-        seen = torch.cat((seen, left_before(ahead, state)), -1)
+        left = None if state is None else state[:, -self.sizes.forward :]
+        seen = torch.cat((seen, left_before(ahead, left)), -1)
         laid = F.pad(seen, (0, 0, before, count * block - before - words)).view(rows * count, block, -1)
         there = F.pad(torch.arange(words) < lengths[:, None], (before, count * block - before - words))
         back = backwards(self.back, laid, there.view(rows * count, block))
         back = back.reshape(rows, count * block, -1)[:, before : before + words]
-        return *self.heads(whole, ahead, back), ahead
+        return *self.heads(whole, ahead, back), states
 
 
 def left_before(states: Tensor, state: Tensor | None) -> Tensor:
-    """The states (B, T, forward) before each word, of those after each and the one (1, B, forward) before the first."""
-    first = torch.zeros_like(states[:, :1]) if state is None else state[0][:, None].to(states.dtype)
+    """The states (B, T, forward) before each word, of those after each and the one (B, forward) before the first."""
+    first = torch.zeros_like(states[:, :1]) if state is None else state[:, None].to(states.dtype)
     return torch.cat((first, states[:, :-1]), 1)
 
 

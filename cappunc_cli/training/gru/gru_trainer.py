@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
@@ -34,6 +35,7 @@ from cappunc_cli.training.gru.gru_network import (
     contradictions,
     left_before,
 )
+from cappunc_cli.training.gru.gru_start import begin_as
 from cappunc_cli.training.network import halved
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
@@ -143,7 +145,7 @@ def loss_of(
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     """Weighted cross-entropies of mark and case and the price of contradictions; each text's last state.
 
-    Texts go on from `state` (1, texts, forward); the last states are (texts, forward).
+    Texts go on from `state` (texts, layers * forward), as the last states are.
     """
     with halved(torch.device("cpu")):
         case, marks, states = (x.float() for x in network(texts.spoken, texts.lengths, block, first, state))
@@ -170,11 +172,11 @@ def loss_of(
 
 
 def left_over(states: Tensor | None, texts: int, share: float, rng: np.random.Generator) -> Tensor | None:
-    """Where texts begin (1, texts, forward): a `share` at a state that another text has left, the others at zero."""
+    """Where texts begin (texts, layers * forward): a `share` at a state that another has left, the others at zero."""
     if states is None or not share:
         return None
     drawn = states[torch.from_numpy(rng.integers(len(states), size=texts))]
-    return (drawn * torch.from_numpy(rng.random(texts) < share)[:, None])[None]
+    return drawn * torch.from_numpy(rng.random(texts) < share)[:, None]
 
 
 def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> RecurrentNetwork:
@@ -182,6 +184,8 @@ def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> 
     network = RecurrentNetwork(GruSizes(**live.sizes))
     if weights is not None:
         network.load_state_dict(weights)
+    elif live.begin is not None and live.begin.name == ENGINES["gru"].weights:
+        begin_as(network, live.begin)
     elif live.begin is not None:
         table = onnx_weights.read(live.begin)[1]["words.weight"]
         network.words.weight.data.copy_(narrowed(table, network.sizes.embedding))
@@ -221,7 +225,7 @@ def develop(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> d
 def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> tuple[Tensor, Tensor]:
     """Logits where each word sees exactly `look_ahead` words behind it, as far as they are there."""
     bare, whole = network.vectors(texts.spoken)
-    ahead, _ = network.ahead(whole)
+    ahead = network.forwards(whole)[..., -network.sizes.forward :]
     words = torch.arange(whole.shape[1])
     before = left_before(ahead, None)
     state = whole.new_zeros(*whole.shape[:2], network.sizes.backward)

@@ -30,7 +30,7 @@ from cappunc_cli.training.gru.gru_trainer import (  # noqa: E402
 from cappunc_cli.training.recipe import Recipe  # noqa: E402
 from cappunc_cli.training.teacher import TeacherLabels  # noqa: E402
 
-SIZES = GruSizes(30, 5, 7, 6, 9, 4, 3)
+SIZES = GruSizes(30, 5, 7, 6, 9, 4, 3, layers=2)
 
 
 @pytest.fixture
@@ -73,10 +73,15 @@ def by_hand(network: RecurrentNetwork, spoken: WordTensors, row: int, word: int,
         found.load_state_dict({name.removesuffix("_l0"): value for name, value in gru.state_dict().items()})
         return found
 
-    #: The forward state before each word, and after the last one.
+    #: The forward state of the last layer before each word, and after the last one.
     ahead = [torch.zeros(SIZES.forward)]
+    states = [torch.zeros(SIZES.forward) for _ in network.ahead]
     for i in range(last + 1):
-        ahead.append(cell(network.ahead)(vector(i, True), ahead[-1]))
+        x = vector(i, True)
+        for layer, gru in enumerate(network.ahead):
+            states[layer] = cell(cast("nn.GRU", gru))(x, states[layer])
+            x = states[layer] + x if layer else states[layer]
+        ahead.append(x)
     back = torch.zeros(SIZES.backward)
     for i in range(last, word - 1, -1):
         back = cell(network.back)(torch.cat((vector(i, i < last), ahead[i])), back)
@@ -159,9 +164,9 @@ def test_a_share_of_the_texts_goes_on_from_another() -> None:
     assert left_over(states, 3, 0.0, np.random.default_rng(1)) is None
     found = left_over(states, 4000, 0.7, np.random.default_rng(1))
     assert found is not None
-    assert found.shape == (1, 4000, 7)
+    assert found.shape == (4000, 7)
     assert (found != 0).float().mean().item() == pytest.approx(0.7, abs=0.03)
-    assert set(found[0, :, 0].tolist()) == {0, 1, 2, 3, 4, 5}
+    assert set(found[:, 0].tolist()) == {0, 1, 2, 3, 4, 5}
 
 
 def test_windows_become_words() -> None:
