@@ -46,7 +46,7 @@ def inspect_files(
             try:
                 fixer.heard = tally.begin(job.name)
                 text, encoding = read_text(job.source, job.encoding)
-                document = fixer.read(text, job.file_name)
+                document = fixer.read(text, job.source)
                 reporter.guessed(job.name, encoding.note)
                 report = of(document, fixer)
             except BadModel:

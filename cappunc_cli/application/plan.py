@@ -28,13 +28,14 @@ class Job:
     """One input (a path or a URL) and its output; `target` None is standard output.
 
     `found`: it came out of a directory, where there may be other JSON than transcripts. `encoding` is what the user
-    says that it is in.
+    says that it is in. `relative` is the path of its result below an output directory.
     """
 
     source: str
-    target: Target | None
+    target: Target | None = None
     found: bool = False
     encoding: str | None = None
+    relative: Path = Path()
 
     def is_passed_over(self, error: Exception) -> bool:
         """Whether nobody asked for this file by its name, and it is no transcript."""
@@ -44,11 +45,6 @@ class Job:
     def name(self) -> str:
         """The name of the input in messages."""
         return "<stdin>" if self.source == PIPE else self.source
-
-    @property
-    def file_name(self) -> str:
-        """The file name, by which the format may be told; "" for standard input."""
-        return "" if self.source == PIPE else Path(self.source).name
 
 
 def fixed_name(source: PurePath) -> str:
@@ -61,9 +57,10 @@ def find_inputs(
     format_name: str | None,
     refuse: Callable[[CappuncError], None],
     output: str | None = None,
+    encoding: str | None = None,
     results: bool = False,
-) -> list[tuple[str, Path]]:
-    """Each input file with the path that it has below an output directory.
+) -> list[Job]:
+    """A job for each input file, none with a target yet; all are in one `encoding`, if that is said.
 
     A pattern (`season*/*.srt`) that no file is called by stands for the files that match it.
     Directories are searched for files of a format (None: of any); what a former run left
@@ -85,45 +82,26 @@ def find_inputs(
         refuse(error)
     if last is not None:
         raise last
-    return found
-
-
-def mark_found(jobs: Sequence[Job], names: Sequence[str], encoding: str | None = None) -> list[Job]:
-    """The jobs, all in one encoding if that is said; those that are none of the `names` were found in a directory."""
     named = set(names)
-    return [replace(job, found=job.source not in named, encoding=encoding) for job in jobs]
+    return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
 
 
-def jobs_to_read(
-    names: Sequence[str],
-    refuse: Callable[[CappuncError], None],
-    format_name: str | None = None,
-    encoding: str | None = None,
-) -> list[Job]:
-    """Jobs that write nothing: the files of `find_inputs`, results before originals. Raises what that does."""
-    found = find_inputs(names, format_name, refuse, results=True)
-    return mark_found([Job(source, None) for source, _ in found], names, encoding)
+def replaceable(jobs: Sequence[Job], passed: Callable[[str], None]) -> list[Job]:
+    """The jobs whose inputs may be overwritten, each file once; `passed` hears of links out of their directory.
 
-
-def replaceable(
-    found: Sequence[tuple[str, Path]], names: Sequence[str], passed: Callable[[str], None]
-) -> list[tuple[str, Path]]:
-    """The inputs that may be overwritten, each file once; `passed` hears of links out of the directory they are in.
-
-    A file among the `names` is one that the user means, wherever it is.
+    A file that was named is one that the user means, wherever it is.
     """
-    kept: dict[object, tuple[str, Path]] = {}
-    named = set(names)
-    for source, relative in found:
-        if is_url(source):
-            kept.setdefault(source, (source, relative))
+    kept: dict[str, Job] = {}
+    for job in jobs:
+        if is_url(job.source):
+            kept.setdefault(job.source, job)
             continue
-        root = Path(source).parents[len(relative.parts) - 1]
-        real = os.path.realpath(source)
-        if source not in named and Path(os.path.realpath(root)) not in Path(real).parents:
-            passed(source)
+        root = Path(job.source).parents[len(job.relative.parts) - 1]
+        real = os.path.realpath(job.source)
+        if job.found and Path(os.path.realpath(root)) not in Path(real).parents:
+            passed(job.source)
             continue
-        kept.setdefault(real, (source, relative))
+        kept.setdefault(real, job)
     return list(kept.values())
 
 
@@ -141,27 +119,31 @@ def output_directory(jobs: Sequence[Job], output: str | None) -> Path | None:
 
 
 def plan_jobs(
-    found: Sequence[tuple[str, Path]],
+    jobs: Sequence[Job],
     output: str | None,
     in_place: bool,
     stdout_is_terminal: bool,
     tree: bool = False,
 ) -> list[Job]:
-    """One job per input; `output` of a `tree` is a directory, whatever is found in the tree.
+    """The jobs with their targets; `output` of a `tree` is a directory, whatever is found in the tree.
 
     Raises BadOption for a combination that has no meaning.
     """
     if in_place:
         if output is not None:
             raise BadOption("contradicts --in-place", option="-o")
-        for source, _ in found:
-            if is_pipe(source):
-                name = "standard input" if source == PIPE else source
+        for job in jobs:
+            if is_pipe(job.source):
+                name = "standard input" if job.source == PIPE else job.source
                 raise BadOption(f"{name} has no place to write to", option="--in-place")
-        return [Job(source, _place_of(source)) for source, _ in found]
-    if output is None:
-        return _unnamed(found, stdout_is_terminal)
-    return _to_stdout(found) if output == PIPE else _to_path(found, output, tree)
+        return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
+    if output is None and stdout_is_terminal:
+        return [replace(job, target=sibling(job.source, fixed_name(Path(job.source)))) for job in jobs]
+    if output not in (None, PIPE):
+        return _to_path(jobs, output, tree)
+    if len(jobs) > 1:
+        raise BadOption("several files would run together on standard output; -o names a directory", option="FILES")
+    return list(jobs)
 
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
@@ -174,11 +156,11 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
     suffix = job.target.suffix.lower() if job.target is not None else ""
     meant = [name for name, module in FORMATS.items() if suffix in module.SUFFIXES]
     # Captions may be called talk.txt; new.txt is no worse.
-    if not meant or suffix == Path(job.file_name).suffix.lower():
+    if not meant or suffix == Path(job.source).suffix.lower():
         return
     try:
         text, _ = read_text(job.source, job.encoding)
-        own = recognise(text, job.file_name, format_name).format
+        own = recognise(text, job.source, format_name).format
     except (CappuncError, OSError):
         return  # whoever reads it next tells
     if text.strip() and own not in meant:
@@ -274,10 +256,6 @@ def _to_read(names: Sequence[str], suffixes: Collection[str], results: bool) -> 
     return [str(path) for path in there if path.with_name(fixed_name(path)) not in known]
 
 
-def _place_of(source: str) -> Target:
-    return Url(source) if is_url(source) else Path(source)
-
-
 def _is(folder: Path, output: Path | None) -> bool:
     """Whether a directory is the output, by whatever name: there are file systems that ignore case."""
     try:
@@ -286,55 +264,39 @@ def _is(folder: Path, output: Path | None) -> bool:
         return False  # the output is not there yet
 
 
-def _unnamed(found: Sequence[tuple[str, Path]], stdout_is_terminal: bool) -> list[Job]:
-    if not stdout_is_terminal:
-        return _to_stdout(found)
-    # A pipe has no neighbourhood.
-    return [Job(source, None if is_pipe(source) else sibling(source, fixed_name(Path(source)))) for source, _ in found]
-
-
-def sibling(source: str, name: str) -> Target:
-    """What has another name in the directory of an input."""
+def sibling(source: str, name: str) -> Target | None:
+    """What has another name in the directory of an input; None for a pipe, which has no neighbourhood."""
+    if is_pipe(source):
+        return None
     return Url(source.rpartition("/")[0]) / name if is_url(source) else Path(source).with_name(name)
 
 
-def _to_stdout(found: Sequence[tuple[str, Path]]) -> list[Job]:
-    if len(found) > 1:
-        raise BadOption("several files would run together on standard output; -o names a directory", option="FILES")
-    return [Job(source, None) for source, _ in found]
-
-
-def _to_path(found: Sequence[tuple[str, Path]], output: str, tree: bool) -> list[Job]:
+def _to_path(jobs: Sequence[Job], output: str, tree: bool) -> list[Job]:
     root: Target = Url(output) if is_url(output) else Path(output)
-    directory = _is_directory(root, output, found[0])
-    if len(found) == 1 and not tree and not directory:
-        return [Job(found[0][0], root)]
+    directory = _is_directory(root, output, jobs[0])
+    if len(jobs) == 1 and not tree and not directory:
+        return [replace(jobs[0], target=root)]
     if isinstance(root, Path):
         is_file = os.path.lexists(root) and not root.is_dir()
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
             raise BadOption(f"{output} is no directory, and several files cannot become one", option="-o")
-    return _to_directory(found, root)
+    taken: dict[Target, str] = {}
+    for job in jobs:
+        target = root / job.relative
+        if target in taken:
+            raise BadOption(f"{taken[target]} and {job.source} would both become {target}", option="-o")
+        taken[target] = job.source
+    return [replace(job, target=root / job.relative) for job in jobs]
 
 
-def _is_directory(root: Target, output: str, first: tuple[str, Path]) -> bool:
+def _is_directory(root: Target, output: str, first: Job) -> bool:
     """Whether the result of one file goes below `output`: what is there decides, or else how it is written.
 
     A name without a suffix is none for a result that has one: `fix *.srt -o fixed` may have matched one file.
     """
-    source, name = first
     if output.endswith(("/", os.sep)):
         return True
-    bare = source != PIPE and bool(name.suffix) and not root.suffix
+    bare = first.source != PIPE and bool(first.relative.suffix) and not root.suffix
     if isinstance(root, Url):
         return is_url_directory(output) or (bare and not url_exists(output))
     return root.is_dir() or (bare and not os.path.lexists(root))
-
-
-def _to_directory(found: Sequence[tuple[str, Path]], root: Target) -> list[Job]:
-    jobs = [Job(source, root / relative) for source, relative in found]
-    taken: dict[Target | None, str] = {}
-    for job in jobs:
-        if job.target in taken:
-            raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option="-o")
-        taken[job.target] = job.source
-    return jobs

@@ -190,7 +190,7 @@ def opened_by(fixer: Fixer, found: InputText | JobOutcome) -> Opened | JobOutcom
         return found
     begun = time.perf_counter()
     try:
-        document = fixer.read(found.text, found.job.file_name)
+        document = fixer.read(found.text, found.job.source)
     except Exception as error:
         return failed(found.job, error)
     return Opened(found, document, found.seconds + time.perf_counter() - begun)

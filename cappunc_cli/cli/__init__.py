@@ -6,8 +6,11 @@ take is in `parameters.py`. Nothing outside imports it.
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Annotated, cast
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, cast
 
 import typer
 from typer.main import get_command
@@ -28,11 +31,23 @@ from cappunc_cli.cli.review import review
 from cappunc_cli.cli.settings import default_map, place_of
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
-from cappunc_cli.cli.usage_words import name_arguments, plainly
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 #: Whatever is off with options and arguments; Typer exports one kind of it.
 _USAGE: type[Exception] = typer.BadParameter.__mro__[1]
+#: What is said of a value by the kind of error that pydantic, which reads values for Typer, knows it as.
+_SAID = {
+    "int_parsing": "{input!r} is no whole number",
+    "int_from_float": "{input!r} is no whole number",
+    "float_parsing": "{input!r} is no number",
+    "bool_parsing": "{input!r} is neither true nor false",
+    "greater_than_equal": "{input} is not {ge:g} or more",
+    "less_than_equal": "{input} is not {le:g} or less",
+    "greater_than": "{input} is not more than {gt:g}",
+    "less_than": "{input} is not less than {lt:g}",
+}
+#: ` <list[str]>` behind the name of an argument.
+_TYPE = re.compile(r" <[^<>]*>\Z")
 
 # Plain help: boxes cost a third of the start-up time and break the examples' lines.
 app = typer.Typer(
@@ -85,7 +100,7 @@ def main() -> None:
     """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
     make_streams_safe()
     group = get_command(app)
-    name_arguments(group)
+    _name_arguments(group)
     try:
         sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
@@ -96,7 +111,7 @@ def main() -> None:
         command, place = f"; see {asked.ctx.command_path} --help" if asked.ctx else "", ""
         if asked.ctx and (parameter := getattr(asked, "param", None)) is not None:
             place = place_of(group, sys.argv[1:], asked.ctx.info_name or "", parameter.name)
-        said = plainly(asked)
+        said = _plainly(asked)
         Reporter().error(f"{place}: {said}" if place else said + command)
         sys.exit(2)
     except (CappuncError, OSError) as error:
@@ -105,3 +120,28 @@ def main() -> None:
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
         drop_unwritten()
+
+
+def _plainly(error: Any) -> str:
+    """The message of a usage error, without the wording of the library that has found it."""
+    cause = error.__cause__
+    if hasattr(cause, "errors") and (found := cause.errors()):
+        first = found[0]
+        if said := _SAID.get(first["type"]):
+            error.message = said.format(input=first["input"], **first.get("ctx", {}))
+        else:
+            error.message = re.sub(r"^Value error, ", "", first["msg"])
+    return " ".join(error.format_message().split()).rstrip(".")
+
+
+def _name_arguments(group: Any) -> None:
+    """Let the help of a group's commands name arguments without Python's types."""
+    for command in (*group.commands.values(), *group.commands["models"].commands.values()):
+        for parameter in command.params:
+            if parameter.param_type_name == "argument":
+                parameter.get_help_record = partial(_untyped, parameter.get_help_record)
+
+
+def _untyped(record: Callable[[Any], tuple[str, str] | None], context: Any) -> tuple[str, str] | None:
+    found = record(context)
+    return found and (_TYPE.sub("", found[0]), found[1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import check_name, find_inputs, mark_found, names_directory
+from cappunc_cli.application.plan import check_name, find_inputs, names_directory
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
@@ -177,20 +177,19 @@ def captions(
     }
     asked = dict(limit for option, limit in limits_by_option.items() if _is_asked(context, option))
     limits, gap_frames = caption_profile(profile.value).adapted(asked, fps)
-    names = names_asked(files, files_from, nul, context)
+    names = names_asked(context, files, files_from, nul)
     reporter = Reporter(quiet, verbose)
     kind = to or claimed or CaptionKind.SRT
     found = [
-        (source, path)
-        for source, path in find_inputs(names, format_name, reporter.error, output)
-        if source in names or _is_wanted(path.suffix.lower(), rewrap)
+        job
+        for job in find_inputs(names, format_name, reporter.error, output, encoding)
+        if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
     tree = names_directory(names)
     with options_checked():
-        made = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
-    jobs = mark_found(made, names, encoding)
+        jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
     file = Path(output or "")
     if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(f"{output} is no name for SRT, WebVTT, ASS nor TTML; --to names one", param_hint="-o")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
-from cappunc_cli.application.plan import Job, jobs_to_read
+from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_atomic, write_lines, write_text
 from cappunc_cli.cli.parameters import (
@@ -86,7 +86,8 @@ def check(
     if report is not None and captions is None:
         raise typer.BadParameter("goes with --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
-    jobs = jobs_to_read(names_asked(files, files_from, nul, context), reporter.error, format_name, encoding)
+    names = names_asked(context, files, files_from, nul)
+    jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:
         with tallied(reporter, len(jobs), "checked") as tally:
             _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
@@ -139,7 +140,7 @@ def _check_captions(
             text, encoding = read_text(job.source, job.encoding)
             reporter.guessed(job.name, encoding.note)
             code = language_of_text(text, known_languages()) if lang == AUTO else lang
-            report = document_report(job.name, read(text, job.file_name, format_name), language(code), limits)
+            report = document_report(job.name, read(text, job.source, format_name), language(code), limits)
         except (CappuncError, OSError) as error:
             reporter.failure(about(error, job.name), job.is_passed_over(error))
             tally.finish(job.name)

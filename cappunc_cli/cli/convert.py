@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import find_inputs, mark_found, names_directory
+from cappunc_cli.application.plan import find_inputs, names_directory
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli.parameters import (
     Device,
@@ -22,8 +22,8 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
+    names_asked,
     options_checked,
-    or_standard_input,
     tallied,
 )
 
@@ -90,12 +90,11 @@ def convert(
         raise typer.BadParameter(f"one of {', '.join(FileKind)} is needed", param_hint="--to")
     if to is not None and (meant := _claimed(output)) not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}: that is {meant}", param_hint="--to")
-    names = or_standard_input(files, context)
+    names = names_asked(context, files)
     reporter = Reporter(quiet, verbose)
-    found = find_inputs(names, format_name, reporter.error, output)
+    found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
-        made = made_jobs(found, f".{kind.value}", output, names_directory(names))
-    jobs = mark_found(made, names, encoding)
+        jobs = made_jobs(found, f".{kind.value}", output, names_directory(names))
 
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)

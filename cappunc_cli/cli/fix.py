@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import (
-    Job,
     check_name,
     find_inputs,
     holds_many,
-    mark_found,
     names_directory,
     output_directory,
     plan_jobs,
@@ -201,7 +199,7 @@ def fix(
     if metrics_port is not None and not with_ray:
         raise typer.BadParameter("goes with --ray", param_hint="--metrics-port")
     # An archive's list of a million names is read as it is needed.
-    names = list(map(checked_name, files or [])) if archive else names_asked(files, files_from, nul, context)
+    names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.pipeline import Options
     from cappunc_cli.restoration.terms import Glossary
@@ -240,19 +238,14 @@ def fix(
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
         _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout, metrics_port)
         return
-    found = find_inputs(names, format_name, reporter.error, output)
+    jobs = find_inputs(names, format_name, reporter.error, output, encoding)
     if in_place:
-        found = replaceable(
-            found, names, lambda source: reporter.failure(f"{source}: a link out of its directory", True)
-        )
-    with options_checked():
-        if diff:
-            jobs = [Job(source, None) for source, _ in found]
-        else:
+        jobs = replaceable(jobs, lambda source: reporter.failure(f"{source}: a link out of its directory", True))
+    if not diff:
+        with options_checked():
             terminal = sys.stdout is not None and sys.stdout.isatty()
-            jobs = plan_jobs(found, output, in_place, terminal, tree=names_directory(names))
-        jobs = mark_found(jobs, names, encoding)
-        check_name(jobs, format_name)
+            jobs = plan_jobs(jobs, output, in_place, terminal, tree=names_directory(names))
+            check_name(jobs, format_name)
     root = output_directory(jobs, output)
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.fixer import Fixer, Settings

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, jobs_to_read
+from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json, write_text
-from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, or_standard_input
+from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -56,7 +56,7 @@ def glossary(
     from cappunc_cli.restoration.term_extraction import extract_terms
 
     reporter = Reporter(quiet)
-    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, encoding=encoding)
+    jobs = find_inputs(names_asked(context, files), None, reporter.error, encoding=encoding, results=True)
     own = None if model is None else ModelConfig.load(find_model(model)).languages[0]
     code = own if lang == AUTO else lang
     found = [c for c in extract_terms(_texts(jobs, code, model, device, reporter)) if c.count >= least]
@@ -84,7 +84,7 @@ def _texts(
         try:
             text, encoding = read_text(job.source, job.encoding)
             reporter.guessed(job.name, encoding.note)
-            document = formats.read(text, job.file_name)
+            document = formats.read(text, job.source)
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):

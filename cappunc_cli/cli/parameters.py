@@ -231,23 +231,21 @@ def page_of(name: str) -> str:
     return name
 
 
-def or_standard_input(files: list[str] | None, context: typer.Context) -> list[str]:
-    """The inputs of a command; if nothing is named or piped in, print its help and exit with code 2.
+def names_asked(
+    context: typer.Context, files: list[str] | None, files_from: str | None = None, nul: bool = False
+) -> list[str]:
+    """The inputs of a command: what is named, or the names in a list (below the only directory that is named), or `-`.
 
-    Raises WrongUsage for an empty name, and CappuncError where standard input is closed.
+    If nothing is named or piped in, print the command's help and exit with code 2. Raises WrongUsage for an empty name,
+    and CappuncError where standard input is closed or a list is empty.
     """
-    if not files and standard_input().isatty():
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(2)
-    return list(map(checked_name, files or [PIPE]))
-
-
-def names_asked(files: list[str] | None, files_from: str | None, nul: bool, context: typer.Context) -> list[str]:
-    """As `or_standard_input`, with the files of a list: below the only directory that is named, or anywhere."""
     if files_from is None:
         if nul:
             raise typer.BadParameter("goes with --files-from", param_hint="-0")
-        return or_standard_input(files, context)
+        if not files and standard_input().isatty():
+            typer.echo(context.get_help(), err=True)
+            raise typer.Exit(2)
+        return list(map(checked_name, files or [PIPE]))
     listed = list(names_in(files_from, nul))
     if not listed:
         raise CappuncError("names no files", files_from)

@@ -27,7 +27,7 @@ from cappunc_cli.application.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.application.plan import Job, jobs_to_read, mark_found
+from cappunc_cli.application.plan import Job, find_inputs, plan_jobs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import (
     PIPE,
@@ -52,8 +52,8 @@ from cappunc_cli.cli.parameters import (
     Quiet,
     Verbose,
     finite,
+    names_asked,
     options_checked,
-    or_standard_input,
     page_of,
     tallied,
 )
@@ -139,9 +139,10 @@ def review(
     )
     reporter = Reporter(quiet, verbose)
     if apply is not None:
-        _apply(apply, or_standard_input(files, context), output, in_place, force, format_name, encoding, reporter)
+        _apply(apply, names_asked(context, files), output, in_place, force, format_name, encoding, reporter)
         return
-    jobs = jobs_to_read(or_standard_input(files, context), reporter.error, format_name, encoding)
+    names = names_asked(context, files)
+    jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
 
@@ -201,16 +202,15 @@ def _apply(
     reporter: Reporter,
 ) -> None:
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.plan import find_inputs, plan_jobs
     from cappunc_cli.application.review.decisions import apply_decisions
     from cappunc_cli.restoration.options import Options
 
     if len(names) != 1:
         raise typer.BadParameter("decisions are about one file", param_hint="--apply")
-    found = find_inputs(names, format_name, reporter.error, output)
+    found = find_inputs(names, format_name, reporter.error, output, encoding)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     with options_checked():
-        [job] = mark_found(plan_jobs(found, output, in_place, terminal), names, encoding)
+        [job] = plan_jobs(found, output, in_place, terminal)
     mode: Mode = "in-place" if in_place else "force" if force else "new"
     try:
         signed = apply_decisions(

@@ -267,7 +267,7 @@ def test_what_is_restored_is_written_while_the_next_files_are_read_and_those_alo
 
     class Watched(Fixer):
         def read(self, text, name):  # type: ignore[no-untyped-def]
-            written[name] = sorted(path.stem for path in tmp_path.glob("*.out"))
+            written[Path(name).name] = sorted(path.stem for path in tmp_path.glob("*.out"))
             return super().read(text, name)
 
         def restore(self, documents, *_):  # type: ignore[no-untyped-def]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.application.conversion.language_parts import by_language
 from cappunc_cli.application.plan import Job, plan_jobs, sibling
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
-from cappunc_cli.application.storage.files import about, is_pipe, read_text, write_result, write_stdout
+from cappunc_cli.application.storage.files import about, read_text, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
 
@@ -77,7 +77,7 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
         refuse_overwriting(job, job.target, "force" if force else "new", instead="")
     text, encoding = read_text(job.source, job.encoding)
     reporter.guessed(job.name, encoding.note)
-    document = fixer.read(text, job.file_name)
+    document = fixer.read(text, job.source)
     terms.look(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
     data, told = maker.make(document, job.name, encoding)
@@ -90,16 +90,15 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     reporter.info(f"{job.name} -> {job.target}: {told}")
 
 
-def made_jobs(
-    found: Sequence[tuple[str, Path]], suffix: str | None, output: str | None, tree: bool, added: str = ""
-) -> list[Job]:
-    """One job per input, named with the `suffix` of what is made (None: as the input is).
+def made_jobs(jobs: Sequence[Job], suffix: str | None, output: str | None, tree: bool, added: str = "") -> list[Job]:
+    """The jobs with targets that have the `suffix` of what is made (None: as the input has).
 
     The `output` of a `tree` is a directory. At a terminal and without `output` what is made comes beside its input,
     with `added` before the suffix. Raises BadOption.
     """
-    named = [(source, path if suffix is None else path.with_suffix(suffix)) for source, path in found]
+    if suffix is not None:
+        jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        beside = [(source, f"{path.stem}{added}{path.suffix}") for source, path in named]
-        return [Job(source, None if is_pipe(source) else sibling(source, name)) for source, name in beside]
-    return plan_jobs(named, output, False, False, tree)
+        beside = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
+        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, beside, strict=True)]
+    return plan_jobs(jobs, output, False, False, tree)

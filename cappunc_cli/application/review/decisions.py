@@ -111,10 +111,10 @@ def sign(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> Signed
     if sha256(data) != decisions.sha256:
         raise CappuncError("has been changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, job.encoding)
-    document = fixer.read(text, job.file_name)
+    document = fixer.read(text, job.source)
     old = document.words.texts
     fixed = fixer.finish(document, text, decided_texts(old, decisions.words), encoding)
-    found = fixer.read(fixed.text, job.file_name).words.texts if fixed.text != text else old
+    found = fixer.read(fixed.text, job.source).words.texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
     return Signed(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 

@@ -46,7 +46,7 @@ class ReviewSession:
         """What the page shows of the file as it is now; `alone` it can write it. Raises CappuncError and OSError."""
         data = read_bytes(self.job.source)
         text, _ = decode(data, self.job.encoding)
-        document = self.fixer.read(text, self.job.file_name)
+        document = self.fixer.read(text, self.job.source)
         if self._rows is not None and len(self._rows) != len(document.words):
             self._rows = None  # another text: the file has been changed
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
