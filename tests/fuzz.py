@@ -495,7 +495,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     try:
         # A model opens questions in Spanish alone, and no Spanish text is in a code page that cannot.
         new = relabelled(document.words, random, *([("“”", "«»", '""')] if seed.page else []))
-        fixed = fixer.finish(document, text, new, encoding)
+        fixed = fixer.write(document, text, new, encoding)
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused when written", document.format, codec

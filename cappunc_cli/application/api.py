@@ -109,9 +109,7 @@ def fix(
         fixer = _fixer(text, model, language, fast, settings)
         document = fixer.read(text, _name(source))
         (new,) = fixer.restore([document])
-        if isinstance(source, str):  # which has no encoding to fit into
-            return fixer.write(document, text, new, str)
-        return fixer.finish(document, text, new, found)
+        return fixer.write(document, text, new, None if isinstance(source, str) else found)
 
 
 def check(

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cappunc_cli.application.fixer import Fixer
-from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import Heard, JobOutcome, Mode, process_jobs
+from cappunc_cli.application.processing import Heard, JobOutcome, Mode, collect_rarely, process_jobs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 

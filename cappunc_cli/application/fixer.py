@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,15 +146,15 @@ class Fixer:
         # A silent recording gives an empty file, whatever its format would ask for.
         return formats.read(text, name, self.settings.format if text.strip() else None)
 
-    def counted(self, words: int) -> Callable[[int], None] | None:
-        """What hears how many of so many words the model has read; None where nobody watches."""
-        heard = self.heard
-        return None if heard is None else lambda read: heard(read / max(words, 1))
+    def counted(self, words: int, heard: Callable[[float], None] | None = None) -> Callable[[int], None] | None:
+        """What hears how many of so many words the model has read, and tells the share; None where nobody watches."""
+        watching = heard or self.heard
+        return None if watching is None else lambda read: watching(read / max(words, 1))
 
     def restore(
-        self, documents: Sequence[Document], progress: Callable[[int], None] | None = None
+        self, documents: Sequence[Document], heard: Callable[[float], None] | None = None
     ) -> Iterator[list[str]]:
-        """The new texts of each document's words; `progress` hears how many words the model has read."""
+        """The new texts of each document's words; `heard` is told the share of them that the model has read."""
         from cappunc_cli.restoration.pipeline import restore_all
 
         texts: list[Sequence[Word]] = [document.words for document in documents]
@@ -165,7 +165,7 @@ class Fixer:
                 tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
                 for words in texts
             ]
-        progress = progress or self.counted(sum(map(len, texts)))
+        progress = self.counted(sum(map(len, texts)), heard)
         restored = restore_all(texts, self.model, self.settings.options, progress)
         return map(self._with_spaces, documents, restored) if self._language.spaced else restored
 
@@ -200,21 +200,29 @@ class Fixer:
 
         return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
 
-    def write(self, document: Document, source: str, new: Sequence[str], spell: Callable[[str], str]) -> Fixed:
-        """The source with new texts in it; `spell` writes them for its encoding.
+    def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
+        """The source with new texts in it, which fit into the encoding of its bytes, if there is one.
 
-        Raises CappuncError; the result, as spelled, has passed `formats.verify`, and only then words become others.
+        Where that is a guess only what is sure in every likely one changes. Raises CappuncError; the result has passed
+        `formats.verify`, and only then words become others.
         """
         from cappunc_cli import formats
 
-        old = document.words.texts
-        attach = self.settings.attach
+        old, output, attach = document.words.texts, source, self.settings.attach
+        if encoding is not None:
+            new = limited(old, new, encoding)
         with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
-            output = spell(formats.write(document, new, attach=attach)) if attach or new != old else source
+            if attach or new != old:
+                output = formats.write(document, new, attach=attach)
+                output = output if encoding is None else writable(output, encoding)
             if output != source:
                 formats.verify(document, output)
-        fixed = Fixed(output, document.notices, len(old), *_changes(old, new))
-        return self._with_spelling(document, source, fixed) if self.settings.respells and old else fixed
+        fixed = Fixed(output, document.notices, len(old), *_changes(old, new), encoding or UTF_8)
+        if self.settings.respells and old:
+            fixed = self._with_spelling(document, source, fixed)
+        if encoding is not None and encoding.guess is not None and fixed.text != source:
+            refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
+        return fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
         """The result with its words respelled."""
@@ -236,17 +244,6 @@ class Fixer:
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
-
-    def finish(self, document: Document, source: str, new: Sequence[str], encoding: Encoding) -> Fixed:
-        """As `write`, for a text that came out of bytes in an encoding, which the result fits into.
-
-        Where the encoding is a guess only what is sure in every likely one changes.
-        """
-        new = limited(document.words.texts, new, encoding)
-        fixed = replace(self.write(document, source, new, partial(writable, encoding=encoding)), encoding=encoding)
-        if encoding.guess is not None and fixed.text != source:
-            refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
-        return fixed
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:

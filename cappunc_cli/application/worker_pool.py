@@ -19,9 +19,8 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import Heard, JobOutcome, Mode, process_jobs
+from cappunc_cli.application.processing import Heard, JobOutcome, Mode, collect_rarely, process_jobs
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.application.garbage_collection import collect_rarely
 from cappunc_cli.application.progress import Reporter, escaped, on
 from cappunc_cli.application.storage.files import write_json
 from cappunc_cli.cli.parameters import Device, models_beginning
@@ -50,6 +49,7 @@ def bench(
 
 def measure(file: str | None, name: str, device: str, count: int, repeat: int) -> dict[str, Any]:
     """The whole report."""
+    from cappunc_cli.application.processing import collect_rarely
     from cappunc_cli.benchmark import sample_text
     from cappunc_cli.benchmark.figures import figures
     from cappunc_cli.benchmark.hardware import hardware, peak_memory, versions

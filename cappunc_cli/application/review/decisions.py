@@ -113,7 +113,7 @@ def sign(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> Signed
     text, encoding = decode(data, job.encoding)
     document = fixer.read(text, job.source)
     old = document.words.texts
-    fixed = fixer.finish(document, text, decided_texts(old, decisions.words), encoding)
+    fixed = fixer.write(document, text, decided_texts(old, decisions.words), encoding)
     found = fixer.read(fixed.text, job.source).words.texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
     return Signed(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
