@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage import files, leftovers
+from cappunc_cli.application.storage import files
 from cappunc_cli.application.storage.encodings import Encoding, decode, encode, writable
 from cappunc_cli.application.storage.files import about, write_atomic
 from cappunc_cli.errors import BadInput, CappuncError
@@ -245,7 +245,7 @@ def test_a_killed_writer_never_leaves_a_torn_file(tmp_path: Path) -> None:
         assert target.read_bytes() in whole
     # What a kill leaves behind is hidden and takes nobody's name, and the next one to write there removes it.
     assert all(p.name.startswith(".cappunc-") for p in tmp_path.iterdir() if p != target)
-    leftovers.remove(tmp_path)
+    files.remove_leftovers(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
 
 
@@ -260,9 +260,9 @@ def test_leftovers_go_with_the_first_file_that_is_written_beside_them(tmp_path: 
 
 
 def test_what_another_process_still_writes_is_no_leftover(tmp_path: Path) -> None:
-    with leftovers.temporary(tmp_path, 0o600) as file:
-        module = "cappunc_cli.application.storage.leftovers"
-        code = f"import pathlib, sys; from {module} import remove; remove(pathlib.Path(sys.argv[1]))"
+    with files.temporary(tmp_path, 0o600) as file:
+        module = "cappunc_cli.application.storage.files"
+        code = f"import pathlib, sys, {module} as files; files.remove_leftovers(pathlib.Path(sys.argv[1]))"
         subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
         assert Path(file.name).exists()
     assert not Path(file.name).exists()

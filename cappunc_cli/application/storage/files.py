@@ -8,7 +8,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from io import BufferedWriter
 from pathlib import Path
 from typing import TextIO
 
@@ -16,12 +19,18 @@ from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain
 from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
 from cappunc_cli.application.storage.file_attributes import keep
-from cappunc_cli.application.storage.leftovers import temporary
 from cappunc_cli.application.storage.urls import Target, Url, is_url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
+if sys.platform != "win32":
+    import fcntl
+
 #: What the user writes for standard input or output.
 PIPE = "-"
+#: The names of temporary files beside the results, of which a killed run may leave some: the next one removes them.
+_TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
+#: Directories that this process has looked through for them.
+_seen: set[Path] = set()
 #: What came through pipes, with the stream if that was standard input: it is looked at for its language before
 #: it is read, and a pipe gives its bytes once.
 _piped: dict[str, tuple[object, bytes]] = {}
@@ -185,6 +194,59 @@ def write_atomic(
     except OSError as error:
         # Not about the name of a temporary file, nor about none.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
+    """A new file in a directory, with what the user's mask leaves of a mode; gone in the end, unless it was renamed.
+
+    It is locked while it is open, so that others can tell it from a dead run's. Raises OSError.
+    """
+    if directory not in _seen:
+        _seen.add(directory)
+        remove_leftovers(directory)
+    with _locked(directory, mode) as file:
+        try:
+            yield file
+        finally:
+            with contextlib.suppress(OSError):
+                Path(file.name).unlink()
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove the temporary files that nobody writes any more."""
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                _remove(name)
+
+
+def _remove(name: Path) -> None:
+    if sys.platform == "win32":
+        name.unlink()  # what somebody has open cannot be removed there
+        return
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            name.unlink()
+    finally:
+        os.close(handle)
+
+
+def _locked(directory: Path, mode: int) -> BufferedWriter:
+    # The system knows what the user's mask leaves of a new file's mode; to ask for the mask is to change it, for
+    # every thread.
+    opener = partial(os.open, mode=mode)
+    while True:
+        file = open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener)  # noqa: SIM115
+        if sys.platform == "win32":
+            return file
+        with contextlib.suppress(OSError):  # a file system without locks: then nobody removes it either
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()  # taken for a dead run's before it was locked
 
 
 def _existing(target: Path) -> os.stat_result | None:
