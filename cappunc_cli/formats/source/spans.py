@@ -24,7 +24,7 @@ from unicodedata import combining, normalize
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import shown, units
 from cappunc_cli.transcript.labels import Label, cached_strip, kept, stays
-from cappunc_cli.transcript.words import Copy, Document, Span, Word, Words
+from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
 #: Replace source[start:stop] by a text.
 Edit = tuple[int, int, str]
@@ -218,13 +218,12 @@ def line_of(source: str, offset: int) -> int:
     return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
 
 
-def write(source: str, words: Sequence[Word], texts: Sequence[str]) -> str:
+def write(source: str, words: Words, texts: Sequence[str]) -> str:
     """The source with every changed word changed in all its copies.
 
     Raises ValueError for another number of texts than words, BadInput for another word.
     """
-    known = Words.of(words)
-    return splice(source, changes(source, known, texts), in_order=known.in_order)
+    return splice(source, changes(source, words, texts), in_order=words.in_order)
 
 
 def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:

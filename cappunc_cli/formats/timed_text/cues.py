@@ -194,7 +194,10 @@ class _CueReader:
             if simple and (places := plain_words(self.source, *cue.text)):
                 yield from chain.from_iterable(held)
                 held = []
-                yield self._plain(cue, number, places, spoken and heard)
+                text = self.source[slice(*cue.text)]
+                self.roll.repeated(plain_caption_lines(text), cue.start, cue.end)
+                turn = self.turns.next(cue.speaker, number)
+                yield _PlainCue(text.split(), places, cue.start, cue.end, number, turn, spoken and heard)
                 spoken, heard = True, False
                 continue
             speech = scan(self.source, *cue.text, self.hidden, self.clock)
@@ -224,12 +227,6 @@ class _CueReader:
                 self.turns.announce(speech.trailing)
             held += new
         yield from chain.from_iterable(held)
-
-    def _plain(self, cue: Cue, number: int, places: list[int], sound: bool) -> _PlainCue:
-        text = self.source[slice(*cue.text)]
-        self.roll.repeated(plain_caption_lines(text), cue.start, cue.end)
-        turn = self.turns.next(cue.speaker, number)
-        return _PlainCue(text.split(), places, cue.start, cue.end, number, turn, sound)
 
     def _draft(self, word: SpokenWord, cue: int) -> _Draft:
         return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)

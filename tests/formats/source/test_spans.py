@@ -16,7 +16,7 @@ from cappunc_cli.formats.timed_text.lines import Timing, milliseconds, split, ti
 from cappunc_cli.formats.timed_text.rolling import caption_lines, plain_caption_lines
 from cappunc_cli.formats.timed_text.speech import plain_words, scan
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.transcript.words import Word, Words
 
 
 def spoken(text: str) -> list[str]:
@@ -26,7 +26,7 @@ def spoken(text: str) -> list[str]:
 def rewritten(text: str, new: list[str]) -> str:
     found = scan(text, 0, len(text)).words
     assert len(found) == len(new)
-    return spans.write(text, [Word(word.text, where=(word.copy,)) for word in found], new)
+    return spans.write(text, Words.of(Word(word.text, where=(word.copy,)) for word in found), new)
 
 
 def test_splice_puts_edits_in_whatever_their_order() -> None:
@@ -277,7 +277,7 @@ def test_another_word_is_refused(text: str) -> None:
 
 def test_the_number_of_texts_must_fit() -> None:
     with pytest.raises(ValueError, match="1 texts for 2 words"):
-        spans.write("a b", [Word("a"), Word("b")], ["a"])
+        spans.write("a b", Words.of([Word("a"), Word("b")]), ["a"])
 
 
 @pytest.mark.parametrize(
