@@ -66,9 +66,8 @@ def split(count: int, window: int, overlap: int, min_words_cut: int | None = Non
     Of the words that a pair shares the first drops `min_words_cut` (without it half of them), the
     second the others. The last window is moved left until it is full, so that its words have as
     much context as all others; what it shares beyond the overlap is cut in the same proportion,
-    without an overlap in the middle. Raises WrongUsage.
+    without an overlap in the middle. The three numbers are such as `check` lets through.
     """
-    check(window, overlap, min_words_cut or 0)
     part, whole = (min_words_cut, overlap) if min_words_cut is not None and overlap else (1, 2)
     if count < 1:
         return []

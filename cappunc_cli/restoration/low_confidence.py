@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cappunc_cli.restoration.decoding.decoder import (
+    allowed,
     capital_form,
     capital_probability,
     capital_within_sentence,
@@ -23,8 +24,7 @@ from cappunc_cli.restoration.decoding.decoder import (
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import Flags, Probabilities, columns, sentence_start_probability
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns, sentence_start_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -84,7 +84,7 @@ def find_low_confidence(
         return []
     passage = passage_of(words, rows, model, options)
     bare, labels, conventions = passage.bare, passage.labels, passage.conventions
-    text = passage.posteriors = passage.allowed()
+    text = passage.posteriors = allowed(passage)
     sure = lexical_rules(passage)
     known = sure.hold(evidence(passage, "replace"))
 

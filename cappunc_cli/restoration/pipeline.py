@@ -15,12 +15,11 @@ import numpy as np
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.cue_breaks import cue_breaks_of
-from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig
@@ -217,7 +216,7 @@ def rewrite(
     passage = passage_of(columns, rows, model, options)
     passage.given, passage.goes_on = len(given), goes_on
     wanted = expect(passage.posteriors) if options.existing == "auto" else None
-    passage.posteriors = passage.allowed()
+    passage.posteriors = allowed(passage)
     held = [label for _, label in map(cached_strip, given)]
     for _ in range(_MOST_ROUNDS):
         labels = passage.labels

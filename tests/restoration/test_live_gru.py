@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.one_word import fits, next_label
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import posteriors_of
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
 from cappunc_cli.restoration.live import LiveRestorer
@@ -262,11 +261,11 @@ def test_the_decision_of_one_word_is_that_of_the_decoder(
     passage = Passage(
         words, written, said, turned, none, none, None, MODEL.config, options, english, MODEL.lexicon, given_count, True
     )
-    said = passage.posteriors = passage.allowed()
+    said = passage.posteriors = allowed(passage)
     expected = decide(passage, no_evidence(len(words)))[given_count]
     before = None
     if mark is not None:
-        from cappunc_cli.restoration.decoding.posteriors import sentence_end_probability
+        from cappunc_cli.restoration.decoding.passage import sentence_end_probability
         from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
         before = mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), float(sentence_end_probability(said)[0])

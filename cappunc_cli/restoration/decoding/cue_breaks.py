@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, Posteriors, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import NONE, Flags, Posteriors, sentence_end_probability
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Word, cue_ends

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cappunc_cli.restoration.decoding.cue_breaks import weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
     having,
@@ -22,17 +23,18 @@ from cappunc_cli.restoration.decoding.paired_marks import (
     sentence_ends,
     without_opening_marks,
 )
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import (
+from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
     NONE,
     PERIOD,
     Flags,
     Indices,
+    Passage,
     Posteriors,
     Probabilities,
     columns,
+    fold_marks,
     sentence_start_probability,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
@@ -87,6 +89,14 @@ TURN_COST = 3.0
 LATE_COST = 0.4
 #: The least probability that a name-like capital may have as a reason for itself.
 _NAME_FLOOR = 0.02
+
+
+def allowed(passage: Passage) -> Posteriors:
+    """The posteriors of a passage within what the user allows, and with what the ends of captions tell."""
+    text = fold_marks(passage.posteriors, passage.marks)
+    if passage.cues is None or passage.options.apart:
+        return text
+    return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
 
 
 @np.errstate(divide="ignore")

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import NONE, PERIOD, Flags, Numbers, columns
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Label, capital
 

@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from cappunc_cli.restoration.decoding.evidence import Evidence, begins_with_ellipsis
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import NONE, Flags, columns
+from cappunc_cli.restoration.decoding.passage import NONE, Flags, Passage, columns
 from cappunc_cli.transcript.labels import Case, Label, strip
 
 #: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.

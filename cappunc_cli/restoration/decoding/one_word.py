@@ -20,7 +20,7 @@ from cappunc_cli.restoration.decoding.decoder import (
     TURN_COST,
     UNCLOSED,
 )
-from cappunc_cli.restoration.decoding.posteriors import COMMA, ENDS, NONE, PERIOD
+from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NONE, PERIOD
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import STYLES, Options

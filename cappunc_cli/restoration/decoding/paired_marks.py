@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import IS_END, Flags, Indices, Posteriors
+from cappunc_cli.restoration.decoding.passage import IS_END, Flags, Indices, Passage, Posteriors
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of

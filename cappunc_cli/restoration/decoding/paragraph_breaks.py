@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cappunc_cli.restoration.decoding.posteriors import Probabilities
+from cappunc_cli.restoration.decoding.passage import Probabilities
 
 #: The share of breaks that end a sentence where they part turns, and where they part captions.
 _TURNS, _CAPTIONS = 0.97, 0.6

@@ -19,7 +19,7 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.posteriors import (
+from cappunc_cli.restoration.decoding.passage import (
     NONE,
     Flags,
     Numbers,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.posteriors import ENDS
+from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.restoration.ngram.trigrams import BEGIN, CLASS_SIGNS, END, FIRST_MARK, Integers, endings, mask_digits
 from cappunc_cli.training.data.dataset import GLUE, TokenStream
 from cappunc_cli.transcript.labels import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.restoration.decoding import cue_breaks
-from cappunc_cli.restoration.decoding.posteriors import Posteriors
+from cappunc_cli.restoration.decoding.passage import Posteriors
 from cappunc_cli.transcript.labels import MARK_CLASSES
 from cappunc_cli.transcript.words import Word, cue_ends
 

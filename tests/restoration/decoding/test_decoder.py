@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.decoding.decoder import decide
+from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, judge, no_evidence, writing_style
-from cappunc_cli.restoration.decoding.passage import Passage
-from cappunc_cli.restoration.decoding.posteriors import posteriors_of
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.unrestored import expect
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
@@ -71,7 +70,7 @@ def decode(
 ) -> list[Label]:
     """The labels of bare words of which nothing is known but what is given."""
     whole = passage(rows, words, turns, config, options, lexicon, written)
-    whole.posteriors = whole.allowed()
+    whole.posteriors = allowed(whole)
     return decide(whole, evidence or no_evidence(len(words)))
 
 
@@ -431,7 +430,7 @@ def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: l
     whole.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
     lack = judge(whole, expect(whole.posteriors)) if existing == "auto" else None
     known = evidence(whole, existing, lack)
-    whole.posteriors = whole.allowed()
+    whole.posteriors = allowed(whole)
     written = [
         replace(new, case=old.case, form=old.form) if case >= 0 else new
         for old, new, case in zip(labels, decide(whole, known), known.cases, strict=True)
