@@ -205,7 +205,8 @@ def test_plain_words_and_the_ends_of_turns() -> None:
         found = asyncio.run(plain(address))
     assert [strip(word)[0] for word in found.split()] == ["hello", "anna", "and", "then", "why"]
     assert found.count("\n\n") == 1
-    assert found.endswith("!\n")
+    assert found.endswith("\n")
+    assert strip(found.split()[-1])[1].mark
 
 
 def test_the_other_engine_too_and_no_word_waits_longer_than_it_may() -> None:

@@ -31,8 +31,8 @@ from cappunc_cli.transcript.labels import MARKS, Case
 logger = logging.getLogger(__name__)
 
 Arrays = dict[str, NDArray[np.float32]]
-#: Largest difference of a logit: float32 agrees with the network to rounding; 8 bits differ most on words and states drawn
-#: at random, as here: by up to 1.6, where on held-out text no logit moved by 0.9 and one mark in a thousand changed.
+#: Largest difference of a logit: float32 agrees with the network to rounding; 8 bits differ most on words and states
+#: drawn at random, as here: by up to 1.6. On held-out text no logit moved by 0.9 and one mark in a thousand changed.
 _EXACT, _STORED = 1e-3, 2.0
 
 
