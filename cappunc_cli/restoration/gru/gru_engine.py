@@ -28,7 +28,7 @@ from cappunc_cli.restoration.model.registry import read_lexicon
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: What is kept of words [words, vector and forward states], that before the window first.
+#: What is kept of words [words, what the forward layers say and the vector], that before the window first.
 Kept = npt.NDArray[np.float32]
 
 _INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")

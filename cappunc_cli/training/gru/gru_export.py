@@ -105,8 +105,8 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     """State dict (as float32 arrays) -> ONNX model, as `restoration.gru` runs it.
 
     Of a window's words the first are `kept`: what the forward layers say after them, and their vectors, are those of an
-    earlier run. `after` and `known_after` are rows of a table of pauses and turns. Where a step is so little work each
-    node counts.
+    earlier run. `after` and `known_after` are rows of a table of pauses and turns; the latter has nothing for the last
+    word that is there, for what comes after it the backward GRU does not know.
     """
     g = _StepGraph(stored)
     zero, one, two = (g.constant(name, np.array([i])) for i, name in enumerate(("zero", "one", "two")))
@@ -125,7 +125,7 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     said, before = [], []
     for layer in range(sizes.layers):
         before.append(g.node("Slice", [left, *bounds[layer : layer + 2], two], f"left/{layer}"))
-        state = g.node("Sub", before[:-3:-1], f"left/{layer}/state") if layer else before[0]
+        state = g.node("Sub", [before[-1], before[-2]], f"left/{layer}/state") if layer else before[0]
         states = g.gru(f"ahead.{layer}", x, arrays, "forward", ["", state])
         x = g.node("Add", [states, x], f"ahead.{layer}/said") if layer else states
         said.append(x)
