@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,17 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
         elif root not in sys.stdlib_module_names:
             assert root in theirs, f"{layer} must not import {root}"
             assert SOLE.get(root) in (None, short(path)) or layer.startswith("training"), name
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Not even for types; a package's `__init__` that only shows what its modules have is no part of one."""
+    files = {path: ".".join(["cappunc_cli", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in modules()}
+    names = {name for path, name in files.items() if path.name != "__init__.py"}
+    graph = {
+        name: {target for some in imports(path) for target in (some, some.rpartition(".")[0]) if target in names}
+        for path, name in files.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names them
 
 
 #: The one repeat of a group that may take all or nothing: its body fails at its first character, or at the text's end.

@@ -14,13 +14,13 @@ where they can, and neither gives nor takes in those that break anywhere; film.p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import NONE, Flags, Posteriors, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import NONE, CueBreaks, Flags, Posteriors, sentence_end_probability
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Word, cue_ends
@@ -42,14 +42,6 @@ _SILENCE = 250
 _LEAST = np.float32(1e-6)
 
 Shares = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class CueBreaks:
-    """Where captions end, each array [n]: after the `last` words, and behind which of these there is `silence`."""
-
-    last: Flags
-    silence: Flags
 
 
 def cue_breaks_of(words: Sequence[Word]) -> CueBreaks:

@@ -29,7 +29,6 @@ from cappunc_cli.transcript.labels import (
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
-    from cappunc_cli.restoration.decoding.cue_breaks import CueBreaks
 
 #: The columns, whatever the order of a model's own.
 _CASE_NUMBER = {case: i for i, case in enumerate(CASE_CLASSES)}
@@ -71,6 +70,14 @@ class Posteriors:
         """Which words have one of some properties, [n]."""
         flags: Flags = (self.properties & int(some)) != 0  # numpy is slow with an enum
         return flags
+
+
+@dataclass(frozen=True, slots=True)
+class CueBreaks:
+    """Where captions end, each array [n]: after the `last` words, and behind which of these there is `silence`."""
+
+    last: Flags
+    silence: Flags
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.restoration.decoding import cue_breaks
-from cappunc_cli.restoration.decoding.passage import Posteriors
+from cappunc_cli.restoration.decoding.passage import CueBreaks, Posteriors
 from cappunc_cli.transcript.labels import MARK_CLASSES
 from cappunc_cli.transcript.words import Word, cue_ends
 
@@ -35,7 +35,7 @@ def weighed_text(
     text: Posteriors, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
 ) -> Posteriors:
     last, turned, silent = (np.array(some or [False] * len(ends), bool) for some in (ends, turns, silence))
-    return cue_breaks.weigh_cue_breaks(text, cue_breaks.CueBreaks(last, silent), turned)
+    return cue_breaks.weigh_cue_breaks(text, CueBreaks(last, silent), turned)
 
 
 def captions(count: int, doubtful: float) -> tuple[np.ndarray, list[bool]]:
