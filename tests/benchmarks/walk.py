@@ -39,7 +39,7 @@ STAGES = {
     "formats/lrc": "recognition",
     "formats/tsv": "recognition",
     "formats/stm": "recognition",
-    "formats/source/": "places in the source",
+    "formats/source/": "positions in the source",
     "formats/": "SRT",
     "transcript/run_lengths": "words",
     "transcript/words": "words",
