@@ -1,6 +1,6 @@
-"""Scores for punctuation and case: one alignment, one table of counts, every metric read from it.
+"""Scores for punctuation and case: one alignment per document, one table of counts, all metrics computed from it.
 
-No file is read and no model opened here: `application.scoring` brings the samples, `reporting` shows the scores.
+Nothing here reads files or loads models: `application.scoring` provides the samples, `reporting` presents the scores.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """One document: its name and the written words of both sides.
+    """One document: its name, and the written words of the reference and the hypothesis.
 
-    `starts` are the times of the hypothesis's words in milliseconds (None: unknown), for
-    errors that one wants to find in the recording; empty where there are no times at all.
+    `starts` are the start times of the hypothesis words in milliseconds (None: unknown), so that
+    mistakes can be found in the recording; empty if there are no times at all.
     `probabilities` [hypothesis words, 4] are those of no mark, comma, period and question
-    mark, as `calibration.fold_columns` gives them; None where nobody gave any. `tolerated` are the
-    quotations that the reference lets stand without their marks (`accepted.py`).
+    mark, as `calibration.fold_columns` returns them; None if unknown. `tolerated` is the number of
+    quotations without quotation marks that the reference tolerates (`accepted.py`).
     """
 
     name: str
@@ -41,7 +41,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Samples, their alignments, and the table that all scores come from."""
+    """Samples, their alignments, and the table that all scores are computed from."""
 
     samples: tuple[Sample, ...]
     alignments: tuple[Alignment, ...]
@@ -54,21 +54,21 @@ class Evaluation:
 
     @cached_property
     def cased(self) -> bool:
-        """Whether the reference has capitals at all; if not, scores of case say nothing."""
+        """Whether the reference has capitals at all; if not, scores of case are meaningless."""
         return any(kind.reference is not None and kind.reference.case is not Case.LOWER for kind in self.table.kinds)
 
     @cached_property
     def scores(self) -> dict[str, Value]:
-        """Every metric by its name, without those of case where the reference has no case."""
+        """The value of every metric by name; without those of case if the reference has no capitals."""
         return scores(self.table, self.cased)
 
 
 def scores(table: ContingencyTable, cased: bool = True) -> dict[str, Value]:
-    """Every metric of METRICS by its name."""
+    """The value of every metric by name; those of case only if the reference is `cased`."""
     return {name: metric(table) for name, metric in METRICS.items() if cased or name not in CASED}
 
 
 def evaluate(samples: Sequence[Sample], fold: Mapping[str, str] = FOLD) -> Evaluation:
-    """Align every sample and count."""
+    """Align every sample; `fold` maps the other marks to the three of the `, . ?` scores."""
     alignments = tuple(align(tokens(sample.reference), tokens(sample.hypothesis)) for sample in samples)
     return Evaluation(tuple(samples), alignments, fold)

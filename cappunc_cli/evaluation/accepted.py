@@ -1,8 +1,8 @@
-"""A reference with every result that an editor accepts, in one notation.
+"""A notation for references with alternatives: all results that an editor would accept.
 
-`{. And|, and}` is one or the other; `{,}` alone is a comma or none. What an editor accepts of the same words stands in
-one pair of braces, so the capital goes with its full stop. `{She said, “Go.”|~She said, go.}`: the one with the tilde
-is what one lives with where no quotation marks are to be had, and counts as one thing to mend. Groups may hold groups.
+`{. And|, and}` is one or the other; `{,}` alone is a comma or none. Words that depend on each other are in the same
+braces, so that a capital goes with its full stop. `{She said, “Go.”|~She said, go.}`: the alternative with the tilde is
+tolerated where quotation marks cannot be restored, and counts as one correction. Groups can be nested.
 All alternatives of a group have the same words.
 """
 
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from cappunc_cli.errors import BadInput
 from cappunc_cli.transcript.labels import Label, cached_strip, fold
 
-#: What `nearest` asks of a word: its label, the labels that were found there and of the words before -> how bad it is.
+#: The cost of a word for `nearest`, from its label, the label found there, and both labels of the previous word.
 Cost = Callable[[Label, Label | None, tuple[Label | None, Label | None]], int]
 
 _SPECIAL = re.compile(r"[{}|]")
 _DETACHED = re.compile(r"[ \t]+(?=[—–…])")
 _SIGN, _SPACE = re.compile(r"[^\w\s]"), re.compile(r"\s+")
-#: What parts nothing, and what begins a line, a caption or a turn: `- No.`, `>> Good evening.`
+#: Tokens that are not words: empty ones, and the start of a line, a caption or a turn (`- No.`, `>> Good evening.`).
 _NO_WORD = frozenset(("", "-", ">>"))
 
 
@@ -36,24 +36,24 @@ _Part = str | tuple[_Alternative, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """One way to write all so far: its words, what is written of the next one, how much it leaves to mend."""
+class _Reading:
+    """One reading of the text so far: its words, the beginning of the next one, and its corrections."""
 
     words: tuple[str, ...] = ()
-    rest: str = ""
+    partial: str = ""
     cost: int = 0
     tolerated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A text in the notation, parsed."""
+    """A parsed text in the notation."""
 
     parts: tuple[_Part, ...]
 
     @property
     def text(self) -> str:
-        """The text with the first alternative of each group, lines and all."""
+        """The text with the first alternative of each group and its line breaks."""
         return _first(self.parts)
 
     @property
@@ -62,25 +62,25 @@ class Accepted:
         return [word for word in self.text.split() if word not in _NO_WORD]
 
     def nearest(self, found: Sequence[Label | None], cost: Cost) -> tuple[list[str], int]:
-        """The words of the way that leaves least to mend in what was `found`, and how many things in it are tolerated.
+        """The words of the reading nearest to the labels `found`, and how many tolerated alternatives it has.
 
-        `found` has one label a word, None where the word is missing.
+        `found` has one label per word, None where the word is missing.
         """
 
-        def closed(way: _Way) -> _Way:
-            at = len(way.words)
-            label = cached_strip(way.rest)[1]
-            before = (cached_strip(way.words[-1])[1], found[at - 1]) if at else (None, None)
+        def finish_word(reading: _Reading) -> _Reading:
+            at = len(reading.words)
+            label = cached_strip(reading.partial)[1]
+            before = (cached_strip(reading.words[-1])[1], found[at - 1]) if at else (None, None)
             more = cost(label, found[at], before)
-            return _Way((*way.words, way.rest), "", way.cost + more, way.tolerated)
+            return _Reading((*reading.words, reading.partial), "", reading.cost + more, reading.tolerated)
 
-        ways = _extended([_Way()], self.parts, closed)
-        best = min((closed(way) if way.rest else way for way in ways), key=_badness)
+        readings = _extend([_Reading()], self.parts, finish_word)
+        best = min((finish_word(one) if one.partial else one for one in readings), key=_total_cost)
         return list(best.words), best.tolerated
 
 
 def parse(text: str) -> Accepted:
-    """Read the notation. Raises BadInput with the line of a brace without its partner, or of words that differ."""
+    """Parse the notation; raises BadInput with the line of an unmatched brace, or of alternatives with other words."""
     source = _DETACHED.sub("", text)
     parts, end = _parse(source, 0, inside=False)
     assert end == len(source)
@@ -88,7 +88,7 @@ def parse(text: str) -> Accepted:
 
 
 def _parse(source: str, at: int, inside: bool) -> tuple[tuple[_Part, ...], int]:
-    """The parts from an offset up to the end, or (`inside`) to the bar or the brace that closes the alternative."""
+    """The parts from offset `at` to the end, or (`inside`) to the bar or brace that closes the alternative."""
     parts: list[_Part] = []
     while found := _SPECIAL.search(source, at):
         parts.append(source[at : found.start()])
@@ -115,7 +115,7 @@ def _group(source: str, begin: int) -> tuple[tuple[_Alternative, ...], int]:
     if len(alternatives) == 1:
         alternatives.append(_Alternative(("",)))
     if len({_SPACE.sub(" ", _SIGN.sub("", fold(_first(one.parts)))) for one in alternatives}) != 1:
-        raise BadInput("alternatives with other words", line=_line(source, begin))
+        raise BadInput("the alternatives have different words", line=_line(source, begin))
     return tuple(alternatives), at + 1
 
 
@@ -127,36 +127,40 @@ def _first(parts: Sequence[_Part]) -> str:
     return "".join(part if isinstance(part, str) else _first(part[0].parts) for part in parts)
 
 
-def _badness(way: _Way) -> tuple[int, int]:
-    # Of equals the quotation that was never opened: that is what an editor sees.
-    return way.cost + way.tolerated, -way.tolerated
+def _total_cost(reading: _Reading) -> tuple[int, int]:
+    # In a tie the tolerated alternative wins: an editor sees a quotation that was never opened.
+    return reading.cost + reading.tolerated, -reading.tolerated
 
 
-def _extended(ways: Sequence[_Way], parts: Sequence[_Part], closed: Callable[[_Way], _Way]) -> list[_Way]:
-    """The best of the ways for each end that they can have, with `parts` behind them."""
+def _extend(
+    readings: Sequence[_Reading], parts: Sequence[_Part], finish_word: Callable[[_Reading], _Reading]
+) -> list[_Reading]:
+    """Append `parts` to each reading; of those with the same end only the best is kept."""
     for part in parts:
         if isinstance(part, str):
-            ways = [_with_text(way, part, closed) for way in ways]
+            readings = [_append(reading, part, finish_word) for reading in readings]
         else:
-            ways = [
-                _Way(way.words, way.rest, way.cost, way.tolerated + one.tolerated)
-                for one in part
-                for way in _extended(ways, one.parts, closed)
+            readings = [
+                _Reading(reading.words, reading.partial, reading.cost, reading.tolerated + alternative.tolerated)
+                for alternative in part
+                for reading in _extend(readings, alternative.parts, finish_word)
             ]
-        # What is still to come depends on the word that is being written and the one before alone.
-        kept: dict[tuple[str, str], _Way] = {}
-        for way in ways:
-            key = (way.words[-1] if way.words else "", way.rest)
-            if key not in kept or _badness(way) < _badness(kept[key]):
-                kept[key] = way
-        ways = list(kept.values())
-    return list(ways)
+        # Future costs depend only on the unfinished word and the one before it.
+        best: dict[tuple[str, str], _Reading] = {}
+        for reading in readings:
+            key = (reading.words[-1] if reading.words else "", reading.partial)
+            if key not in best or _total_cost(reading) < _total_cost(best[key]):
+                best[key] = reading
+        readings = list(best.values())
+    return list(readings)
 
 
-def _with_text(way: _Way, text: str, closed: Callable[[_Way], _Way]) -> _Way:
+def _append(reading: _Reading, text: str, finish_word: Callable[[_Reading], _Reading]) -> _Reading:
     for piece in re.findall(r"\s+|\S+", text):
         if not piece.isspace():
-            way = _Way(way.words, way.rest + piece, way.cost, way.tolerated)
+            reading = _Reading(reading.words, reading.partial + piece, reading.cost, reading.tolerated)
+        elif reading.partial in _NO_WORD:
+            reading = _Reading(reading.words, "", reading.cost, reading.tolerated)
         else:
-            way = _Way(way.words, "", way.cost, way.tolerated) if way.rest in _NO_WORD else closed(way)
-    return way
+            reading = finish_word(reading)
+    return reading

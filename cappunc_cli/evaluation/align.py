@@ -1,4 +1,4 @@
-"""One alignment of reference and hypothesis words; every metric reads it."""
+"""Alignment of reference and hypothesis words, which all metrics are computed from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rapidfuzz.distance import Levenshtein
 
 from cappunc_cli.transcript.labels import Label, strip
 
-#: rapidfuzz starts from a band this wide and doubles it: hours of nearly equal words cost
-#: seconds, and Hirschberg's division inside keeps the memory linear.
+#: rapidfuzz starts with a band of this width and doubles it: hours of nearly equal words take
+#: seconds, and its divide and conquer (Hirschberg) keeps memory linear.
 _FIRST_BAND = 100
-#: Stretches of errors up to this many pairs of words are searched for equal words among them.
+#: Stretches of errors of up to this many pairs of words are realigned to find more equal words.
 _MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word taken apart by `labels.strip`."""
+    """A word as `labels.strip` splits it."""
 
     bare: str
     label: Label
@@ -27,11 +27,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Reference words [start, stop) beside hypothesis words [other_start, other_stop).
+    """Reference words [start, stop) aligned with hypothesis words [other_start, other_stop).
 
-    Either both are equally long, or one is empty: words deleted or inserted. `equal` says
-    that all bare words of the run agree; a run that is not equal and not one-sided holds
-    substitutions only.
+    Both ranges have the same length, or one is empty (words deleted or inserted). `equal` says
+    that all bare words of the run agree; a run of equal length that is not `equal` has only
+    substitutions.
     """
 
     start: int
@@ -43,14 +43,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Both sides and the runs that cover them in order; `runs` is as short as the errors are few."""
+    """Both sides and the runs that cover them in order: the fewer the errors, the fewer the runs."""
 
     reference: Sequence[Token]
     hypothesis: Sequence[Token]
     runs: tuple[Run, ...]
 
     def pairs(self) -> Iterator[tuple[int | None, int | None]]:
-        """Word indices side by side; None where the other side has no word."""
+        """Pairs of word indices (reference, hypothesis); None where that side has no word."""
         for run in self.runs:
             if run.start == run.stop:
                 yield from ((None, j) for j in range(run.other_start, run.other_stop))
@@ -61,7 +61,7 @@ class Alignment:
 
 
 def tokens(words: Sequence[str]) -> list[Token]:
-    """Written words taken apart; equal words share one Token."""
+    """Split written words; equal words share one Token."""
     known: dict[str, Token] = {}
     result = []
     for word in words:
@@ -73,9 +73,9 @@ def tokens(words: Sequence[str]) -> list[Token]:
 
 
 def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:
-    """Align by the smallest number of word errors; case and marks do not count.
+    """Align with the smallest number of word errors; case and marks do not count.
 
-    The distance is the true minimum, so the word error rate is that of any other scorer.
+    The distance is the exact minimum, so the word error rate is the same as any other scorer's.
     """
     numbers: dict[str, int] = {}
     left = [numbers.setdefault(token.bare, len(numbers)) for token in reference]
@@ -86,22 +86,22 @@ def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:
     runs: list[Run] = []
     codes = Levenshtein.opcodes(left, right, score_hint=_FIRST_BAND)
     for equal, group in groupby(codes, key=lambda code: code.tag == "equal"):
-        some = [Run(c.src_start, c.src_end, c.dest_start, c.dest_end, equal) for c in group]
-        runs += some if equal else _settle(left, right, some)
+        parts = [Run(c.src_start, c.src_end, c.dest_start, c.dest_end, equal) for c in group]
+        runs += parts if equal else _realign(left, right, parts)
     return Alignment(reference, hypothesis, tuple(runs))
 
 
-def _settle(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list[Run]:
-    """Of equally few errors, those with the most equal words.
+def _realign(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list[Run]:
+    """Of the alignments with the fewest errors, choose one with the most equal words.
 
     `two three | three four` is two substitutions, or a deletion, an equal word and an
-    insertion: the same distance, but only there the marks meet their word.
+    insertion: the distance is the same, but only the second compares the marks of the same word.
     """
     i, i_stop, j, j_stop = runs[0].start, runs[-1].stop, runs[0].other_start, runs[-1].other_stop
     a, b = left[i:i_stop], right[j:j_stop]
     if not 0 < len(a) * len(b) <= _MOST_CELLS or set(a).isdisjoint(b):
         return runs
-    # An error costs one; an equal word gives back less than all of them together could need.
+    # An error costs one; the gains of all equal words together stay below that.
     gain = 1 / (len(a) + len(b) + 1)
     costs = [[float(column) for column in range(len(b) + 1)]]
     for row, x in enumerate(a, 1):
@@ -110,13 +110,13 @@ def _settle(left: Sequence[int], right: Sequence[int], runs: list[Run]) -> list[
             diagonal = above[column - 1] + (-gain if x == y else 1)
             here.append(min(diagonal, above[column] + 1, here[-1] + 1))
         costs.append(here)
-    return _walk(a, b, costs, gain, i, j)
+    return _backtrace(a, b, costs, gain, i, j)
 
 
-def _walk(
+def _backtrace(
     a: Sequence[int], b: Sequence[int], costs: Sequence[Sequence[float]], gain: float, i: int, j: int
 ) -> list[Run]:
-    """The cheapest way back through `costs` as runs of one pair each; `a` starts at word i, `b` at word j."""
+    """Follow the cheapest path back through `costs`, as runs of one pair; `a` starts at word i, `b` at word j."""
     row, column, runs = len(a), len(b), []
     while row or column:
         stop, other_stop, equal = i + row, j + column, False

@@ -1,7 +1,7 @@
-"""How sure a score is: bootstrap intervals, and whether one hypothesis really beats another.
+"""Bootstrap confidence intervals, and significance tests between two hypotheses.
 
-The unit that is drawn is a block of reference words with what stands beside them. Blocks of
-a fixed length keep a mark's neighbours together and are the same for every hypothesis.
+The unit of resampling is a block of reference words with the hypothesis words aligned to them. Blocks of
+a fixed length keep neighbouring marks together and are the same for every hypothesis.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from cappunc_cli.evaluation import Evaluation, scores
 from cappunc_cli.evaluation.contingency import ContingencyTable, PairKind, pair_kinds
 from cappunc_cli.evaluation.metrics import Figure, Score, Value
 
-#: Reference words in a block: a few sentences.
+#: Reference words per block: a few sentences.
 BLOCK = 50
-#: Numbers held at once, in draws x kinds.
+#: Numbers in memory at once, draws x kinds.
 _HELD = 2_000_000
 
 Matrix = NDArray[np.float64]
@@ -27,7 +27,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The other hypothesis's figure minus the first one's, its 95 % interval, and the chance of it by luck."""
+    """The figure of the other hypothesis minus that of the first, its 95 % interval, and its p-value."""
 
     difference: float
     low: float
@@ -36,9 +36,9 @@ class Comparison:
 
 
 def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, size: int = BLOCK) -> Matrix:
-    """Counts [blocks, kinds]; a document's last block may be short.
+    """Counts [blocks, kinds]; the last block of a document may be shorter.
 
-    `known` numbers the kinds and grows by those that are new.
+    `known` maps each kind to its column; new kinds are added to it.
     """
     numbers = {} if known is None else known
     rows: list[dict[int, int]] = []
@@ -61,7 +61,7 @@ def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, siz
 
 
 def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 0.95) -> dict[str, tuple[float, float]]:
-    """Name of each metric -> low and high bound of its percentile interval."""
+    """Name of each metric -> lower and upper bound of its percentile bootstrap interval."""
     known: dict[PairKind, int] = {}
     matrix = blocks(evaluation, known)
     rng = np.random.default_rng(seed)
@@ -79,19 +79,19 @@ def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 
 
 
 def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> dict[str, Comparison]:
-    """Paired bootstrap and paired approximate randomisation of two hypotheses of one reference.
+    """Compare two hypotheses of one reference by paired bootstrap and paired approximate randomisation.
 
-    p is the share of random exchanges of blocks between the two that give a difference as
-    large as the real one (two-sided, never 0). Raises BadInput for different references.
+    p is the share of random exchanges of blocks between the two whose difference is at least as
+    large as the observed one (two-sided, never 0). Raises BadInput if the references differ.
     """
     if [list(s.reference) for s in first.samples] != [list(s.reference) for s in other.samples]:
-        raise BadInput("two hypotheses are compared on one reference, these have two")
+        raise BadInput("the two hypotheses must have the same reference")
     known: dict[PairKind, int] = {}
     a = blocks(first, known)
     b = blocks(other, known)
     a = np.pad(a, ((0, 0), (0, len(known) - a.shape[1])))
     order, rng = tuple(known), np.random.default_rng(seed)
-    real = {name: _figure(v) - _figure(first.scores[name]) for name, v in other.scores.items()}
+    observed = {name: _figure(v) - _figure(first.scores[name]) for name, v in other.scores.items()}
 
     def resampled(count: int) -> Matrix:
         weights = _weights(rng, count, len(a))
@@ -105,10 +105,10 @@ def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> 
     spread = _figures(first, order, draws, resampled)
     luck = _figures(first, order, draws, exchanged)
     result = {}
-    for name, difference in real.items():
+    for name, difference in observed.items():
         low, high = np.quantile(spread[name][1] - spread[name][0], [0.025, 0.975])
         chance = np.abs(luck[name][1] - luck[name][0])
-        # Sums of floats in another order may differ in the last bit.
+        # Floats summed in another order may differ in the last bit.
         p = (1 + np.sum(chance >= abs(difference) - 1e-12)) / (draws + 1)
         result[name] = Comparison(float(difference), float(low), float(high), float(p))
     return result
@@ -126,7 +126,7 @@ def _figure(value: Value) -> Figure:
 def _figures(
     evaluation: Evaluation, order: tuple[PairKind, ...], draws: int, sums: Callable[[int], Matrix]
 ) -> dict[str, Figure]:
-    """Every metric's figure for every draw, [..., draws], a bounded number of draws at a time."""
+    """The figure of every metric for every draw [..., draws], computed in batches to limit memory."""
     parts: dict[str, list[Figure]] = {}
     for count in _batches(draws, max(_HELD // max(len(order), 1), 1)):
         counts = np.rint(sums(count)).astype(np.int64)

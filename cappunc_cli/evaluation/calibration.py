@@ -1,4 +1,4 @@
-"""How far the hypothesis's probabilities can be trusted: calibration error, precision-recall curves."""
+"""Calibration error and precision-recall curves of the hypothesis's probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("", ",", ".", "?")
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Words whose mark had a probability in (low, high]: how many, how probable, how often right."""
+    """Words whose mark had a probability in (low, high]: their count, mean probability and accuracy."""
 
     low: float
     high: float
@@ -31,7 +31,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Precision and recall of one mark as its threshold falls, and the area under them."""
+    """Precision and recall of one mark by falling threshold, and the area under the curve."""
 
     precision: Sequence[float]
     recall: Sequence[float]
@@ -42,9 +42,9 @@ class Curve:
 def fold_columns(
     rows: NDArray[np.float32], marks: Sequence[str], fold: Mapping[str, str] = FOLD
 ) -> NDArray[np.float32]:
-    """Probabilities over a model's marks [words, marks] as those over COLUMNS [words, 4].
+    """Sum the probabilities of a model's marks [words, marks] into those of COLUMNS [words, 4].
 
-    What a mark folds into gets its probability; marks that fold into none of , . ? are none.
+    A mark's probability goes to the mark that it folds into; marks that fold into none of , . ? count as no mark.
     """
     result = np.zeros((len(rows), len(COLUMNS)), dtype=np.float32)
     for i, mark in enumerate(marks):
@@ -70,7 +70,7 @@ def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[st
 
 
 def bins(confidence: Floats, right: NDArray[np.bool_], number: int = 15) -> list[Bin]:
-    """Words sorted into bins of equal width by the probability of the mark they were given."""
+    """Group words into bins of equal width by the probability of the mark that they were given."""
     places = np.clip(np.ceil(confidence * number).astype(int) - 1, 0, number - 1)
     result = []
     for place in range(number):
@@ -90,16 +90,16 @@ def bins(confidence: Floats, right: NDArray[np.bool_], number: int = 15) -> list
 
 
 def expected_error(parts: Sequence[Bin]) -> float:
-    """ECE: mean distance of confidence from accuracy, each bin weighing as many words as it has."""
+    """Expected calibration error: mean of |confidence - accuracy| over the bins, weighted by their counts."""
     total = sum(part.count for part in parts)
     return sum(part.count * abs(part.confidence - part.accuracy) for part in parts) / total if total else 0.0
 
 
 def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: int = 200) -> Curve:
-    """Precision and recall for every threshold; `lost` are marks on words that the hypothesis lacks.
+    """Precision and recall at every threshold; `lost` is the number of such marks on words that the hypothesis lacks.
 
     The area is the average precision (a step function, no interpolation) over all
-    thresholds; at most about `points` of them are kept for drawing.
+    thresholds; at most about `points` of them are kept for plotting.
     """
     order = np.argsort(-probability, kind="stable")
     sorted_probability, hits = probability[order], np.cumsum(true[order])
@@ -117,7 +117,7 @@ def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: i
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Expected calibration error of the written marks, its bins, and the curve of each of , . ?"""
+    """Expected calibration error of the hypothesis's marks, its bins, and the curve of each of , . ?"""
 
     ece: float
     bins: list[Bin]
@@ -125,7 +125,7 @@ class Calibration:
 
 
 def calibrate(evaluation: Evaluation) -> Calibration | None:
-    """Over all words of samples that have probabilities; None if none has."""
+    """The calibration over all samples that have probabilities; None if none has."""
     confidences, rights, tables, truths, lost = [], [], [], [], Counter[str]()
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         if sample.probabilities is None or not len(sample.probabilities):

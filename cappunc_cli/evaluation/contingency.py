@@ -1,7 +1,7 @@
-"""The alignment counted: how often which kind of word pair occurs.
+"""Counts of an alignment: how often each kind of word pair occurs.
 
-Every score is a sum over kinds of pairs, so one vector of counts gives all scores, and a
-matrix of counts (one row per bootstrap draw) gives all of them for every draw at once.
+Every score is computed from sums over kinds of pairs, so one vector of counts gives all scores, and a
+matrix of counts (one row per bootstrap draw) gives all scores of all draws at once.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from cappunc_cli.transcript.labels import FOLD, MARKS, TERMINAL, Case
 #: Counts, with any leading dimensions (bootstrap draws, blocks).
 Counts = NDArray[np.int64]
 
-#: Marks stay what they are; those outside , . ? are then false alarms, or not asked for.
+#: Marks are left as they are: those other than , . ? then count as no mark.
 NO_FOLD: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a pair: its mark, its case, whether its first letter is a capital, whether a sentence ends.
+    """One side of a pair: its mark, its case, whether its first letter is a capital, whether it ends a sentence.
 
-    `signs` are all its marks (`labels.Label.signs`): several behind the word, and those before it.
+    `signs` are all its marks (`labels.Label.signs`), before and after the word.
     """
 
     mark: str
@@ -40,11 +40,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class PairKind:
-    """A kind of pair; a side is None where its word is missing.
+    """A kind of pair; a side is None if its word is missing.
 
-    `same_case` asks for the same letters in the same case where the words are the same
-    (IPhone is not iPhone), for the same class of case where they differ. `initial` is the
-    reference's opinion, the hypothesis's for inserted words.
+    `same_case` means the same case of every letter if the words are the same
+    (IPhone is not iPhone), and the same case class if they differ. `initial` says whether the word
+    starts a sentence in the reference, or in the hypothesis if it is an inserted word.
     """
 
     reference: Side | None
@@ -56,31 +56,31 @@ class PairKind:
 
 @dataclass(frozen=True, slots=True)
 class ContingencyTable:
-    """Counts [..., kinds] of the kinds of pairs, and the folding used for , . ? scores."""
+    """The counts [..., kinds] of each kind of pair, and the folding used for the , . ? scores."""
 
     kinds: tuple[PairKind, ...]
     counts: Counts
     fold: Mapping[str, str] = field(default_factory=lambda: FOLD)
 
     def count(self, wanted: Callable[[PairKind], bool]) -> Counts:
-        """How many pairs are wanted; shaped like the leading dimensions of `counts`."""
+        """The number of pairs whose kind is `wanted`, in the shape of the leading dimensions of `counts`."""
         columns = [i for i, kind in enumerate(self.kinds) if wanted(kind)]
         return np.asarray(self.counts[..., columns].sum(axis=-1))
 
     def folded(self, side: Side | None) -> str:
-        """The side's mark among , . ? ('' for none, and for a missing word)."""
+        """The side's mark after folding ('' for no mark, and for a missing word)."""
         mark = side.mark if side is not None else ""
         return self.fold.get(mark, mark)
 
 
 def _sides(words: Sequence[Token]) -> tuple[list[Side], list[bool]]:
-    """Each word's side, and whether it starts a sentence."""
+    """The side of each word, and whether the word starts a sentence."""
     known: dict[tuple[int, bool], Side] = {}
     sides, initial, starts = [], [], True
     for i, token in enumerate(words):
         label = token.label
         mark = label.mark
-        # An ellipsis ends a sentence when the next word says so.
+        # An ellipsis ends a sentence unless the next word is in lower case.
         ends = mark in TERMINAL if mark else False
         if mark == "…":
             ends = i + 1 == len(words) or words[i + 1].label.case is not Case.LOWER
@@ -100,7 +100,7 @@ def _capital(token: Token) -> bool:
 
 
 def pair_kinds(alignment: Alignment) -> Iterator[PairKind]:
-    """The kind of every pair, in the alignment's order."""
+    """The kind of every pair, in the order of the alignment."""
     ours, ours_initial = _sides(alignment.reference)
     theirs, theirs_initial = _sides(alignment.hypothesis)
     for i, j in alignment.pairs():
@@ -117,7 +117,7 @@ def pair_kinds(alignment: Alignment) -> Iterator[PairKind]:
 
 
 def tabulate(alignments: Iterable[Alignment], fold: Mapping[str, str] = FOLD) -> ContingencyTable:
-    """Count all pairs of all alignments together."""
+    """Count the pairs of all alignments."""
     counter: Counter[PairKind] = Counter()
     for alignment in alignments:
         counter.update(pair_kinds(alignment))
@@ -125,14 +125,14 @@ def tabulate(alignments: Iterable[Alignment], fold: Mapping[str, str] = FOLD) ->
 
 
 def confusion(table: ContingencyTable, fold: bool = False) -> dict[str, dict[str, int]]:
-    """Reference mark -> hypothesis mark -> count; '' is no mark, also where a word is missing."""
+    """Reference mark -> hypothesis mark -> count; '' is no mark or a missing word."""
     names = ",.?" if fold else MARKS
     read: Callable[[Side | None], str] = table.folded if fold else _mark
     matrix = {a: dict.fromkeys(["", *names], 0) for a in ["", *names]}
     for kind, count in zip(table.kinds, table.counts.tolist(), strict=True):
         a, b = read(kind.reference), read(kind.hypothesis)
         if (kind.reference and kind.hypothesis) or a or b:
-            # Without folding, an exclamation mark is no mark at all among , . ?
+            # Marks that were not folded into , . ? count as no mark.
             matrix[a if a in matrix else ""][b if b in matrix else ""] += count
     return matrix
 

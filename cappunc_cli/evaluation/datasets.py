@@ -1,8 +1,8 @@
-"""Documents to score: reference words, and the words that a model gets to see.
+"""Evaluation documents: reference words, and the words that the model gets as input.
 
-JSON lines hold one document each: `{"id", "words": [[text, start, end], …]}` in seconds with
+JSON lines have one document each: `{"id", "words": [[text, start, end], …]}` in seconds with
 null for unknown, optionally `spk` per word; or `{"id", "ref": [text, …], "hyp": {engine:
-[[text, start, end], …]}}`, a reference beside what several recognisers heard.
+[[text, start, end], …]}}`, a reference and the output of several recognisers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from cappunc_cli.transcript.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One document: the words as a person wrote them, and, where they differ, as they were heard.
+    """One document: the reference words, and the recognised words (`heard`) if they differ.
 
-    `accepted` is everything that an editor would accept as the words' marks and case, where the file says so.
+    `accepted` has all marks and case that an editor would accept, if the file gives alternatives.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Source:
     accepted: Accepted | None = None
 
     def nearest(self, texts: Sequence[str]) -> tuple[list[str], int]:
-        """The reference's words: what is accepted that comes nearest to `texts`, and how much in it is tolerated."""
+        """The accepted reference nearest to `texts`, and how many of its alternatives are only tolerated."""
         words = [word.text for word in self.words]
         if self.accepted is None:
             return words, 0
@@ -43,13 +43,13 @@ class Source:
         return self.accepted.nearest(found, count_mends)
 
     def stripped(self) -> list[Word]:
-        """The words as a recogniser writes them: lower case, no marks; times and turns stay."""
+        """The words as a recogniser writes them: lower case, no marks; times and turns are kept."""
         return [replace(word, text=strip(word.text)[0]) for word in (self.words if self.heard is None else self.heard)]
 
     def lowered(self) -> list[Word]:
-        """The words in lower case with the marks that the person wrote. Raises BadInput where others were heard."""
+        """The reference words in lower case with their marks. Raises BadInput if there are recognised words."""
         if self.heard is not None:
-            raise BadInput(f"{self.name}: what a recogniser heard has no marks to leave")
+            raise BadInput(f"{self.name}: recognised words have no marks to keep")
         return [replace(word, text=_lower(word.text)) for word in self.words]
 
 
@@ -59,10 +59,10 @@ def _lower(text: str) -> str:
 
 
 def gold_windows(source: Source, most: int) -> Iterator[Source]:
-    """A document in pieces of at most `most` words that end where a sentence ends; longer sentences are dropped.
+    """Split a document into pieces of at most `most` words that end with a sentence; longer sentences are dropped.
 
-    JointCapPunc (utils/data_loader.py) scores so. It tells the model where sentences end: these figures
-    compare with that system and with nothing else.
+    This is how JointCapPunc scores (utils/data_loader.py). It shows the model where sentences end, so the figures
+    can be compared with that system only.
     """
     start = end = count = 0
     for i, word in enumerate(source.words, 1):
@@ -79,7 +79,7 @@ def gold_windows(source: Source, most: int) -> Iterator[Source]:
 
 
 def sniff(text: str) -> bool:
-    """Whether the first line is a document of the kinds above."""
+    """Whether the first line is a document in one of the forms above."""
     line = text[: text.find("\n")] if "\n" in text else text
     if not line.lstrip().startswith("{"):
         return False
@@ -97,14 +97,14 @@ def _is_rows(value: object) -> bool:
 
 
 def read(text: str) -> Iterator[Source]:
-    """The documents, one at a time; raises BadInput with the line that is none."""
+    """Yield the documents; raises BadInput with the number of a line that is not one."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             yield from _documents(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"no document here ({error})", line=number) from error
+            raise BadInput(f"not a document ({error})", line=number) from error
 
 
 def _documents(value: dict[str, object]) -> Iterator[Source]:
@@ -115,14 +115,14 @@ def _documents(value: dict[str, object]) -> Iterator[Source]:
     reference = _timed([[text, None, None] for text in _list(value["ref"])], value.get("ref_spk"))
     heard = value["hyp"]
     if not isinstance(heard, dict):
-        raise ValueError("hyp is no object")
+        raise ValueError("hyp is not an object")
     for engine, rows in heard.items():
         yield Source(f"{name} {engine}", reference, _timed(rows, None))
 
 
 def _list(value: object) -> list[object]:
     if not isinstance(value, list):
-        raise ValueError("a list was expected")
+        raise ValueError("expected a list")
     return value
 
 
@@ -136,7 +136,7 @@ def _timed(rows: object, speakers: object) -> list[Word]:
         if words and speaker != last:
             turn += 1
         last = speaker
-        if any(c.isalnum() for c in str(text)):  # a lone `*` or dash is no word
+        if any(c.isalnum() for c in str(text)):  # a lone `*` or dash is not a word
             words.append(Word(str(text), _milliseconds(start), _milliseconds(end), turn=turn))
     return words
 

@@ -1,9 +1,9 @@
-"""Token and label files of the benchmarks, read into written words.
+"""Readers of the benchmarks' token and label files, which return written words.
 
-One word and its label a line: IWSLT and xashru (`word TAB COMMA`), JointCapPunc (case 0, 1, 2
+One word and its label per line: IWSLT and xashru (`word TAB COMMA`), JointCapPunc (case 0, 1, 2
 between them), SEPP-NLG (`word TAB sentence end TAB mark`). NeMo keeps text and labels (`,O UU`)
-in two files. Contractions that a tokeniser split come back together, since no transcript has
-them split; the mark of the last piece counts.
+in two files. Contractions that a tokeniser split are joined again, because transcripts do not
+split them; the mark of the last piece counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from cappunc_cli.errors import BadInput
 from cappunc_cli.transcript.labels import Case, Label, dress, strip
 
-#: What the benchmarks call the marks.
+#: The benchmarks' names of the marks.
 _MARKS = {
     "O": "", "0": "", "COMMA": ",", "PERIOD": ".", "FULLSTOP": ".", "QUESTION": "?", "QMARK": "?", "QUESTIONMARK": "?",
     "EXCLAMATION": "!", "EXCLAMATIONMARK": "!", "EXCLAM": "!", "COLON": ":", "SEMICOLON": ";", "DASH": "—",
@@ -38,13 +38,13 @@ def sniff_nemo(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    # Not splitlines: dev2012 has U+0085 inside a word.
+    # Not splitlines(): dev2012 has U+0085 inside a word.
     lines = text.replace("\r\n", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def _row(line: str) -> tuple[str, str, Case | None] | None:
-    """Word, mark and case of a line, or None if it is none."""
+    """The word, mark and case of a line, or None if the line is not such a row."""
     fields = [field.strip() for field in line.lstrip("\ufeff").split("\t")]
     if len(fields) not in (2, 3):
         return None
@@ -55,12 +55,12 @@ def _row(line: str) -> tuple[str, str, Case | None] | None:
         return fields[0], mark, None
     if fields[1] not in _CASES:
         return None
-    # SEPP writes the mark itself, JointCapPunc its name: only there the middle is a case.
+    # SEPP writes the mark itself, JointCapPunc its name: only with a name the middle field is a case.
     return fields[0], mark, _CASES[fields[1]] if fields[-1].isalpha() else None
 
 
 def read(text: str) -> list[str]:
-    """The written words of a table; raises BadInput with the line that is no row of it."""
+    """The written words of a table; raises BadInput with the number of a line that is not a row."""
     return list(_words(_rows(text)))
 
 
@@ -70,12 +70,12 @@ def _rows(text: str) -> Iterator[tuple[str, str, Case | None]]:
             continue
         row = _row(line)
         if row is None:
-            raise BadInput("no word and label here", line=number)
+            raise BadInput("expected a word and its label", line=number)
         yield row
 
 
 def read_nemo(text: str, labels: str) -> list[str]:
-    """The written words of a NeMo pair; raises BadInput where the two disagree."""
+    """The written words of a NeMo pair of files; raises BadInput where they do not match."""
     lines, marks = _lines(text), _lines(labels)
     if len(lines) != len(marks):
         raise BadInput(f"{len(lines)} lines of text and {len(marks)} of labels")
@@ -83,18 +83,18 @@ def read_nemo(text: str, labels: str) -> list[str]:
     for number, (line, row) in enumerate(zip(lines, marks, strict=True), 1):
         words, codes = line.split(), row.split()
         if len(words) != len(codes) or not all(_NEMO.fullmatch(code) for code in codes):
-            raise BadInput("text and labels do not fit", line=number)
+            raise BadInput("text and labels do not match", line=number)
         for word, code in zip(words, codes, strict=True):
             rows.append((word, _MARKS[code[0]], Case.CAPITAL if code[1] == "U" else None))
     return list(_words(rows))
 
 
 def _words(rows: Iterable[tuple[str, str, Case | None]]) -> Iterator[str]:
-    """Written words; pieces of a contraction join the word before, what has no letter is dropped."""
+    """Join pieces of contractions to the word before, drop tokens without letters or digits, and write the words."""
     held: tuple[str, str, Case | None] | None = None
     for word, mark, case in rows:
         if not any(c.isalnum() for c in word):
-            # A lone quote, a symbol, nothing at all (dev2012): its mark belongs to the word before.
+            # A lone quotation mark, a symbol, or an empty token (dev2012): its mark belongs to the word before.
             if held is not None and not held[1]:
                 held = held[0], mark, held[2]
         elif held is not None and not held[1] and _PIECE.fullmatch(word):
@@ -111,5 +111,5 @@ def _written(word: str, mark: str, case: Case | None) -> str:
     bare, label = strip(word)
     if case is None:
         case = label.case
-    # Marks that a tokeniser left on the word (`states,'`) are not what the table calls its mark.
+    # Marks that the tokeniser left on the word (`states,'`) are dropped: the label has its mark.
     return dress(bare, Label(case, form=label.form)) + mark

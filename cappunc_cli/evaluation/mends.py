@@ -1,7 +1,7 @@
-"""The mends of an editor at one word: marks, capitals, quotation marks; each place once, as the editor would see it.
+"""The corrections ("mends") that an editor would make: marks, capitals, quotation marks, each place counted once.
 
-A full stop for a comma is one thing to mend, and the capital behind it goes with it. So a capital is counted only
-where both texts agree on whether a sentence begins, or where it is wrong even after its mark has been mended.
+A full stop instead of a comma is one correction, and the capital after it goes with it. So a capital counts only
+if both texts agree on whether a sentence begins there, or if it is wrong even after that mark has been corrected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cappunc_cli.transcript.labels import QUOTE_PAIR, TERMINAL, Case, Label, Pai
 
 
 class Mend(StrEnum):
-    """Kinds of what is mended, as a report names them; `TOLERATED` are quotations that stand without their marks."""
+    """Kinds of corrections, as a report names them; `TOLERATED` are quotations without their quotation marks."""
 
     COMMA_MISSED = "comma missed"
     COMMA_SUPERFLUOUS = "comma superfluous"
@@ -33,17 +33,17 @@ class Mend(StrEnum):
     TOLERATED = "quotation never opened"
 
 
-_BARE = Label()
+_PLAIN = Label()
 
 
 def mends(wanted: Label | None, found: Label | None, before: tuple[Label | None, Label | None]) -> Iterator[Mend]:
-    """The mends that turn the label `found` into the one `wanted`; `before` are those of the words before.
+    """The corrections that turn the label `found` into `wanted`; `before` has the same pair for the previous word.
 
-    None is a word that one side has not (in `before`: nor any word). What is not there lacks all its marks, and its
-    case is nobody's error; marks on a word too many are all too many.
+    None stands for a missing word (in `before`: the start of the text). A missing word lacks all its marks, an extra
+    word has all its marks too many, and the case of neither counts.
     """
-    ours, theirs = wanted or _BARE, found or _BARE
-    yield from _of_mark(ours.mark, theirs.mark)
+    ours, theirs = wanted or _PLAIN, found or _PLAIN
+    yield from _mend_of_mark(ours.mark, theirs.mark)
     for missed, superfluous, kind in (
         (Mend.OPENING_MISSED, Mend.OPENING_SUPERFLUOUS, frozenset(PairedMark) - QUOTE_PAIR),
         (Mend.QUOTE_MISSED, Mend.QUOTE_SUPERFLUOUS, QUOTE_PAIR),
@@ -52,37 +52,37 @@ def mends(wanted: Label | None, found: Label | None, before: tuple[Label | None,
             yield missed if mark in ours.paired else superfluous
     if wanted is None or found is None or (wanted.case is found.case and wanted.form == found.form):
         return
-    starts, started = (_starts(label) for label in before)
+    starts_in_wanted, starts_in_found = (_starts_sentence(label) for label in before)
     if wanted.case is Case.LOWER:
-        if starts or not started:  # else the capital goes with the sentence end
+        if starts_in_wanted or not starts_in_found:  # else the capital goes with the sentence end
             yield Mend.CAPITAL_SUPERFLUOUS
-    elif found.case is not Case.LOWER or started or not starts:
+    elif found.case is not Case.LOWER or starts_in_found or not starts_in_wanted:
         yield Mend.CAPITAL_MISSED
 
 
 def count_mends(wanted: Label | None, found: Label | None, before: tuple[Label | None, Label | None]) -> int:
-    """How many `mends` there are."""
+    """The number of `mends`."""
     return sum(1 for _ in mends(wanted, found, before))
 
 
 def mends_of(alignment: Alignment) -> Iterator[tuple[Mend, int]]:
-    """Everything to mend, with the number of its pair in the alignment."""
+    """All corrections, each with the number of its pair in the alignment."""
     before: tuple[Label | None, Label | None] = (None, None)
     for number, (i, j) in enumerate(alignment.pairs()):
         wanted = alignment.reference[i].label if i is not None else None
         found = alignment.hypothesis[j].label if j is not None else None
         for mend in mends(wanted, found, before):
             yield mend, number
-        # A word that one side has not is no beginning of a text.
+        # After a word that one side lacks, that side's previous word stays the same.
         before = (wanted or before[0], found or before[1])
 
 
-def _starts(before: Label | None) -> bool:
+def _starts_sentence(before: Label | None) -> bool:
     return before is None or (before.mark != "" and before.mark in TERMINAL)
 
 
-def _of_mark(wanted: str, found: str) -> Iterator[Mend]:
-    """One mend at most: it is named for the stronger of the two marks."""
+def _mend_of_mark(wanted: str, found: str) -> Iterator[Mend]:
+    """At most one correction, named after the stronger of the two marks."""
     if wanted == found:
         return
     for marks, missed, superfluous in (

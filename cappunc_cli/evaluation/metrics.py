@@ -1,8 +1,8 @@
-"""Scores read off the table of pairs. To add one: write a function of a Table, name it in METRICS.
+"""Scores computed from the table of pairs. To add one: write a function of a ContingencyTable and name it in METRICS.
 
-Those that are also named in `report.SECTIONS` are shown in the report; all others are in its JSON alone.
+Metrics that are also named in `report.SECTIONS` are shown in the report; the others are only in its JSON.
 
-Counts may have leading dimensions (bootstrap draws); every figure then has them too.
+Counts may have leading dimensions (bootstrap draws); every figure then has them, too.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ AROUND_NAMES = {
 
 
 def ratio(part: Counts | Figure, whole: Counts | Figure) -> Figure:
-    """part / whole, and 0 where there is nothing to divide by."""
+    """part / whole, and 0 where `whole` is 0."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def error_rate(errors: Counts, slots: Counts) -> Figure:
-    """errors / slots; where there are no slots, every error is one too many: 1, and 0 without any."""
+    """errors / slots; where there are no slots, 1 if there are errors and 0 if not."""
     rate: Figure = np.where(np.asarray(slots) > 0, ratio(errors, slots), np.asarray(errors) > 0)
     return rate
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Precision, recall, F1, and what they were computed from: found rightly, claimed, there to be found."""
+    """Precision, recall, F1, and their counts: correct ones, those of the hypothesis, those of the reference."""
 
     precision: Figure
     recall: Figure
@@ -58,7 +58,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class PerThousand:
-    """How often something occurs in so many words."""
+    """How often something occurs in a number of words."""
 
     count: int
     words: int
@@ -85,7 +85,7 @@ def score(hits: Counts, hypothesis: Counts, reference: Counts) -> Score:
 
 
 def pool(scores: Iterable[Score]) -> Score:
-    """Micro average: all decisions in one pot."""
+    """Micro average: the score of the summed counts."""
     many = list(scores)
     return score(
         np.sum([s.hits for s in many], axis=0),
@@ -117,7 +117,7 @@ def _always(_: PairKind) -> bool:
 def classify(
     table: ContingencyTable, found: Callable[[Side | None], bool], agree: Callable[[PairKind], bool] = _always
 ) -> Score:
-    """Score of one class: `found` says whether a side has it, `agree` whether two that have it agree."""
+    """Score of one class: `found` says whether a side belongs to it, `agree` whether two such sides agree."""
     return score(
         table.count(lambda k: found(k.reference) and found(k.hypothesis) and agree(k)),
         table.count(lambda k: found(k.hypothesis)),
@@ -126,34 +126,34 @@ def classify(
 
 
 def mark(table: ContingencyTable, name: str, fold: bool) -> Score:
-    """One mark, among , . ? or among all."""
+    """Score of one mark, among , . ? after folding or among all marks."""
     if fold:
         return classify(table, lambda s: table.folded(s) == name)
     return classify(table, lambda s: s is not None and s.mark == name)
 
 
 def micro(table: ContingencyTable, fold: bool) -> Score:
-    """All marks in one pot; a wrong mark is a miss of one and a false alarm of another."""
+    """Micro average over the marks; a wrong mark is a miss of one mark and a false alarm of another."""
     return pool(mark(table, name, fold) for name in (THREE if fold else MARKS))
 
 
 def macro(table: ContingencyTable, fold: bool) -> Score:
-    """Mean of the marks' own scores."""
+    """Macro average over the marks."""
     return mean(mark(table, name, fold) for name in (THREE if fold else MARKS))
 
 
 def sign(table: ContingencyTable, name: str) -> Score:
-    """One mark wherever it stands, on words that may have several (AutoPunct's classes)."""
+    """Score of one mark, before or after a word, on words that may have several (AutoPunct's classes)."""
     return classify(table, lambda s: s is not None and name in s.signs)
 
 
 def signs(table: ContingencyTable, names: Iterable[str]) -> Score:
-    """Some of them in one pot."""
+    """Micro average over several such marks."""
     return pool(sign(table, name) for name in names)
 
 
 def case(table: ContingencyTable, wanted: Case, initial: bool | None = None) -> Score:
-    """Words of one case, anywhere, at sentence starts, or elsewhere."""
+    """Score of one case class: anywhere (`initial` None), at sentence starts, or elsewhere."""
 
     def there(kind: PairKind, side: Side | None) -> bool:
         return side is not None and side.case is wanted and initial in (None, kind.initial)
@@ -166,7 +166,7 @@ def case(table: ContingencyTable, wanted: Case, initial: bool | None = None) -> 
 
 
 def cases(table: ContingencyTable, initial: bool | None = None) -> Score:
-    """Capital, UPPER and mixed in one pot."""
+    """Micro average over Capital, UPPER and mixed."""
     return pool(case(table, wanted, initial) for wanted in Case if wanted is not Case.LOWER)
 
 
@@ -226,12 +226,12 @@ def word_error_rate(table: ContingencyTable) -> Figure:
 
 
 def word_accuracy(table: ContingencyTable) -> Figure:
-    """Share of reference words that are there in the right case."""
+    """Share of reference words that the hypothesis has in the right case."""
     return ratio(table.count(lambda k: k.same_word and k.same_case), _reference_words(table))
 
 
 def exact_accuracy(table: ContingencyTable) -> Figure:
-    """Share of reference words that are there in the right case and with the right mark."""
+    """Share of reference words that the hypothesis has in the right case and with the right mark."""
     right = table.count(
         lambda k: k.same_word and k.same_case and k.reference is not None and k.hypothesis is not None
         and k.reference.mark == k.hypothesis.mark
@@ -239,8 +239,8 @@ def exact_accuracy(table: ContingencyTable) -> Figure:
     return ratio(right, _reference_words(table))
 
 
-#: Every score by its name. Plain mark names are over , . ? after folding, `all.` ones are not folded;
-#: `around.` ones are for marks beside the one that a word has otherwise, `every.` for all 13, several to a word.
+#: Name -> metric. Plain mark names are over , . ? after folding, `all.` ones are not folded; `around.` ones are
+#: for the paired marks, which a word can have besides its other mark; `every.` is over all 13, several to a word.
 METRICS: dict[str, Metric] = {
     **{NAMES[name]: partial(mark, name=name, fold=True) for name in THREE},
     "micro": partial(micro, fold=True),
@@ -270,14 +270,14 @@ METRICS: dict[str, Metric] = {
 
 #: Lower is better.
 ERRORS = frozenset({"ser", "all.ser", "per", "all.per", "wer"})
-#: Need a reference with capitals in it; benchmarks like IWSLT have none.
+#: Metrics that need a reference with capitals; benchmarks like IWSLT have none.
 CASED = frozenset(name for name in METRICS if name.startswith("case")) | {
     "encoded.U", "encoded.L", "word_accuracy", "exact_accuracy",
 }  # fmt: skip
 
 
 def word_counts(table: ContingencyTable) -> dict[str, int]:
-    """Counts of the alignment, so that nobody reads marks off a bad one."""
+    """Word counts of the alignment: scores of marks mean little if many words differ."""
     return {
         "reference": int(_reference_words(table)),
         "hypothesis": int(table.count(lambda k: k.hypothesis is not None)),

@@ -1,4 +1,4 @@
-"""Every wrong mark and case in its context, worst first."""
+"""The wrong marks and cases of an evaluation in context, worst first."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from cappunc_cli.transcript.labels import TERMINAL, Case, PairedMark
 
 #: Words shown on either side.
 _CONTEXT = 8
-#: How bad an error is where no probability says it: a wrong sentence end misleads, a comma hardly.
+#: Weights of mistakes without a probability: a wrong sentence end misleads readers, a comma hardly does.
 _SENTENCE, _EXCHANGE, _COMMA, _CASE = 0.9, 0.6, 0.4, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One wrong decision.
+    """One wrong mark or case.
 
-    `group` is what one filters by (`missed ,`, `false .`, `, for .`, `Capital missed`);
-    `start` is milliseconds or None; the word is given as both sides write it ('' where a
-    side has none) between words of the hypothesis; `weight` is 0 to 1, 1 the worst: the
-    probability that the model gave to other marks than the true one, if it gave any.
+    `group` is the class to filter by (`missed ,`, `false .`, `, for .`, `Capital missed`);
+    `start` is in milliseconds, or None; the word is given as both sides write it ('' if a
+    side lacks it) between words of the hypothesis; `weight` is 0 to 1, 1 the worst: the
+    probability that the model gave to marks other than the true one, if there are probabilities.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Mistake:
 
 
 def worst_mistakes(evaluation: Evaluation, limit: int = 3000) -> list[Mistake]:
-    """The worst errors of all samples, worst first; at most `limit`, each group keeping its share."""
+    """The mistakes of all samples, worst first; about `limit` of them at most, in which each group keeps its share."""
     found: dict[str, list[Mistake]] = {}
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         for error in _errors(evaluation, sample, alignment):
@@ -52,7 +52,7 @@ def worst_mistakes(evaluation: Evaluation, limit: int = 3000) -> list[Mistake]:
 
 def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
     place = 0  # the hypothesis word that a missing one would follow
-    # A hypothesis without quotation marks was not asked for them.
+    # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
     asked = frozenset[PairedMark]().union(*(label.paired for label in {token.label for token in alignment.hypothesis}))
     for i, j in alignment.pairs():
         place = place if j is None else j
@@ -66,7 +66,7 @@ def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Ite
         groups += [(f"missed {mark}", _COMMA) for mark in sorted(ours_around - theirs_around)]
         groups += [(f"false {mark}", _COMMA) for mark in sorted(theirs_around - ours_around)]
         if evaluation.cased and i is not None and j is not None:
-            # A word that is another word has no case to be compared with.
+            # The case of a substituted word cannot be compared.
             same = alignment.reference[i].bare == alignment.hypothesis[j].bare
             assert ours is not None
             assert theirs is not None
@@ -114,7 +114,7 @@ def _weight(sample: Sample, j: int | None, true: str, found: str) -> float:
 
 
 def short_time(start: int | None) -> str:
-    """`1:02:03.4`, or nothing where the time is unknown."""
+    """`1:02:03.4`, or '' if the time is unknown."""
     if start is None:
         return ""
     minutes, seconds = divmod(start / 1000, 60)

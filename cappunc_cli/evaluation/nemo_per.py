@@ -1,8 +1,8 @@
 """NeMo's punctuation error rate with NeMo's own alignment, for comparison with its figures.
 
-Words and marks are one sequence, every mark is the same token while aligning, words keep
-their case; of equally good steps backwards it takes substitution, then insertion. Ours
-(`per` in METRICS) reads the one alignment instead, where case cannot move a mark.
+Words and marks form one sequence; while aligning, all marks are the same token, and words keep
+their case. When steps of the backtrace cost the same, substitution goes first, then insertion. Ours
+(`per` in METRICS) uses the common alignment of words instead, which does not depend on case.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import replace
 from cappunc_cli.evaluation.align import Alignment, Token
 from cappunc_cli.transcript.labels import dress
 
-#: NeMo fills a table of both lengths per utterance; we cut long texts where some words agree.
+#: NeMo's table is quadratic in the length of an utterance, so long texts are cut after a word on which both agree.
 _LONGEST = 60
 _MARK = ""
 
 
 def error_rate(texts: Iterable[tuple[str, str]], marks: str = ",.?") -> float:
-    """(S + D + I) / (C + S + D + I) over pairs of reference and hypothesis; 0 without any mark."""
+    """(S + D + I) / (C + S + D + I) over pairs of reference and hypothesis; 0 if there are no marks."""
     counts: Counter[str] = Counter()
     for reference, hypothesis in texts:
         counts.update(operations(reference, hypothesis, marks))
@@ -36,13 +36,13 @@ def operations(reference: str, hypothesis: str, marks: str = ",.?") -> Counter[s
     counts = Counter("C" if a == b else "S" for a, b in _matches(ours, theirs, marks) if a in marks)
     paired = counts["C"] + counts["S"]
     counts["D"] = sum(token in marks for token in ours) - paired
-    # A substituted mark accounts for one on the other side, too.
+    # A substitution uses up a mark on both sides.
     counts["I"] = sum(token in marks for token in theirs) - paired
     return counts
 
 
 def _matches(ours: Sequence[str], theirs: Sequence[str], marks: str) -> Iterator[tuple[str, str]]:
-    """Tokens that the alignment puts beside each other as equal, marks masked; last first."""
+    """Pairs of tokens that are aligned as equal, all marks being the same token; last pair first."""
     a = [_MARK if token in marks else token for token in ours]
     b = [_MARK if token in marks else token for token in theirs]
     costs = [list(range(len(b) + 1))]
@@ -65,9 +65,9 @@ def _matches(ours: Sequence[str], theirs: Sequence[str], marks: str) -> Iterator
 
 
 def utterances(alignment: Alignment, fold: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """A long text in pieces that NeMo's table can hold, cut after a word that both sides have.
+    """Cut a long text into pieces for NeMo's quadratic table, each after a word on which both sides agree.
 
-    Words are written plainly, with their case and their mark after folding.
+    Words are written with their case and their folded mark only.
     """
     reference, hypothesis = _plain(alignment.reference, fold), _plain(alignment.hypothesis, fold)
     i = j = 0

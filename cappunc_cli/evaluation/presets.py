@@ -1,8 +1,8 @@
-"""Scores as other projects define them, so that their published figures have a counterpart.
+"""Scores as other projects define them, for comparison with their published figures.
 
-Each preset decides which classes there are, which of them are pooled, and how they are
-averaged. All of them assume equal words; where the words differ our alignment stands in, and
-a missing word counts as a miss of the class or a false alarm.
+Each preset defines its classes, which of them are pooled, and how they are averaged. The originals
+assume that both texts have the same words; where they differ we use our alignment, and a deleted
+or inserted word counts as a miss or a false alarm.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _classes(table: ContingencyTable, read: Reader, names: Sequence[str]) -> dic
 
 
 def _three(table: ContingencyTable, none: str = "O") -> Reader:
-    """`,`, `.`, `?` after folding, or `none`."""
+    """Read `,`, `.` or `?` after folding, or `none`."""
 
     def read(side: Side) -> str:
         mark = table.folded(side)
@@ -64,7 +64,7 @@ def _named(scores: dict[str, Score], names: dict[str, str]) -> dict[str, Value]:
 
 
 def weighted(scores: Iterable[Score]) -> Score:
-    """Mean of the classes' scores, each weighing as much as it has words in the reference."""
+    """Mean of the classes' scores, weighted by their words in the reference."""
     many = list(scores)
     weights = np.stack([s.reference for s in many])
     total = weights.sum(axis=0)
@@ -89,7 +89,7 @@ def xashru(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def nemo(evaluation: Evaluation) -> dict[str, Value]:
-    """NVIDIA NeMo: averages include the class of words without mark; PER with NeMo's alignment."""
+    """NVIDIA NeMo: averages include the class of words without a mark; PER with NeMo's own alignment."""
     table = evaluation.table
     result: dict[str, Value] = {}
     marks = _classes(table, _three(table), "O,.?")
@@ -106,7 +106,7 @@ def nemo(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def sepp(evaluation: Evaluation) -> dict[str, Value]:
-    """SEPP-NLG 2021: macro over none and five marks (! and ; are periods); sentence ends apart."""
+    """SEPP-NLG 2021: macro over none and five marks (! and ; are periods), and separately sentence ends."""
     table = evaluation.table
 
     def read(side: Side) -> str:
@@ -154,10 +154,10 @@ def nguyen(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def caranica(evaluation: Evaluation) -> dict[str, Value]:
-    """Carânică et al. (2015): comma and period alone, whatever else ends or parts sentences is a period.
+    """Carânică et al. (2015): only comma and period; the other marks between or after sentences count as periods.
 
-    Word accuracy is the share of the reference's words that are there in the right case with
-    the right one of the two marks, or none; beside it that of the case alone.
+    Word accuracy is the share of reference words that the hypothesis has in the right case and with
+    the right one of the two marks, or none; case accuracy ignores the mark.
     """
     table = evaluation.table
 
@@ -177,7 +177,7 @@ def caranica(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def autopunct(evaluation: Evaluation) -> dict[str, Value]:
-    """AutoPunct (2021): 13 classes, several to a word, and micro over them; micro over the cases."""
+    """AutoPunct (2021): 13 classes, several per word, and micro over them; micro over the cases."""
     scores = {name: sign(evaluation.table, symbol) for symbol, name in _AUTOPUNCT.items()}
     result: dict[str, Value] = {**scores, "punctuation micro": pool(scores.values())}
     if evaluation.cased:
@@ -188,7 +188,7 @@ def autopunct(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def editor(evaluation: Evaluation) -> dict[str, PerThousand]:
-    """Places that an editor would have to mend, each once (`mends.py`), per 1,000 words of the reference."""
+    """Corrections that an editor would have to make (`mends.py`), per 1,000 words of the reference."""
     counts = Counter({Mend.TOLERATED: sum(sample.tolerated for sample in evaluation.samples)})
     words = 0
     for alignment in evaluation.alignments:

@@ -1,4 +1,4 @@
-"""One option tried at many values: the scores of each, and the value that they suggest."""
+"""A sweep over the values of one option: the scores of each, and the suggested value."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cappunc_cli.errors import WrongUsage
 SWEPT = ("min-words-cut", "window", "overlap", "sensitivity")
 #: Scores shown for every value.
 SHOWN = ("micro", "comma", "period", "question", "boundary", "case")
-#: More points than this are a mistake in the step.
+#: More steps than this suggest a typing error.
 _MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """F1 by metric at one value, and the seconds that restoring took."""
+    """F1 by metric at one value, and the seconds that the restoration took."""
 
     value: float
     scores: dict[str, float]
@@ -25,22 +25,22 @@ class Point:
 
 
 def parse(text: str) -> tuple[str, list[float]]:
-    """`min-words-cut=0:40:5` as the option and 0, 5, … 40; raises WrongUsage."""
+    """Parse `min-words-cut=0:40:5` into the option and 0, 5, … 40; raises WrongUsage."""
     name, _, span = text.partition("=")
     if name not in SWEPT:
-        raise WrongUsage(f"--sweep {text!r}: one of {', '.join(SWEPT)} can be swept")
+        raise WrongUsage(f"--sweep {text!r}: only {', '.join(SWEPT)} can be swept")
     try:
         start, stop, step = (float(part) for part in span.split(":"))
     except ValueError:
-        raise WrongUsage(f"--sweep {text!r}: say {name}=FROM:TO:STEP") from None
+        raise WrongUsage(f"--sweep {text!r}: write {name}=FROM:TO:STEP") from None
     if step <= 0 or not start <= stop or (stop - start) / step > _MOST:
-        raise WrongUsage(f"--sweep {text!r}: up to {_MOST} steps from a value to a larger one")
-    # Multiples of the step, not sums: ten times 0.1 must be 1.
+        raise WrongUsage(f"--sweep {text!r}: STEP must be positive, TO not below FROM, with at most {_MOST} steps")
+    # Multiply the step instead of adding it up: ten times 0.1 must be 1.
     count = int((stop - start) / step + 1e-9) + 1
     return name, [round(start + i * step, 9) for i in range(count)]
 
 
 def suggest(points: Sequence[Point]) -> Point:
-    """The best micro F1; of values that are level to a hundredth of a point, the fastest."""
+    """The point with the best micro F1; of those within a hundredth of a percentage point, the fastest."""
     best = max(point.scores["micro"] for point in points)
     return min((p for p in points if p.scores["micro"] >= best - 1e-4), key=lambda p: p.seconds)

@@ -235,13 +235,13 @@ def test_bounds_and_a_comparison() -> None:
     ("limit", "code", "said"),
     [
         ("micro=0.5", 0, ""),
-        ("micro=0.51", 1, "micro is 0.5000, under 0.51"),
+        ("micro=0.51", 1, "micro is 0.5000, below 0.51"),
         ("period.recall=0.9", 0, ""),
-        ("comma.recall=0.6", 1, "comma.recall is 0.0000, under 0.6"),
+        ("comma.recall=0.6", 1, "comma.recall is 0.0000, below 0.6"),
         ("wer=0.1", 2, "error rate"),
-        ("mikro=0.1", 2, "no score 'mikro'"),
-        ("micro=75", 2, "from 0 to 1"),
-        ("micro", 2, "say micro=0.75"),
+        ("mikro=0.1", 2, "unknown score 'mikro'"),
+        ("micro=75", 2, "between 0 and 1"),
+        ("micro", 2, "write micro=0.75"),
     ],
 )
 def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
@@ -520,7 +520,7 @@ def test_without_matplotlib_the_page_has_no_plots_and_a_line_says_so(
     assert said in result.stderr
     page = (tmp_path / "x.html").read_text("utf-8")
     assert "<svg" not in page
-    assert "Errors, worst first" in page
+    assert "Mistakes, worst first" in page
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
@@ -641,7 +641,7 @@ def test_where_the_marks_are_given_only_case_is_to_be_found(tiny_model: Path, tm
     heard = tmp_path / "heard.jsonl"
     heard.write_text('{"id": "a", "ref": ["One."], "hyp": {"x": [["one", 0, 1]]}}\n', "utf-8")
     result = call("--ref", str(heard), "--model", str(tiny_model), "--marks-given")
-    assert (result.exit_code, "has no marks to leave" in result.stderr) == (1, True)
+    assert (result.exit_code, "have no marks to keep" in result.stderr) == (1, True)
 
 
 def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:

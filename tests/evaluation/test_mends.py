@@ -130,8 +130,8 @@ def test_the_first_alternatives_are_the_text_with_its_lines() -> None:
         ("one\n{two", 2, "“{” without"),
         ("one}\ntwo", 1, "“}” without"),
         ("one | two", 1, "“.” without"),
-        ("one\n\n{two|too}", 3, "other words"),
-        ("one {, then|}", 1, "other words"),
+        ("one\n\n{two|too}", 3, "different words"),
+        ("one {, then|}", 1, "different words"),
     ],
 )
 def test_what_is_no_notation_is_refused_with_its_line(text: str, line: int, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Scores as people and programs read them: tables, JSON, CSV, Markdown, drawings, one HTML page.
+"""Presentation of scores: tables, JSON, CSV, Markdown, plots and an HTML page.
 
-Nothing is counted here; what a figure means is in the folder above.
+Nothing is computed here; the metrics are defined in `evaluation`.
 """

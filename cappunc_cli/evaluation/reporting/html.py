@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: drawings, files, and every error in its context."""
+"""The report as a self-contained HTML page: scores, plots, files, and the mistakes in context."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ del { color: var(--bad) } ins { color: var(--good); text-decoration: none; font-
 @media (prefers-color-scheme: dark) { :root { --good: #4ccb7f; --bad: #ff7b7b } }
 """
 
-# Filtering by class; a page of a thousand rows is shown a hundred at a time.
+# Filter by class, and show the mistakes a hundred at a time.
 _SCRIPT = """
 const rows = [...document.querySelectorAll('#errors li')], more = document.getElementById('more');
 let group = '', shown = 100;
@@ -77,7 +77,7 @@ def page(
     sweep: tuple[str, Sequence[Point]] | None = None,
     links: Mapping[int, str] | None = None,
 ) -> str:
-    """The whole page, without drawings where matplotlib is missing; `links` are addresses of files by their number."""
+    """The whole page, without plots if matplotlib is missing; `links` has the addresses of files by their index."""
     parts = [
         "<h1>Punctuation and case</h1>",
         f"<p>{escape(report.word_line(word_counts(evaluation.table)))}</p>",
@@ -99,7 +99,7 @@ def page(
 
 
 class _Linked(str):
-    """The text of a cell that leads somewhere."""
+    """The text of a cell with a link."""
 
     address: str
 
@@ -192,7 +192,7 @@ def _files(evaluation: Evaluation, links: Mapping[int, str]) -> str:
         ]
         for i, line in enumerate(lines)
     ]
-    about = "<p>Each leads to its words beside the reference's.</p>" if links else ""
+    about = "<p>Each link shows the file beside its reference.</p>" if links else ""
     return f"<h2>Files</h2>{about}{_table(['', 'words', *figures], body)}"
 
 
@@ -205,7 +205,7 @@ def _errors(found: Sequence[Mistake]) -> str:
     ]
     items = "\n".join(map(_item, found))
     return (
-        "<h2>Errors, worst first</h2><p>In context: <del>as it stands</del> <ins>as it should be</ins>.</p>"
+        "<h2>Mistakes, worst first</h2><p>In context: <del>hypothesis</del> <ins>reference</ins>.</p>"
         f'<div class="filter">{"".join(buttons)}</div><ol id="errors">{items}</ol>'
         '<button id="more" hidden>more</button>'
     )

@@ -1,4 +1,4 @@
-"""The report's drawings as SVG text; needs the extra [report]."""
+"""The plots of the report as SVG text; they need the extra [report]."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = {",": "#0072b2", ".": "#d55e00", "?": "#009e73"}  # told apart by colour-blind readers, too
+_COLOURS = {",": "#0072b2", ".": "#d55e00", "?": "#009e73"}  # distinguishable for colour-blind readers
 _SHADES = ("#777777", "#0072b2", "#d55e00", "#009e73")
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is there."""
+    """Whether matplotlib is installed."""
     try:
         _load()
         import matplotlib.figure  # noqa: F401
@@ -42,19 +42,19 @@ def _panels(width: float, height: float, count: int) -> tuple[Figure, list[Axes]
     _load()
     from matplotlib.figure import Figure
 
-    # Not pyplot: it keeps every figure and asks for a display.
+    # Not pyplot: it keeps a reference to every figure and may need a display.
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, [figure.add_subplot(1, count, i + 1) for i in range(count)]
 
 
 @cache
 def _load() -> None:
-    """Load matplotlib, which may keep its list of fonts in the user's home only where MPLCONFIGDIR says so."""
+    """Import matplotlib without letting it cache its list of fonts in the user's home, unless MPLCONFIGDIR is set."""
     named = os.environ.get("MPLCONFIGDIR")
     with TemporaryDirectory() as folder:
         os.environ["MPLCONFIGDIR"] = named or folder
         try:
-            import matplotlib.font_manager  # noqa: F401 (makes the list)
+            import matplotlib.font_manager  # noqa: F401 (builds the list)
         finally:
             if named is None:
                 del os.environ["MPLCONFIGDIR"]
@@ -66,7 +66,7 @@ def _svg(figure: Figure) -> str:
     import matplotlib
 
     out = io.StringIO()
-    # Text stays text: small, selectable, in the page's font. The salt makes equal reports equal files.
+    # Text stays text: small, selectable, in the page's font. A fixed salt makes the output reproducible.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "cappunc", "font.family": "sans-serif"}):
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
@@ -74,13 +74,13 @@ def _svg(figure: Figure) -> str:
 
 
 def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
-    """Marks of the reference in rows, of the hypothesis in columns; a shade is the share of its row."""
+    """The confusion matrix: reference marks in rows, hypothesis marks in columns, shaded by their share of the row."""
     names = [a for a in matrix if any(matrix[a].values()) or any(row[a] for row in matrix.values())]
     counts = np.array([[matrix[a][b] for b in names] for a in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     size = 1.9 + 0.6 * len(names)
     figure, axes = _figure(size, size)
-    # Cells as shapes: an image would be a PNG inside the page.
+    # Draw the cells as shapes: imshow would embed a PNG.
     axes.pcolormesh(np.arange(-0.5, len(names)), np.arange(-0.5, len(names)), shares, cmap="Blues", vmin=0, vmax=1)
     axes.invert_yaxis()
     axes.set_aspect("equal")
@@ -100,7 +100,7 @@ def _short(count: int) -> str:
 
 
 def precision_recall(curves: Mapping[str, Curve], chosen: Mapping[str, Score]) -> str:
-    """A curve for each mark that has one, and the point at which the hypothesis stands."""
+    """The precision-recall curve of each mark that has one, and the point of the hypothesis."""
     figure, axes = _figure(4.6, 4.2)
     for mark, colour in _COLOURS.items():
         label = NAMES[mark]
@@ -122,20 +122,20 @@ def precision_recall(curves: Mapping[str, Curve], chosen: Mapping[str, Score]) -
 
 
 def reliability(parts: Sequence[Bin]) -> str:
-    """How often marks were right against how sure the model was."""
+    """The reliability diagram: accuracy against probability."""
     figure, axes = _figure(4.6, 4.2)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
     axes.plot([p.confidence for p in parts], [p.accuracy for p in parts], "o-", color="#0072b2")
     axes.set_xlim(0, 1.02)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("probability")
-    axes.set_ylabel("share that was right")
+    axes.set_ylabel("accuracy")
     axes.grid(alpha=0.3)
     return _svg(figure)
 
 
 def sweep(name: str, points: Sequence[Point], suggested: Point) -> str:
-    """F1 over the values of one option."""
+    """F1 by the value of one option."""
     figure, axes = _figure(5.6, 3.8)
     values = [point.value for point in points]
     for score in points[0].scores:
@@ -150,9 +150,9 @@ def sweep(name: str, points: Sequence[Point], suggested: Point) -> str:
 
 
 def cuts(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Micro-F1 by where the overlap is cut, a panel for each length of windows and a line for each overlap in it.
+    """Micro-F1 by `min_words_cut`: one panel per window length, one line per overlap.
 
-    `rows` have `window`, `overlap`, `min_words_cut` and `micro`; the line without overlap is level.
+    `rows` have `window`, `overlap`, `min_words_cut` and `micro`; no overlap is a horizontal line.
     """
     windows = sorted({row["window"] for row in rows})
     figure, panels = _panels(2.6 * len(windows) + 0.8, 3.2, len(windows))

@@ -1,4 +1,4 @@
-"""An evaluation as a table for people and as JSON, CSV and Markdown for programs and pages."""
+"""An evaluation as a table for the terminal, and as JSON, CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cappunc_cli.evaluation.presets import PRESETS
 from cappunc_cli.evaluation.reporting.signature import Signature
 from cappunc_cli.evaluation.sweep import Point, suggest
 
-#: Section of the report -> its metrics in order.
+#: Section of the report -> its metrics, in order.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Marks , . ?": ("comma", "period", "question", "micro", "macro", "ser", "per"),
     "All marks": tuple(name for name in METRICS if name.startswith("all.")),
@@ -29,7 +29,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Case": ("case.capital", "case.upper", "case.mixed", "case", "case.initial", "case.other"),
     "Words": ("wer", "word_accuracy", "exact_accuracy"),
 }
-#: What a comparison of two hypotheses shows; JSON has the rest.
+#: Sections that a comparison of two hypotheses leaves out; JSON has them.
 _NOT_COMPARED = ("All marks", "Around the word")
 COMPARED = tuple(name for title, names in SECTIONS.items() if title not in _NOT_COMPARED for name in names)
 _TITLES = {
@@ -43,7 +43,7 @@ _TITLES = {
     "word_accuracy": "word accuracy with case", "exact_accuracy": "… and mark",
 }  # fmt: skip
 
-#: A low and a high bound, by the name of the metric.
+#: Name of the metric -> lower and upper bound.
 Intervals = Mapping[str, tuple[float, float]]
 
 
@@ -58,13 +58,13 @@ class ReportRow:
 
     @property
     def title(self) -> str:
-        """The name as people read it."""
+        """The name as shown in reports."""
         name = self.name.removeprefix("all.").removeprefix("around.")
         return _TITLES.get(name, name)
 
 
 def rows(evaluation: Evaluation, intervals: Intervals | None = None) -> list[ReportRow]:
-    """The report's lines; marks that nobody wrote and sections that say nothing are left out."""
+    """The rows of the report, without marks that neither side has and sections without information."""
     scores, bounds = evaluation.scores, intervals or {}
     result = []
     for section, names in SECTIONS.items():
@@ -86,7 +86,7 @@ def has_other_marks(evaluation: Evaluation) -> bool:
 
 
 def preset_rows(evaluation: Evaluation, name: str) -> list[ReportRow]:
-    """The report's lines as another project defines them."""
+    """The rows of a preset: scores as another project defines them."""
     return [ReportRow(name, key, value) for key, value in PRESETS[name](evaluation).items()]
 
 
@@ -96,7 +96,7 @@ def as_dict(
     intervals: Intervals | None = None,
     extra: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
-    """Everything there is to say, ready for JSON."""
+    """The whole report as JSON values."""
     result: dict[str, object] = {
         "signature": str(signature),
         "options": signature.fields(),
@@ -111,7 +111,7 @@ def as_dict(
 
 
 def files(evaluation: Evaluation) -> list[dict[str, object]]:
-    """One line per file: its words and its main figures."""
+    """One dict per file: its name, number of words and main figures."""
     result: list[dict[str, object]] = []
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         table = tabulate([alignment], evaluation.fold)
@@ -130,7 +130,7 @@ def headline(value: Reported) -> float:
 
 
 def plain(value: Reported) -> float | dict[str, float | int]:
-    """A metric's value as JSON writes it."""
+    """The value of a metric as a JSON value."""
     if isinstance(value, PerThousand):
         return {"per_thousand": round(value.rate, 2), "count": value.count, "words": value.words}
     if not isinstance(value, Score):
@@ -149,7 +149,7 @@ _HEADER = ("section", "name", "precision", "recall", "f1", "rate", "low", "high"
 
 
 def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
-    """One line a metric; the signature is the last column of each, so that a pasted line keeps it."""
+    """One line per metric; the last column is the signature, so that copied lines keep it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_HEADER, "signature"])
@@ -168,7 +168,7 @@ def as_csv(lines: Iterable[ReportRow], signature: Signature) -> str:
 
 
 def as_markdown(lines: Sequence[ReportRow], signature: Signature, words: Mapping[str, int]) -> str:
-    """A pipe table for a README or a card, the signature under it."""
+    """A Markdown table with the signature below it."""
     with_bounds = any(row.interval for row in lines)
     head = columns(with_bounds)
     text = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
@@ -187,7 +187,7 @@ def columns(with_bounds: bool) -> list[str]:
 
 
 def cells(row: ReportRow, with_bounds: bool) -> list[str]:
-    """A row's cells as text, percentages with one decimal."""
+    """The cells of a row as text; percentages have one decimal."""
     bounds = [f"{100 * row.interval[0]:.1f}–{100 * row.interval[1]:.1f}" if row.interval else ""] if with_bounds else []
     if isinstance(row.value, Score):
         value = row.value
@@ -199,7 +199,7 @@ def cells(row: ReportRow, with_bounds: bool) -> list[str]:
 
 
 def word_line(words: Mapping[str, int]) -> str:
-    """One line about the alignment: a score on bad words is no score."""
+    """One line about the alignment, because scores of marks mean little if many words differ."""
     wrong = words["substituted"] + words["deleted"] + words["inserted"]
     rate = 100 * wrong / words["reference"] if words["reference"] else 0.0
     return (
@@ -233,7 +233,7 @@ def rich_extras(
     comparison: Mapping[str, Comparison] | None,
     swept: tuple[str, Sequence[Point]] | None,
 ) -> list[RenderableType]:
-    """The parts below the table, where there is something to show."""
+    """The parts below the table: calibration, comparison and sweep, if given."""
     result: list[RenderableType] = []
     if calibration:
         areas = "  ".join(f"{mark} {100 * curve.average_precision:.1f}" for mark, curve in calibration.curves.items())

@@ -1,4 +1,4 @@
-"""The signature of a score: all that it depends on, in one line that travels with it."""
+"""The signature of a score: everything that it depends on, in one line (the idea is sacreBLEU's)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cappunc_cli.transcript.labels import FOLD
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Tool version, model, options, data; `str()` is `cappunc:1.0|model:en@0123456789ab|…`."""
+    """Version, model, options and data; `str()` gives `cappunc:1.0|model:en@0123456789ab|…`."""
 
     version: str
     model: str
@@ -27,13 +27,13 @@ class Signature:
 
 
 def describe_fold(fold: Mapping[str, str] = FOLD) -> str:
-    """`!;…>. :—>,`, or `none`."""
+    """The folding of marks as `!;…>. :—>,`, or `none`."""
     marks = {target: "".join(m for m, t in fold.items() if t == target) for target in dict.fromkeys(fold.values())}
     return " ".join(f"{sources}>{target}" for target, sources in marks.items()) or "none"
 
 
 def hash_words(documents: Sequence[Sequence[str]]) -> str:
-    """Twelve hex digits of the reference's written words; the same text in another format has the same."""
+    """Twelve hex digits of the SHA-256 of the written words; the same text in another format gives the same."""
     digest = hashlib.sha256()
     for words in documents:
         digest.update(" ".join(words).encode() + b"\n")
