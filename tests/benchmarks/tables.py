@@ -17,6 +17,21 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
 #: Beginnings of the systems in the README's comparison.
 _COMPARED = ("cappunc, SRT", "cappunc en, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
+def other_languages(report: dict[str, Any]) -> str:
+    """Languages that the model was not trained on, with the times of the captions and without."""
+
+    def shown(scores: dict[str, Any]) -> list[str]:
+        return [f"{100 * scores[name]:.1f}" if name in scores else "–" for name in ("micro", "boundary", "case")]
+
+    kinds = ["marks , . ?", "sentence ends", "case"]
+    rows = [
+        [code, f"{row['times']['words']:,}", *shown(row["times"]), *shown(row["no times"])]
+        for code, row in report["rows"].items()
+    ]
+    titles = ["language", "words", *kinds, *(f"{kind}, no times" for kind in kinds)]
+    return table(titles, rows) + note(report, "other_languages.json")
+
+
 #: Words in a stretch, as stretches.py counts them.
 _LENGTHS = ("20-49", "50-119", "120-400")
 
@@ -588,6 +603,7 @@ PARTS = {
     "mends": {"mends.json": mends},
     "quotes": {"quotes.json": quotes},
     "film": {"film.json": film},
+    "other-languages": {"other_languages.json": other_languages},
 }
 #: Generated part -> its page.
 PLACES = {
@@ -608,6 +624,7 @@ PLACES = {
     "mends": "docs/benchmarks.md",
     "quotes": "docs/benchmarks.md",
     "film": "docs/benchmarks.md",
+    "other-languages": "docs/models.md",
 }
 
 
