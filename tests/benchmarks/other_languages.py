@@ -1,6 +1,6 @@
 """What `cappunc fix --lang xx --model multi` gives a language that the model was not trained on.
 
-    python tests/benchmarks/other_languages.py --samples ../shared/samples > tests/benchmarks/results/other_languages.json
+    python tests/benchmarks/other_languages.py --samples ../shared/samples > other_languages.json
 
 Real subtitles of one film or talk in each language are stripped of their marks and capitals, restored and scored by
 `cappunc eval`, with their times and without. One text a language is an impression, not a benchmark.
@@ -52,9 +52,9 @@ def main() -> None:
         }
         for code, name in SUBTITLES.items()
     }
-    model = load_model(str(find_model(MODEL))).config
+    digest = load_model(str(find_model(MODEL))).config.files["model.onnx"][:12]
     command = "python tests/benchmarks/other_languages.py --samples $SAMPLES"
-    print(json.dumps({**head(command=command), "model": f"{MODEL}@{model.files['model.onnx'][:12]}", "rows": rows}, indent=1))
+    print(json.dumps({**head(command=command), "model": f"{MODEL}@{digest}", "rows": rows}, indent=1))
 
 
 if __name__ == "__main__":

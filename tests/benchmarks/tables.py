@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
 #: Beginnings of the systems in the README's comparison.
 _COMPARED = ("cappunc, SRT", "cappunc en, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
+
+
 def other_languages(report: dict[str, Any]) -> str:
     """Languages that the model was not trained on, with the times of the captions and without."""
 
