@@ -1,6 +1,6 @@
-"""Words in lines and captions: where a line breaks, where a caption ends, and captions as files.
+"""Caption layout: where lines break, where captions end, and how captions are written to a file.
 
-Nothing here runs unless it is asked for (`cappunc captions`): `fix` leaves every line as it is.
+Only `cappunc captions` and live captions use this package; `cappunc fix` leaves every line break as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with captions by somebody's limits: too fast, too short, too long, too wide, a bad break, no gap."""
+"""Check captions against limits: reading speed, duration, line width, number of lines, gaps and breaks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_limits import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
 
-#: Times are whole milliseconds, or hundredths (ASS): so much (ms) less than a limit is no fault.
-_ROUNDED = 10
+#: Tolerance (ms): files round times to milliseconds, ASS to hundredths of a second.
+_ROUNDING = 10
 
 
 class ShownCaption(Protocol):
-    """Lines that are shown from a time to another (ms)."""
+    """Lines and the time for which they are shown (ms)."""
 
     @property
     def start(self) -> int: ...
@@ -30,7 +30,10 @@ class ShownCaption(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CaptionFault:
-    """One fault of caption `number`, from 1: its kind, how much it is and how much is allowed, in the kind's unit."""
+    """One fault of a caption: its kind, the measured value and the limit, both in the unit that KINDS names.
+
+    `number` counts captions from 1; `start` and `end` are milliseconds.
+    """
 
     number: int
     start: int
@@ -41,7 +44,7 @@ class CaptionFault:
     text: str
 
 
-#: The kinds, and how each is said of a value and its limit.
+#: The kinds of fault, each with the format of its message for a value and a limit.
 KINDS = {
     "too fast": "{:.1f} characters a second, not {:g}",
     "too short": "shown for {:.2f} s, not {:g}",
@@ -55,13 +58,13 @@ KINDS = {
 }
 
 
-def said(fault: CaptionFault) -> str:
-    """`24.1 characters a second, not 20`"""
+def describe(fault: CaptionFault) -> str:
+    """Describe a fault in a few words: `24.1 characters a second, not 20`."""
     return KINDS[fault.kind].format(fault.value, fault.limit)
 
 
 def caption_faults(captions: Sequence[ShownCaption], language: Language, limits: Limits) -> list[CaptionFault]:
-    """The faults of captions, one after the other."""
+    """Find the faults of all captions, in order."""
     lines = [[line.split() for line in caption.lines] for caption in captions]
     places = break_qualities([word for own in lines for line in own for word in line], language)
     found, at = [], 0
@@ -70,32 +73,33 @@ def caption_faults(captions: Sequence[ShownCaption], language: Language, limits:
         at = stops[-1] if stops else at
         following = captions[n + 1] if n + 1 < len(captions) else None
         text = " / ".join(caption.lines)
-        for kind, value, limit in _of(caption, following, [places[stop - 1] for stop in stops if stop], limits):
+        line_ends = [places[stop - 1] for stop in stops if stop]
+        for kind, value, limit in _faults(caption, following, line_ends, limits):
             found.append(CaptionFault(n + 1, caption.start, caption.end, kind, value, limit, text))
     return found
 
 
-def _of(
-    caption: ShownCaption, following: ShownCaption | None, places: Sequence[BreakQuality], limits: Limits
+def _faults(
+    caption: ShownCaption, following: ShownCaption | None, line_ends: Sequence[BreakQuality], limits: Limits
 ) -> Iterator[tuple[str, float, float]]:
     shown = caption.end - caption.start
-    letters = sum(map(len, caption.lines))
-    if shown + _ROUNDED < 1000 * letters / limits.speed:
-        yield "too fast", 1000 * letters / max(shown, 1), limits.speed
-    if shown + _ROUNDED < limits.shortest:
+    characters = sum(map(len, caption.lines))
+    if shown + _ROUNDING < 1000 * characters / limits.speed:
+        yield "too fast", 1000 * characters / max(shown, 1), limits.speed
+    if shown + _ROUNDING < limits.shortest:
         yield "too short", shown / 1000, limits.shortest / 1000
-    if shown - _ROUNDED > limits.longest:
+    if shown - _ROUNDING > limits.longest:
         yield "too long", shown / 1000, limits.longest / 1000
-    if (wide := max(map(len, caption.lines), default=0)) > limits.width:
-        yield "too wide", wide, limits.width
+    if (widest := max(map(len, caption.lines), default=0)) > limits.width:
+        yield "too wide", widest, limits.width
     if len(caption.lines) > limits.lines:
         yield "too many lines", len(caption.lines), limits.lines
     if following is not None and (gap := following.start - caption.end) < limits.gap:
         if gap < 0:
             yield "overlap", -gap / 1000, 0
-        elif gap + _ROUNDED < limits.gap:
+        elif gap + _ROUNDING < limits.gap:
             yield "gap", gap / 1000, limits.gap / 1000
-    if any(place is BreakQuality.BOUND for place in places[:-1]):
+    if any(place is BreakQuality.BOUND for place in line_ends[:-1]):
         yield "bad break", 0, 0
-    if places and places[-1] is BreakQuality.BOUND and following is not None:
+    if line_ends and line_ends[-1] is BreakQuality.BOUND and following is not None:
         yield "bad end", 0, 0

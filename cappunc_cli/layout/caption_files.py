@@ -1,4 +1,4 @@
-"""New captions as files: they are ours to write, so the libraries write them."""
+"""Write new caption files. There is no source to preserve here, so pysrt and webvtt-py write SRT and WebVTT."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cappunc_cli.layout.markup_files import ass, ass_texts, ttml, ttml_texts
 from cappunc_cli.layout.segmentation import Caption
 from cappunc_cli.transcript.words import timestamp
 
-#: Who speaks, as `_vtt` writes it.
+#: The voice span that `_vtt` writes for a speaker.
 _VOICE = re.compile(r"^<v [^>]*>")
 
 
@@ -51,7 +51,7 @@ def _vtt_texts(text: str) -> list[str]:
     return [unescape(_VOICE.sub("", cue.raw_text)) for cue in WebVTT.from_string(text).captions]
 
 
-#: What a file of captions may be, with what writes it and what reads its texts.
+#: The formats that captions can be written in: for each, its writer and a reader of the captions' texts.
 CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable[[str], list[str]]]] = {
     "srt": (_srt, _srt_texts),
     "vtt": (_vtt, _vtt_texts),
@@ -61,9 +61,9 @@ CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable
 
 
 def render(captions: Sequence[Caption], texts: Sequence[str], kind: str) -> str:
-    """A file of a kind with these captions of `texts`, the words.
+    """Write captions as a file of the format `kind`, one of CAPTION_FORMATS; `texts` are the words that they show.
 
-    Raises BadInput unless it has been read again and has exactly these words, in order.
+    The result is read back: raises BadInput unless it has exactly these words, in order.
     """
     write, read = CAPTION_FORMATS[kind]
     output = write(captions)

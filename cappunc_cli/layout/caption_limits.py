@@ -1,4 +1,4 @@
-"""Limits of a caption."""
+"""The limits that captions have to keep."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from cappunc_cli.errors import WrongUsage
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Characters of a line, lines, milliseconds of a caption and between two, characters a second.
+    """Limits on captions.
 
-    The defaults are those of the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames (at 24
-    a second), and the 20 characters a second of English for adults. Raises WrongUsage for what nothing fits into.
+    `width` is in characters a line, `shortest` and `longest` (how long a caption is shown) and `gap` (between two
+    captions) in milliseconds, `speed` in characters a second.
+
+    The defaults are those of the Netflix Timed Text Style Guide: 42 characters, 2 lines, 5/6 s to 7 s, 2 frames at 24
+    frames a second, and 20 characters a second (English, adult programmes). Raises WrongUsage where no caption could
+    keep the limits.
     """
 
     width: int = 42

@@ -1,4 +1,4 @@
-"""Limits of captions as others ask for them: one file each in profiles/, with its source."""
+"""Published caption guidelines (Netflix, BBC, EBU, YouTube) as limits: one TOML file each in profiles/."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from math import ceil
 
 from cappunc_cli.layout.caption_limits import Limits
 
-#: Their names, which help must know without a look at the disk.
+#: The names of the profiles, listed here so that `--help` need not read the disk.
 PROFILES = ("netflix", "bbc", "ebu", "youtube")
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionProfile:
-    """The limits, the frames between two captions where a frame rate is known, where they come from, what is ours."""
+    """The limits of one guideline.
+
+    `gap_frames` is the gap between two captions where the frame rate is known, `source` the URL of the guideline,
+    `note` what it leaves open and we filled in.
+    """
 
     limits: Limits
     gap_frames: int
@@ -25,9 +29,9 @@ class CaptionProfile:
     note: str
 
     def adapted(self, asked: Mapping[str, float], fps: float | None) -> tuple[Limits, int]:
-        """The limits with the `asked` ones in place of their own, and the frames between two captions.
+        """Override the limits with those in `asked`; returns the limits and the gap in frames.
 
-        With a frame rate the gap is whole frames: the profile's, or as many as hold the milliseconds asked for.
+        With a frame rate the gap is a whole number of frames: the profile's, or the milliseconds asked for, rounded up.
         """
         limits = replace(self.limits, **asked)  # type: ignore[arg-type]
         if fps is None:
@@ -38,7 +42,7 @@ class CaptionProfile:
 
 @cache
 def caption_profile(name: str) -> CaptionProfile:
-    """The profile of one of the PROFILES."""
+    """Load the profile `name`, one of PROFILES."""
     found = tomllib.loads((files(__package__) / "profiles" / f"{name}.toml").read_text("utf-8"))
     own = {key: found.pop(key) for key in ("gap_frames", "source", "note")}
     return CaptionProfile(Limits(**found), **own)

@@ -1,4 +1,4 @@
-"""Channels of one recording, one after the other in a file, in the order in which they are heard."""
+"""Interleave the channels of one recording, which files list one after the other, in the order of speaking."""
 
 from __future__ import annotations
 
@@ -7,48 +7,51 @@ from dataclasses import replace
 
 from cappunc_cli.transcript.words import Word
 
-#: Somebody who is silent for so long (ms) lets the other one speak.
+#: A speaker who is silent for this long (ms) yields to the other.
 _PAUSE = 500
-#: So long (ms) somebody's words may wait for the end of what the other one says: captions follow each other.
-_PATIENCE = 2_000
+#: Captions follow each other, so words spoken over another speaker have to wait; this (ms) is the longest wait.
+_LONGEST_WAIT = 2_000
 
 
 def as_heard(words: Sequence[Word], channels: Sequence[Hashable]) -> tuple[list[int], list[Word]]:
-    """The numbers of the words in the order in which they are heard, and these words, a turn for each time one speaks.
+    """Put the words of several channels in the order in which they are heard.
 
-    Each of the `channels` (one name per word) keeps its order, and a word without a time its place behind the word
-    before. Where two speak at once, each goes on until a pause, or until the other has waited for too long.
+    `channels` has one name per word. Returns the indices of the words in the new order, and the words in that order
+    with new turns, one each time that the channel changes.
+
+    Each channel keeps its own order, and a word without a time stays behind the word before it. Where two channels
+    speak at once, one continues until it pauses or until the other has waited for too long.
     """
     queues: dict[Hashable, list[int]] = {}
     for i in reversed(range(len(words))):
         queues.setdefault(channels[i], []).append(i)
     order: list[int] = []
-    said = 0
+    spoken_until = 0
     current: Hashable = None
     while queues:
-        starts = {name: _start(words[queue[-1]], said) for name, queue in queues.items()}
+        starts = {name: _start(words[queue[-1]], spoken_until) for name, queue in queues.items()}
         first = min(starts, key=starts.__getitem__)
-        if current not in starts or not _goes_on(starts[current], starts[first], said):
+        if current not in starts or not _keeps_floor(starts[current], starts[first], spoken_until):
             current = first
         i = queues[current].pop()
         order.append(i)
         if not queues[current]:
             del queues[current]
         end = words[i].end
-        said = max(starts[current], said if end is None else end)
-    return order, _turns([words[i] for i in order], [channels[i] for i in order])
+        spoken_until = max(starts[current], spoken_until if end is None else end)
+    return order, _with_turns([words[i] for i in order], [channels[i] for i in order])
 
 
-def _start(word: Word, said: int) -> int:
-    return said if word.start is None else word.start
+def _start(word: Word, spoken_until: int) -> int:
+    return spoken_until if word.start is None else word.start
 
 
-def _goes_on(own: int, other: int, said: int) -> bool:
-    """Whether who has spoken until `said` keeps the floor, given when each would go on (ms)."""
-    return own <= other or (own - said < _PAUSE and own - other < _PATIENCE)
+def _keeps_floor(own: int, other: int, spoken_until: int) -> bool:
+    """Whether the current speaker continues, given when (ms) the next words of both start."""
+    return own <= other or (own - spoken_until < _PAUSE and own - other < _LONGEST_WAIT)
 
 
-def _turns(words: Sequence[Word], channels: Sequence[Hashable]) -> list[Word]:
+def _with_turns(words: Sequence[Word], channels: Sequence[Hashable]) -> list[Word]:
     result: list[Word] = []
     turn = 0
     last: tuple[Hashable, int] | None = None

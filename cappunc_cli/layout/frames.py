@@ -1,4 +1,4 @@
-"""Times of captions on frames of a film."""
+"""Snap the times of captions to video frames."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cappunc_cli.layout.segmentation import Caption
 
 
 def on_frames(captions: Sequence[Caption], fps: float, gap: int) -> list[Caption]:
-    """The captions with times on frames, so many a second, and at least `gap` frames between two.
+    """Snap captions to frames, `fps` a second, with at least `gap` frames between two captions.
 
-    A caption comes with the frame that shows its start and goes with the one that shows its end, or earlier where the
-    next one needs the gap, but stays for one frame at least: then the next one waits.
+    A start moves back and an end moves on to a frame boundary. An end comes earlier where the next caption needs the
+    gap. Each caption is shown for at least one frame, which may delay the next one.
     """
     starts, free = [], 0
     for caption in captions:

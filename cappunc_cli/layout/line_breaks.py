@@ -1,8 +1,9 @@
-"""Where a line may break, and the best breaks of a text.
+"""Find the best line breaks of a text.
 
-Netflix Timed Text Style Guide, General Requirements, "Line Treatment": one line if it fits; break after punctuation,
-before conjunctions and prepositions; never between article and noun, first and last name, subject pronoun and verb,
-verb and auxiliary, reflexive or negation. Of two lines the lower one is the longer one.
+The rules are those of the Netflix Timed Text Style Guide, General Requirements, "Line Treatment": keep text on one line
+if it fits; break after punctuation, before conjunctions and prepositions; never separate article and noun, first and
+last name, subject pronoun and verb, or a verb and its auxiliary, reflexive pronoun or negation. Of two lines the lower
+one should be the longer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cappunc_cli.transcript.labels import TERMINAL, Case, Label, cached_strip
 
 
 class BreakQuality(IntEnum):
-    """The place between two words, from where a break is best to where it must not be."""
+    """How good a break between two words is, from best (SENTENCE) to forbidden (BOUND)."""
 
     SENTENCE = 0
     CLAUSE = 1
@@ -25,15 +26,16 @@ class BreakQuality(IntEnum):
     BOUND = 4
 
 
-#: What a break costs by its place; what is wrong with the length of a line (as a share of the width, squared), which
-#: counts more where an upper line is the longer one; each character too many.
+#: The cost of a break, by BreakQuality.
 _BREAK = (0.0, 0.5, 1.5, 3.0, 9.0)
+#: The cost of a line's difference from the ideal length (as a share of the width, squared); its factor where the line
+#: is not the last one and too long; the cost of each character beyond the width.
 _UNEVEN, _TOP_HEAVY, _OVERFULL = 12.0, 1.5, 1_000.0
 _NAMES = (Case.CAPITAL, Case.MIXED)
 
 
 def break_qualities(texts: Sequence[str], language: Language) -> list[BreakQuality]:
-    """The place after each word; the last one ends a sentence."""
+    """Rate a break after each word; the last word counts as the end of a sentence."""
     known = [(language.spelled(bare), label) for bare, label in map(cached_strip, texts)]
     between = [_place(*one, *other, language) for one, other in pairwise(known)]
     return [*between, BreakQuality.SENTENCE] if known else []
@@ -47,7 +49,7 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     if bare in language.begin_lines or after in language.never_first:
         return BreakQuality.BOUND
     if bare in language.never_last:
-        # `tell you | that`, `it is | in`: the pronoun is no subject here, the verb no auxiliary.
+        # `tell you | that`, `it is | in`: here the pronoun is not a subject and the verb not an auxiliary.
         return BreakQuality.WORD if after in language.begin_lines else BreakQuality.BOUND
     closes = label.after and not label.mark
     if closes or following.before or after in language.begin_lines:
@@ -57,17 +59,21 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     return BreakQuality.BOUND if names or numbers else BreakQuality.WORD
 
 
-_Begins = tuple[int, "_Begins | None"]
+#: A linked list: the word that starts a line, and the rest.
+_LineStarts = tuple[int, "_LineStarts | None"]
 
 
-def _unfolded(begins: _Begins | None) -> Iterator[int]:
-    while begins is not None:
-        at, begins = begins
+def _unfolded(starts: _LineStarts | None) -> Iterator[int]:
+    while starts is not None:
+        at, starts = starts
         yield at
 
 
 class LineBreaker:
-    """The ways to break stretches of a text into lines of a width; a word is never broken."""
+    """Breaks stretches of a text into lines of at most `width` characters; words are never split.
+
+    Line breaks are given and returned as the indices of the words that start a line, the first one included.
+    """
 
     def __init__(self, texts: Sequence[str], language: Language, width: int) -> None:
         self.texts, self.width = texts, width
@@ -75,47 +81,47 @@ class LineBreaker:
         self._sums = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def length(self, start: int, stop: int) -> int:
-        """Characters of words[start:stop] in one line."""
+        """The length of words[start:stop] as one line, in characters."""
         return self._sums[stop] - self._sums[start] - 1
 
     def best(self, start: int, stop: int) -> tuple[float, tuple[int, ...]]:
-        """The least cost of words[start:stop], and the words that begin a line, the first one included.
+        """Find the cheapest line breaks of words[start:stop]; returns their cost and the line starts.
 
-        As few lines as can hold the text; only a word that is wider than the width exceeds it.
+        There are as few lines as can hold the text, and only a single word may exceed the width.
         """
-        latest, earliest = self.filled(start, stop), self._filled_up(start, stop)
+        latest, earliest = self.greedy(start, stop), self._greedy_from_end(start, stop)
         ideal = self.length(start, stop) / len(latest)
-        # The cheapest way to break the words from each one on into one line, then into one more, and so on: its cost,
-        # and the words that begin a line as pairs of one and the rest.
-        ways: dict[int, tuple[float, _Begins]] = {
+        # Dynamic programming from the last line up: for each word that can start the current line, the cost of the
+        # best way to break all words from there on, and its line starts.
+        best: dict[int, tuple[float, _LineStarts]] = {
             at: (self._line(at, stop, ideal), (at, None)) for at in range(earliest[-1], latest[-1] + 1)
         }
         for first, last in zip(earliest[-2::-1], latest[-2::-1], strict=True):
-            below, ways = ways, {}
+            below, best = best, {}
             for at in range(first, last + 1):
                 ends = [to for to in below if to > at and self._fits(at, to)]
-                cost, to = min((self._head(at, to, ideal) + below[to][0], to) for to in ends)
-                ways[at] = cost, (at, below[to][1])
-        total, begins = ways[start]
-        return total, tuple(_unfolded(begins))
+                cost, to = min((self._upper_line(at, to, ideal) + below[to][0], to) for to in ends)
+                best[at] = cost, (at, below[to][1])
+        total, starts = best[start]
+        return total, tuple(_unfolded(starts))
 
     def fit(self, start: int, stop: int, count: int) -> bool:
-        """Whether so many lines can hold words[start:stop]."""
+        """Whether words[start:stop] fit into `count` lines."""
         if self.length(start, stop) > count * (self.width + 1) - 1:
             return False
-        begins = [*self.filled(start, stop), stop]
-        return len(begins) <= count + 1 and all(self.length(a, b) <= self.width for a, b in pairwise(begins))
+        bounds = [*self.greedy(start, stop), stop]
+        return len(bounds) <= count + 1 and all(self.length(a, b) <= self.width for a, b in pairwise(bounds))
 
-    def filled(self, start: int, stop: int) -> list[int]:
-        """The words that begin a line if each line takes all that fits: so many lines are needed at least."""
-        begins = [start]
+    def greedy(self, start: int, stop: int) -> list[int]:
+        """The line starts if each line takes all the words that fit: the fewest lines, each starting at its latest."""
+        starts = [start]
         for at in range(start + 1, stop):
-            if not self._fits(begins[-1], at + 1):
-                begins.append(at)
-        return begins
+            if not self._fits(starts[-1], at + 1):
+                starts.append(at)
+        return starts
 
-    def _filled_up(self, start: int, stop: int) -> list[int]:
-        """As `filled`, but from the last line upwards: no line of so many can begin earlier."""
+    def _greedy_from_end(self, start: int, stop: int) -> list[int]:
+        """As `greedy`, filled from the last line up: with that many lines, none can start earlier."""
         ends = [stop]
         for at in range(stop - 1, start, -1):
             if not self._fits(at - 1, ends[-1]):
@@ -125,23 +131,23 @@ class LineBreaker:
     def _fits(self, start: int, stop: int) -> bool:
         return stop - start == 1 or self._sums[stop] - self._sums[start] <= self.width + 1
 
-    def cost(self, begins: Sequence[int], stop: int) -> float:
-        """The cost of breaking the words up to `stop` before those of `begins`, the first of them."""
-        ideal = self.length(begins[0], stop) / len(begins)
-        inner = sum(self._head(a, b, ideal) for a, b in pairwise(begins))
-        return inner + self._line(begins[-1], stop, ideal)
+    def cost(self, starts: Sequence[int], stop: int) -> float:
+        """The cost of lines that start at `starts`, the last of which ends before word `stop`."""
+        ideal = self.length(starts[0], stop) / len(starts)
+        upper = sum(self._upper_line(a, b, ideal) for a, b in pairwise(starts))
+        return upper + self._line(starts[-1], stop, ideal)
 
-    def shown(self, begins: Sequence[int], stop: int) -> Iterator[str]:
-        """The lines."""
-        for a, b in pairwise((*begins, stop)):
+    def shown(self, starts: Sequence[int], stop: int) -> Iterator[str]:
+        """The text of the lines that start at `starts`, the last of which ends before word `stop`."""
+        for a, b in pairwise((*starts, stop)):
             yield " ".join(self.texts[a:b])
 
-    def _head(self, start: int, stop: int, ideal: float) -> float:
-        """The cost of a line that is not the last one."""
-        heavy = _TOP_HEAVY if self.length(start, stop) > ideal else 1.0
-        return self._line(start, stop, ideal, heavy) + _BREAK[self.places[stop - 1]]
+    def _upper_line(self, start: int, stop: int, ideal: float) -> float:
+        """The cost of a line that is not the last one, with the break after it."""
+        factor = _TOP_HEAVY if self.length(start, stop) > ideal else 1.0
+        return self._line(start, stop, ideal, factor) + _BREAK[self.places[stop - 1]]
 
-    def _line(self, start: int, stop: int, ideal: float, heavy: float = 1.0) -> float:
+    def _line(self, start: int, stop: int, ideal: float, factor: float = 1.0) -> float:
         length = self.length(start, stop)
         uneven: float = ((length - ideal) / self.width) ** 2
-        return heavy * _UNEVEN * uneven + _OVERFULL * max(length - self.width, 0)
+        return factor * _UNEVEN * uneven + _OVERFULL * max(length - self.width, 0)

@@ -1,4 +1,4 @@
-"""New captions as ASS and TTML; the standard library writes the XML."""
+"""Write new captions as ASS and TTML."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _TTML, _META, _XML = (
     "http://www.w3.org/ns/ttml#metadata",
     "http://www.w3.org/XML/1998/namespace",
 )
-#: What no XML may contain.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Characters that XML cannot contain.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ASS_HEAD = """[Script Info]
 ScriptType: v4.00+
 PlayResX: 384
@@ -33,7 +33,7 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 
 
 def ass(captions: Sequence[Caption]) -> str:
-    """Raises BadInput for what ASS would take for an override."""
+    """Write captions as ASS. Raises BadInput for text that ASS would read as an override code."""
     rows = []
     for caption in captions:
         text = r"\N".join(caption.lines)
@@ -45,18 +45,19 @@ def ass(captions: Sequence[Caption]) -> str:
 
 
 def _clock(milliseconds: int) -> str:
-    """`1:02:03.45`; ASS has hundredths."""
+    """A time as ASS writes it, in hundredths of a second: `1:02:03.45`."""
     hundredths = round(milliseconds / 10)
     return f"{hundredths // 360_000}:{timestamp(hundredths % 360_000 * 10)[3:-1]}"
 
 
 def ass_texts(text: str) -> list[str]:
+    """The texts of the captions in a file that `ass` wrote."""
     rows = (line.split(",", 9) for line in text.splitlines() if line.startswith("Dialogue:"))
     return [row[9].replace(r"\N", "\n") for row in rows]
 
 
 def ttml(captions: Sequence[Caption]) -> str:
-    """Raises BadInput for characters that XML has not."""
+    """Write captions as TTML. Raises BadInput for characters that XML cannot contain."""
     for prefix, name in (("", _TTML), ("ttm", _META)):
         ElementTree.register_namespace(prefix, name)
     tree = ElementTree.Element(f"{{{_TTML}}}tt", {f"{{{_XML}}}lang": ""})
@@ -71,16 +72,17 @@ def ttml(captions: Sequence[Caption]) -> str:
         times = {"begin": timestamp(caption.start), "end": timestamp(caption.end)}
         own = {f"{{{_META}}}agent": agents[caption.speaker]} if caption.speaker else {}
         cue = ElementTree.SubElement(division, f"{{{_TTML}}}p", {**times, **own})
-        cue.tail = "\n"  # a cue in a line
+        cue.tail = "\n"  # one cue per line
         cue.text, *rest = caption.lines or ("",)
         for line in rest:
             ElementTree.SubElement(cue, f"{{{_TTML}}}br").tail = line
     output = ElementTree.tostring(tree, "unicode")
-    if found := _NO_XML.search(output):
+    if found := _NOT_XML.search(output):
         raise BadInput(f"{found[0]!r} cannot stand in XML")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{output}\n'
 
 
 def ttml_texts(text: str) -> list[str]:
+    """The texts of the captions in a file that `ttml` wrote."""
     found = ElementTree.fromstring(text.encode("utf-8", "surrogatepass"))
     return ["\n".join(cue.itertext()) for cue in found.iter(f"{{{_TTML}}}p")]

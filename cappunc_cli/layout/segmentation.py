@@ -1,7 +1,7 @@
-"""Timed words cut into captions: the cheapest way through each stretch of speech, by dynamic programming.
+"""Cut timed words into captions: the cheapest segmentation of each stretch of speech, by dynamic programming.
 
-Netflix Timed Text Style Guide: shortest and longest time, gap, reading speed; a sentence goes on over pauses of less
-than two seconds. BBC Subtitle Guidelines: one sentence to a subtitle if possible.
+From the Netflix Timed Text Style Guide: shortest and longest duration, gap, reading speed; a sentence continues over
+pauses of less than two seconds. From the BBC Subtitle Guidelines: one sentence per subtitle if possible.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ from cappunc_cli.transcript.words import Word, turn_ends
 
 #: A silence (ms) that no caption bridges.
 _LONG_PAUSE = 2_000
-#: As long as it takes (ms).
+#: No limit on the duration of a caption (ms).
 _ENDLESS = 1 << 40
-#: No word takes longer than this (ms) and so much for each character: the rest of its time is silence.
+#: The longest a word can take: this (ms), and this (ms) for each character. The rest of its time is silence.
 _WORD, _CHARACTER = 1_000, 150
-#: A word that has a start and no end may take so much (ms) longer than others of its length, as the last one of a
-#: clause does. On two calls of Earnings-21 4 % of the captions end more than 100 ms before their last word and 3 % more
-#: than 500 ms after it; without it, 30 % and 3 %.
+#: Extra time (ms) for a word that has a start and no end, as the last word of a clause is drawn out. On two calls of
+#: Earnings-21, 4 % of the captions end more than 100 ms before their last word and 3 % more than 500 ms after it;
+#: without the extra time, 30 % and 3 %.
 _DRAWN_OUT = 250
-#: What it costs to end a caption by its place, half of it after a pause of so many ms; every caption; a sentence end
-#: within one, also if another sentence is torn by its end; a second of silence within one; its line breaks; to be too
-#: short, or too fast by so many times; a lone word.
+#: The cost of ending a caption, by BreakQuality; a pause of _HALF ms halves it.
 _END, _HALF = (0.0, 2.0, 5.0, 8.0, 20.0), 300
+#: The cost of each caption, of a sentence end within it, of one where the caption also ends within a sentence, and of
+#: each second of silence within it.
 _CAPTION, _JOINED, _TORN, _SILENT = 2.0, 2.5, 4.5, 4.0
+#: The weight of its line breaks, of its time below the shortest (as a share), of its reading speed above the limit (as
+#: a share), and the cost of a caption of one word that is not a sentence.
 _LINES, _SHORT, _FAST, _ORPHAN = 0.6, 8.0, 6.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The words `first` to `stop` (exclusive) in lines, shown from `start` to `end` (ms).
+    """The words `first` to `stop` (exclusive) as lines, shown from `start` to `end` (ms).
 
-    `speaker` is who speaks, where a format has a place for that.
+    `speaker` is the name of the speaker, for formats that have a place for it.
     """
 
     first: int
@@ -54,13 +56,13 @@ class Caption:
 def cut(
     words: Sequence[Word], texts: Sequence[str], language: Language, limits: Limits, sentences: bool = False
 ) -> list[Caption]:
-    """The words, which read `texts`, in captions: each once, in order, within the limits.
+    """Cut words into captions within the limits: each word once, in order. `texts` are the restored words.
 
-    With `sentences`, each caption is a sentence, or what a speaker says of it, however long that is.
+    With `sentences`, each caption is one sentence, or one speaker's part of it, however long that takes.
 
-    A line or a caption exceeds them only for a single word that does. A caption is shown as long as its words are
-    spoken, and on until it has been read if there is room. Raises BadInput, with the word, where words have no times
-    or these go far back.
+    Only a single word that is too long can exceed the limits on lines and width. A caption is shown while its words
+    are spoken, and longer where there is room, until it can be read. Raises BadInput, with the word, where words have
+    no times or the times go far back.
     """
     if sentences:
         cutter = Cutter(words, texts, language, replace(limits, longest=_ENDLESS))
@@ -70,7 +72,7 @@ def cut(
 
 
 class Cutter:
-    """The cost of every caption that a text could be cut into."""
+    """Finds the cheapest captions of a text."""
 
     def __init__(self, words: Sequence[Word], texts: Sequence[str], language: Language, limits: Limits) -> None:
         self.limits = limits
@@ -81,18 +83,18 @@ class Cutter:
         self._parted = [t or p >= _LONG_PAUSE for t, p in zip(self._turns, self._pauses, strict=True)]
         self._silence = [0, *accumulate(self._pauses)]
         self._sentences = [0, *accumulate(place is BreakQuality.SENTENCE for place in self.lines.places)]
-        starts, ends = self._clock(words)
-        # The first start from each word on, with the word that has it; the last end before each word.
-        self._begin: list[tuple[int, int] | None] = [None] * (len(words) + 1)
+        starts, ends = self._times(words)
+        # For each word, the first start from there on and the word that has it; and the last end before the word.
+        self._next_start: list[tuple[int, int] | None] = [None] * (len(words) + 1)
         for i in reversed(range(len(words))):
             start = starts[i]
-            self._begin[i] = self._begin[i + 1] if start is None else (start, i)
-        self._end = [0]
+            self._next_start[i] = self._next_start[i + 1] if start is None else (start, i)
+        self._last_end = [0]
         for end in ends:
-            self._end.append(self._end[-1] if end is None else end)
+            self._last_end.append(self._last_end[-1] if end is None else end)
 
-    def _clock(self, words: Sequence[Word]) -> tuple[list[int | None], list[int | None]]:
-        """When words begin and end (ms), None where unknown; a start never goes back."""
+    def _times(self, words: Sequence[Word]) -> tuple[list[int | None], list[int | None]]:
+        """When words start and end (ms), None where unknown; starts never go back."""
         starts: list[int | None] = []
         ends: list[int | None] = []
         latest: int | None = None
@@ -103,7 +105,7 @@ class Cutter:
                 if latest is not None and latest - start > self.limits.longest:
                     raise BadInput(
                         f"the times go back by {(latest - start) / 1000:.1f} s at “{word.text}” (word {i + 1}): "
-                        "of recordings or channels one after the other each needs a file of its own"
+                        "put each recording or channel into a file of its own"
                     )
                 start = latest = start if latest is None else max(start, latest)
                 letters = len(cached_strip(word.text)[0])
@@ -115,18 +117,21 @@ class Cutter:
         return starts, ends
 
     def cuts(self) -> list[tuple[int, int]]:
-        """The captions, as words from and to, that cost least; raises BadInput where words have no times."""
+        """The cheapest captions, as (start, stop) word indices. Raises BadInput where words have no times."""
         result: list[tuple[int, int]] = []
         start = 0
         for stop, parted in enumerate(self._parted, 1):
-            # A turn of which no word has a time shares a caption with the next one.
+            # A turn without any times shares a caption with the next one.
             if stop == len(self._parted) or (parted and self._is_timed(start, stop)):
                 result += self._cheapest(start, stop)
                 start = stop
         return result
 
     def sentences(self) -> list[tuple[int, int]]:
-        """The sentences, as words from and to; what has no time shares a caption with what follows."""
+        """The sentences, as (start, stop) word indices; one without any times joins the next one.
+
+        Raises BadInput where the last words have no times.
+        """
         result: list[tuple[int, int]] = []
         start = 0
         for stop in range(1, len(self.texts) + 1):
@@ -141,7 +146,7 @@ class Cutter:
 
     def _cheapest(self, start: int, stop: int) -> list[tuple[int, int]]:
         costs = [0.0] + [float("inf")] * (stop - start)
-        came = [start] * (stop - start + 1)
+        previous = [start] * (stop - start + 1)
         for b in range(start + 1, stop + 1):
             for a in range(b - 1, start - 1, -1):
                 if b - a > 1 and not self.holds(a, b):
@@ -149,7 +154,7 @@ class Cutter:
                 if costs[a - start] < costs[b - start]:
                     cost = costs[a - start] + self.cost(a, b)
                     if cost < costs[b - start]:
-                        costs[b - start], came[b - start] = cost, a
+                        costs[b - start], previous[b - start] = cost, a
         if costs[-1] == float("inf"):
             reached = max(at for at, cost in enumerate(costs) if cost < float("inf"))
             raise BadInput(
@@ -158,69 +163,69 @@ class Cutter:
             )
         path = [stop]
         while path[-1] > start:
-            path.append(came[path[-1] - start])
+            path.append(previous[path[-1] - start])
         return list(zip(path[:0:-1], path[-2::-1], strict=True))
 
     def parted(self, at: int) -> bool:
-        """Whether no caption goes on after a word: another speaks, or nobody does for long."""
+        """Whether a caption has to end after a word: the turn ends, or a long pause follows."""
         return self._parted[at]
 
     def holds(self, start: int, stop: int) -> bool:
-        """Whether one caption has the space and the time for words[start:stop]."""
-        begin = self._begin[start]
-        long = begin is not None and self._end[stop] - begin[0] > self.limits.longest
-        return not long and self.lines.fit(start, stop, self.limits.lines)
+        """Whether words[start:stop] fit into one caption, in lines and in time."""
+        begin = self._next_start[start]
+        too_long = begin is not None and self._last_end[stop] - begin[0] > self.limits.longest
+        return not too_long and self.lines.fit(start, stop, self.limits.lines)
 
     def cost(self, start: int, stop: int) -> float:
-        """The cost of the caption of words[start:stop]; infinite where none of them has a time."""
-        begin = self._begin[start]
+        """The cost of words[start:stop] as a caption; infinite where none of them has a time."""
+        begin = self._next_start[start]
         if begin is None or not self._is_timed(start, stop):
             return float("inf")
         place, pause = self.lines.places[stop - 1], self._pauses[stop - 1]
         parted = self.parted(stop - 1)
-        whole = parted or place is BreakQuality.SENTENCE
-        opens = start == 0 or self._parted[start - 1] or self.lines.places[start - 1] is BreakQuality.SENTENCE
-        shown = max(self._until(begin[0], start, stop) - begin[0], 1)
-        needed = self._needed(start, stop)
+        ends_sentence = parted or place is BreakQuality.SENTENCE
+        starts_sentence = start == 0 or self._parted[start - 1] or self.lines.places[start - 1] is BreakQuality.SENTENCE
+        shown = max(self._shown_until(begin[0], start, stop) - begin[0], 1)
+        reading = self._reading_time(start, stop)
         return (
             _CAPTION
             + (0.0 if parted else _END[place] * _HALF / (_HALF + pause))
-            + (_JOINED if whole else _TORN) * (self._sentences[stop - 1] - self._sentences[start])
+            + (_JOINED if ends_sentence else _TORN) * (self._sentences[stop - 1] - self._sentences[start])
             + _SILENT * (self._silence[stop - 1] - self._silence[start]) / 1000
             + _LINES * self.lines.best(start, stop)[0]
             + _SHORT * max(1 - shown / max(self.limits.shortest, 1), 0)
-            + _FAST * max(min(needed / shown, 3.0) - 1, 0)
-            + _ORPHAN * (stop - start == 1 and not (whole and opens))
+            + _FAST * max(min(reading / shown, 3.0) - 1, 0)
+            + _ORPHAN * (stop - start == 1 and not (ends_sentence and starts_sentence))
         )
 
     def _is_timed(self, start: int, stop: int) -> bool:
-        """Whether some word of words[start:stop] has a time."""
-        begin = self._begin[start]
+        """Whether any of words[start:stop] has a time."""
+        begin = self._next_start[start]
         return begin is not None and begin[1] < stop
 
-    def _needed(self, start: int, stop: int) -> int:
+    def _reading_time(self, start: int, stop: int) -> int:
         """How long it takes to read words[start:stop] (ms)."""
         return round(1000 * self.lines.length(start, stop) / self.limits.speed)
 
-    def _until(self, at: int, start: int, stop: int) -> int:
-        """When the caption of words[start:stop] goes that comes at a time (ms)."""
+    def _shown_until(self, at: int, start: int, stop: int) -> int:
+        """When the caption of words[start:stop] disappears if it appears at `at` (both ms)."""
         shortest, gap = self.limits.shortest, self.limits.gap
-        spoken = max(self._end[stop], at)
-        wanted = max(spoken, at + max(shortest, self._needed(start, stop)))
-        following = self._begin[stop]
+        spoken = max(self._last_end[stop], at)
+        wanted = max(spoken, at + max(shortest, self._reading_time(start, stop)))
+        following = self._next_start[stop]
         room = wanted if following is None else following[0] - gap
-        # Amid unbroken speech a short one keeps the time of its words, and the next one waits.
+        # In continuous speech a short caption keeps the time of its words, and the next one is delayed.
         least = at + max(min(spoken - at, shortest), gap, 1)
         return min(max(least, min(wanted, room)), at + max(self.limits.longest, 1))
 
     def timed(self, cuts: Sequence[tuple[int, int]]) -> Iterator[Caption]:
-        """The captions with their lines and times."""
+        """Yield the captions of (start, stop) word indices with their lines and times."""
         free = 0
         for start, stop in cuts:
-            begin = self._begin[start]
+            begin = self._next_start[start]
             assert begin is not None  # or it could not have been cut
             at = max(begin[0], free)
-            end = self._until(at, start, stop)
+            end = self._shown_until(at, start, stop)
             free = end + self.limits.gap
-            begins = self.lines.best(start, stop)[1]
-            yield Caption(start, stop, at, end, tuple(self.lines.shown(begins, stop)))
+            line_starts = self.lines.best(start, stop)[1]
+            yield Caption(start, stop, at, end, tuple(self.lines.shown(line_starts, stop)))

@@ -20,7 +20,7 @@ from cappunc_cli.cli.check import PROFILES as OFFERED
 from cappunc_cli.formats.timed_text.shown_cues import ShownCue
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits, cut
-from cappunc_cli.layout.caption_faults import KINDS, caption_faults, said
+from cappunc_cli.layout.caption_faults import KINDS, caption_faults, describe
 from cappunc_cli.layout.caption_profiles import PROFILES, caption_profile
 from cappunc_cli.layout.frames import on_frames
 from cappunc_cli.transcript.words import Word
@@ -57,7 +57,7 @@ def test_each_profile_has_its_file_and_its_source() -> None:
 def test_what_is_wrong_is_told(cues: list[ShownCue], expected: list[tuple[str, float, float]]) -> None:
     found = caption_faults(cues, ENGLISH, Limits())
     assert [(f.kind, pytest.approx(f.value), f.limit) for f in found] == expected
-    assert all(said(fault) and fault.kind in KINDS for fault in found)
+    assert all(describe(fault) and fault.kind in KINDS for fault in found)
 
 
 @given(

@@ -88,7 +88,7 @@ def main() -> None:
             totals["layout"].update(tally(cutter, list(cutter.timed(cuts)), ours))
             cuts = greedy(cutter)
             totals["greedy"].update(
-                tally(cutter, list(cutter.timed(cuts)), [cutter.lines.filled(a, b) for a, b in cuts])
+                tally(cutter, list(cutter.timed(cuts)), [cutter.lines.greedy(a, b) for a, b in cuts])
             )
             count += len(words)
             print(count, file=sys.stderr)

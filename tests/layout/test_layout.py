@@ -1,4 +1,4 @@
-"""Lines and captions: properties, cases, fixtures (fixtures/layout), samples; `cappunc captions`."""
+"""Line breaks and captions: properties, cases, fixtures (fixtures/layout), samples, and `cappunc captions`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TEXTS = st.lists(WORD, min_size=1, max_size=40)
 
 @st.composite
 def speech(draw: st.DrawFn) -> list[Word]:
-    """Words as recognisers time them: pauses, overlap, words without ends or times, several speakers."""
+    """Words as recognisers time them: with pauses and overlap, some without ends or times, of several speakers."""
     at, turn = draw(st.integers(0, 5000)), 0
     words: list[Word] = []
     for text in draw(TEXTS):
@@ -81,17 +81,17 @@ def test_lines_hold_every_word_once_and_keep_the_width(texts: list[str], width: 
 
 
 @given(TEXTS, st.integers(3, 45))
-def test_lines_cost_no_more_than_those_that_are_filled(texts: list[str], width: int) -> None:
+def test_best_lines_cost_no_more_than_greedy_ones(texts: list[str], width: int) -> None:
     lines = LineBreaker(texts, ENGLISH, width)
     cost, begins = lines.best(0, len(texts))
     assert cost == pytest.approx(lines.cost(begins, len(texts)))
-    filled = lines.filled(0, len(texts))
-    assert cost <= lines.cost(filled, len(texts)) + 1e-6
-    assert len(begins) == len(filled)  # which are the fewest there can be
+    greedy = lines.greedy(0, len(texts))
+    assert cost <= lines.cost(greedy, len(texts)) + 1e-6
+    assert len(begins) == len(greedy)  # the fewest there can be
 
 
 @given(st.lists(WORD, min_size=1, max_size=10), st.integers(3, 45))
-def test_lines_are_the_best_of_all(texts: list[str], width: int) -> None:
+def test_best_lines_are_found_by_exhaustive_search(texts: list[str], width: int) -> None:
     lines, stop = LineBreaker(texts, ENGLISH, width), len(texts)
     cost, begins = lines.best(0, stop)
     ways = combinations(range(1, stop), len(begins) - 1)
@@ -99,7 +99,7 @@ def test_lines_are_the_best_of_all(texts: list[str], width: int) -> None:
 
 
 def test_a_whole_talk_in_one_cue_has_lines() -> None:
-    texts = VOCABULARY * 1500  # 34,500 words: each line knows how far from the filled one it may begin
+    texts = VOCABULARY * 1500  # 34,500 words: quick only because each line has few places where it can start
     begins = LineBreaker(texts, ENGLISH, 42).best(0, len(texts))[1]
     assert all(len(" ".join(texts[a:b])) <= 42 for a, b in pairwise((*begins, len(texts))))
 
@@ -169,7 +169,7 @@ def test_the_word_classes_are_bare_and_apart(code: str) -> None:
 
 
 def made(words: list[Word], limits: Limits) -> list[Caption]:
-    """The captions; words without times that fill one alone are refused, and no example."""
+    """The captions. Examples where words without times fill a caption of their own are refused and skipped."""
     try:
         return cut(words, [word.text for word in words], ENGLISH, limits)
     except BadInput:
@@ -211,7 +211,7 @@ def test_captions_come_with_their_words_and_linger_only_where_there_is_room(word
 
 
 @given(speech(), LIMITS)
-def test_captions_cost_no_more_than_those_that_are_filled(words: list[Word], limits: Limits) -> None:
+def test_best_captions_cost_no_more_than_greedy_ones(words: list[Word], limits: Limits) -> None:
     made(words, limits)
     cutter = Cutter(words, [word.text for word in words], ENGLISH, limits)
     cheapest = sum(cutter.cost(*part) for part in cutter.cuts())
@@ -257,7 +257,7 @@ def test_a_caption_lingers_into_silence_and_keeps_its_gap() -> None:
 
 
 def test_captions_of_words_that_have_starts_alone_end_with_the_last_word(shared: Path) -> None:
-    """On a call of Earnings-21, of which the ends are known and hidden."""
+    """On a call of Earnings-21, with its known ends hidden."""
     with lzma.open(shared / "data/timed/earnings21_revkaldi.jsonl.xz", "rt", encoding="utf-8") as calls:
         rows = json.loads(next(calls))["words"][:4000]
     words = [Word(text, benchmark.ms(start), benchmark.ms(end)) for text, start, end in rows]
@@ -268,7 +268,7 @@ def test_captions_of_words_that_have_starts_alone_end_with_the_last_word(shared:
     assert sum(gap > 500 for gap in late) < 0.06 * len(late)
 
 
-def test_a_number_is_read_out() -> None:
+def test_a_number_in_digits_takes_as_long_as_it_is_spoken() -> None:
     ends = [
         cut([Word(text, 0)], [text], ENGLISH, Limits(shortest=0, speed=1000))[0].end for text in ("year", "1984", "a")
     ]

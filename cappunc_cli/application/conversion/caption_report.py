@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli.application.colour import WARNING, Parts
 from cappunc_cli.application.inspection import Report, placed, tenths
 from cappunc_cli.errors import BadOption, UnknownFormat
-from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, said
+from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _entry(fault: CaptionFault) -> Report:
         "fault": fault.kind,
         "value": round(fault.value, 3),
         "limit": round(fault.limit, 3),
-        "said": said(fault),
+        "said": describe(fault),
         "text": fault.text,
     }
 
