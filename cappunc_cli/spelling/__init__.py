@@ -1,4 +1,5 @@
-"""Words changed where a user asks for it: spoken numbers in digits, apostrophes that were left out.
+"""Change the spelling of words at the user's request: write spoken numbers in digits, add missing apostrophes.
 
-The only room that changes words. It takes a text that is restored, and proves that the listed words alone differ.
+This is the only package that changes words. It works on restored text and verifies that nothing but the listed words
+has changed.
 """

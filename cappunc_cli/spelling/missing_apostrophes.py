@@ -1,4 +1,4 @@
-"""Apostrophes that were left out: `dont`, `youre`. Only of words that are nothing else without one."""
+"""Find words that lack an apostrophe (`dont`, `youre`), but only those that cannot be another word without it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from cappunc_cli.spelling.passage_words import PassageWords
 
 
 def missing_apostrophes(text: PassageWords, known: ApostropheWords) -> Iterator[tuple[int, str]]:
-    """(word, how it is written in lower case but for its `I`) for each that lacks an apostrophe, in order."""
+    """Yield (index, correct spelling) of each word that lacks an apostrophe, in order.
+
+    The spelling is in lower case, except for a capital `I`.
+    """
     for i, bare in enumerate(text.bare):
         new = known.sure.get(bare)
         if new is None and text.before(i) in known.subjects and text.next(i + 1) not in known.objects:

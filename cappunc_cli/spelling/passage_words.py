@@ -1,4 +1,4 @@
-"""The words of a document as rules of spelling look at them."""
+"""The words of a document as the spelling rules see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _ENDS = frozenset(".?!…:")
 
 
 class PassageWords:
-    """Bare words with the typewriter's apostrophe, their labels, and what parts them; `protected` are not to change."""
+    """Bare words (with straight apostrophes), their labels and what separates them.
+
+    `protected` are the indices of words that must not change.
+    """
 
     def __init__(self, document: Document, source: str, protected: Set[int] = frozenset()) -> None:
         self.words = document.words
@@ -42,21 +45,21 @@ class PassageWords:
         return list(self.words.ends)
 
     def joined(self, i: int) -> bool:
-        """Whether a word follows another of its turn, and nothing is written at either where they meet."""
+        """Whether a word follows another of the same turn with no marks between them."""
         if not 0 < i < len(self) or self._turns[i - 1] != self._turns[i]:
             return False
         return not self.labels[i - 1].after and not self.labels[i].before
 
     def before(self, i: int) -> str:
-        """The bare word before another, if they are joined; else nothing."""
+        """The bare word before word `i` if the two are joined, else ""."""
         return self.bare[i - 1] if self.joined(i) else ""
 
     def next(self, i: int) -> str:
-        """The bare word at a place, if it is joined to the one before; else nothing."""
+        """The bare word `i` if it is joined to the one before it, else ""."""
         return self.bare[i] if self.joined(i) else ""
 
     def may_change(self, i: int) -> bool:
-        """Whether a word is no term, no name (capital within a sentence) and no initials (among lower case)."""
+        """Whether a word is neither protected, nor a name (capital within a sentence), nor an acronym."""
         case = self.labels[i].case
         if i in self.protected or case is Case.MIXED:
             return False
@@ -71,9 +74,10 @@ class PassageWords:
         return i == 0 or self._turns[i - 1] != self._turns[i] or self.labels[i - 1].mark in _ENDS
 
     def place(self, first: int, stop: int) -> tuple[int, int] | None:
-        """Where some words stand, if they do so once, in one line and cue, with spaces alone between; else None.
+        """The span of words[first:stop] in the source if they can be replaced as one piece, else None.
 
-        None, too, where a time would be lost with a word.
+        They can if each is shown once, in plain text, in the same line and cue, with only spaces between them, and if
+        no time would be lost with a word.
         """
         spans: list[tuple[int, int]] = []
         for i in range(first, stop):

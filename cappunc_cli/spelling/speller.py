@@ -1,4 +1,4 @@
-"""Words respelled in a text, each change listed, and the proof that the text differs in nothing else."""
+"""Respell words in a text, list each change, and verify that nothing else has changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cappunc_cli.transcript.words import Document, Words
 
 @dataclass(frozen=True, slots=True)
 class Respelled:
-    """A change: the 1-based `number` of its first word before any change, how many `words` it was, what it is now.
+    """One change: the 1-based `number` of its first word in the unchanged text, how many `words` it replaces, and how.
 
     >>> Respelled(12, 2, "twenty five.", "25.").line()
     'word 12: “twenty five.” is now “25.”'
@@ -31,7 +31,7 @@ class Respelled:
     new: str
 
     def line(self) -> str:
-        """The change as the user reads it."""
+        """The change as a line for the user."""
         return f"word {self.number}: “{self.old}” is now “{self.new}”"
 
 
@@ -42,13 +42,13 @@ class _Change:
 
 
 def check_spelling(known: Language, numbers: bool, apostrophes: bool) -> None:
-    """Raises WrongUsage where a language's words cannot be respelled so, or the library for it is missing."""
+    """Raise WrongUsage where a language does not support what is asked, or the library for it is missing."""
     for option, asked, words in (
         ("--numbers", numbers, known.numbers),
         ("--apostrophes", apostrophes, known.apostrophes),
     ):
         if asked and words is None:
-            raise WrongUsage(f"{option}: for English alone, not for {known.name}")
+            raise WrongUsage(f"{option} is for English only, not for {known.name}")
     if numbers:
         check_library()
 
@@ -62,15 +62,15 @@ def respell(
     apostrophes: bool,
     protected: Set[int] = frozenset(),
 ) -> tuple[str, tuple[Respelled, ...]]:
-    """The source of a document with its words respelled, and what has changed; `protected` words do not.
+    """Respell words of a document; returns the new source and the changes. Words of `protected` (indices) stay.
 
-    Numbers that were several words are one word then. Raises BadInput for a format that is no running text; the
-    result has passed `verify_respelling`.
+    A number of several words becomes one word. The result has passed `verify_respelling`. Raises BadInput for a format
+    that is not running text.
     """
-    # Where a word has an entry of its own, with its times, two words that become one would lose those of one.
+    # Where each word has its own entry with times, joining two words would lose the times of one.
     if document.format not in formats.RUNNING_TEXT:
         raise BadInput(
-            f"--numbers and --apostrophes are for running text alone; {document.format} has an entry for each word"
+            f"--numbers and --apostrophes are for running text only; {document.format} has an entry for each word"
         )
     text = PassageWords(document, source, protected)
     changes: list[_Change] = []
@@ -81,7 +81,7 @@ def respell(
     changes.sort(key=lambda change: change.listed.number)
     safe = _safe(document, source, changes)
     output, listed = _applied(source, safe)
-    if len(safe) < len(changes):  # each part of them has been verified, and not yet all together
+    if len(safe) < len(changes):  # verified in parts so far, not all together
         verify_respelling(document, source, output, listed)
     return output, listed
 
@@ -100,7 +100,7 @@ def _with_apostrophes(text: PassageWords, found: Iterator[tuple[int, str]]) -> I
 
 
 def _dressed(old: str, new: str, apostrophe: str) -> str:
-    """A written word with its apostrophe, in the case and with the marks that it has."""
+    """The new spelling in the case and with the marks of the old word."""
     _, label = cached_strip(old)
     core = iter(old[len(label.before) : len(old) - len(label.after)])
     letters = (apostrophe if c == "'" else c if c.isupper() and next(core) else next(core) for c in new)
@@ -122,7 +122,7 @@ def _applied(source: str, changes: Sequence[_Change]) -> tuple[str, tuple[Respel
 
 
 def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequence[_Change]:
-    """The changes without those that would make a word be read as something else: a time as the head of a line."""
+    """The changes without those that would not be read back as words, such as a time at the start of a line."""
     if not changes:
         return changes
     try:
@@ -134,26 +134,26 @@ def _safe(document: Document, source: str, changes: Sequence[_Change]) -> Sequen
 
 
 def verify_respelling(document: Document, source: str, output: str, changes: Sequence[Respelled]) -> None:
-    """Read `output` again; raises BadInput unless it differs from the document's source in the listed words alone.
+    """Read `output` back; raise BadInput unless it differs from the document's source in the listed words only.
 
-    What is listed must stand where it is said to, each other word with its times, and the source comes out when
-    the listed words are put back in their places.
+    Each change must be where the list says, every other word must be the same and keep its times, and undoing the
+    changes must give the source.
     """
     again = formats.FORMATS[document.format].read(output)
     old, new = document.words, again.words
     if _expected(document, changes) != (new.texts, *_columns(new)) or document.speakers != again.speakers:
         raise BadInput("the result differs in more than the listed words")
     undo: list[Edit] = []
-    gone = 0
+    removed = 0
     for change in changes:
         first = change.number - 1
-        was, now = old.copies(first), new.copies(first - gone)
-        ends = old.copies(first + change.words - 1)
-        if len(was) != len(now):
+        old_copies, new_copies = old.copies(first), new.copies(first - removed)
+        old_ends = old.copies(first + change.words - 1)
+        if len(old_copies) != len(new_copies):
             raise BadInput(f"word {change.number} is shown elsewhere")
-        for head, last, copy in zip(was, ends, now, strict=True):
+        for head, last, copy in zip(old_copies, old_ends, new_copies, strict=True):
             undo.append((copy[0][0], copy[-1][1], source[head[0][0] : last[-1][1]]))
-        gone += change.words - 1
+        removed += change.words - 1
     if splice(output, undo) != source:
         raise BadInput("the result differs in more than the listed words")
 
@@ -165,7 +165,7 @@ def _columns(words: Words) -> tuple[list[int | None], list[int | None], list[int
 def _expected(
     document: Document, changes: Sequence[Respelled]
 ) -> tuple[list[str], list[int | None], list[int | None], list[int | None], list[int | None]]:
-    """The texts of the words after the changes, and their columns: a new word begins with the first of the old."""
+    """The texts and columns of the words after the changes: a new word starts with the first one that it replaces."""
     texts = list(document.words.texts)
     starts, ends, cues, turns = _columns(document.words)
     for change in reversed(changes):

@@ -1,7 +1,7 @@
-"""Numbers that are spoken in words, as they are written in digits: those alone that can be read in one way.
+"""Write spoken numbers in digits, but only those that can be read in just one way.
 
-Words from one to nine stay words, as style guides have them. Number words in a row are looked at together; where they
-are not one number, one time of day or one year as a whole, they all stay as they are.
+One to nine stay words, as style guides recommend. Consecutive number words are read together; unless they make up
+exactly one number, time of day or year, they all stay as they are.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _HYPHEN = re.compile("[-‐‑]")
 _DIGIT = re.compile(r"\d")
-#: Numbers from here on have a comma before every third digit; years have none.
+#: Numbers from here on have thousands separators; years never have.
 _GROUPED = 10_000
-#: Of the minutes that are told without `a.m.`, those that no price and no score has.
+#: The minutes that make a time of day without `a.m.`; `five twenty` might be a price or a score.
 _QUARTERS = (15, 30, 45)
 
 
 def check_library() -> None:
-    """Raises WrongUsage where the library that reads numbers is missing."""
+    """Raise WrongUsage where the package text2num is missing."""
     try:
         import text_to_num  # noqa: F401
     except ImportError:
@@ -39,7 +39,7 @@ def check_library() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Number words in a row; `parts` are the words, those with hyphens taken apart."""
+    """Consecutive number words, [first, stop); `parts` are the words, split at hyphens."""
 
     first: int
     stop: int
@@ -48,7 +48,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A word as the library wants it."""
+    """A token for text_to_num: the interface that its `find_numbers` expects."""
 
     word: str
 
@@ -63,7 +63,7 @@ class _Part:
 
 
 class SpokenNumbers:
-    """The numbers of one text."""
+    """Finds the numbers of one text."""
 
     def __init__(self, text: PassageWords, known: NumberWords, code: str) -> None:
         self._text = text
@@ -73,10 +73,10 @@ class SpokenNumbers:
         self._all = self._cardinals | known.ordinals | known.others
 
     def found(self) -> Iterator[tuple[int, int, str]]:
-        """(first word, the one behind the last, digits) of each number that is written anew, in order."""
+        """Yield (first word, word after the last, digits) of each number to be written in digits, in order."""
         runs = list(self._runs())
         written = [self._written(run) for run in runs]
-        # `ten to three`, `five, ten`: both sides in digits, or none.
+        # `ten to three`, `five, ten`: both in digits, or neither.
         linked = [i for i, (one, other) in enumerate(pairwise(runs)) if self._linked(one, other)]
         for i in (*linked, *reversed(linked)):
             if None in (written[i], written[i + 1]):
@@ -100,7 +100,7 @@ class SpokenNumbers:
             yield _Run(first, i, parts)
 
     def _following(self, i: int, parts: list[str]) -> list[list[str]]:
-        """The parts of the next word of a run, or of the next two: `and` and `point` belong to what they join."""
+        """The parts of the next word of a run, or of the next two where one is a joining `and` or `point`."""
         text, known = self._text, self._known
         if not text.joined(i):
             return []
@@ -113,7 +113,7 @@ class SpokenNumbers:
         return [[text.bare[i]], found] if found and found[0] in self._cardinals else []
 
     def _parts(self, i: int) -> list[str]:
-        """The number words of which a word is made; one with a digit is one, too."""
+        """The number words that make up a word (a word with a digit is one, too), or nothing."""
         bare = self._text.bare[i]
         parts = _HYPHEN.split(bare)
         return parts if all(part in self._all or _DIGIT.search(part) for part in parts) else []
@@ -130,23 +130,23 @@ class SpokenNumbers:
         )
 
     def _written(self, run: _Run) -> tuple[int, str] | None:
-        """How many words of a run become digits, and which; None where it is not sure."""
+        """How many words of a run are replaced, and the digits; None where the reading is not certain."""
         text, known = self._text, self._known
         cases = [text.labels[i].case for i in range(run.first, run.stop)]
         if Case.UPPER in cases or any(case is not Case.LOWER for case in cases[1:]):
             return None
         if not all(map(text.may_change, range(run.first, run.stop))):
             return None
-        if text.before(run.first) == known.point:  # decimals of what is no number
+        if text.before(run.first) == known.point:  # decimals without a number before them
             return None
         after = text.next(run.stop)
         if after in known.vague or (after == known.joining and text.next(run.stop + 1) == "a"):  # ten and a half
             return None
-        found = self._two(run) or self._one(run)
+        found = self._time_or_year(run) or self._single_number(run)
         return found if found and text.place(run.first, run.first + found[0]) else None
 
-    def _one(self, run: _Run) -> tuple[int, str] | None:
-        """As `_written`, where a run is one number."""
+    def _single_number(self, run: _Run) -> tuple[int, str] | None:
+        """As `_written`, for a run that is one number."""
         known, parts, count = self._known, run.parts, run.stop - run.first
         if parts[0] in known.scales:  # a hundred and twenty
             return None
@@ -158,45 +158,45 @@ class SpokenNumbers:
         if whole is None:
             return None
         if whole.is_ordinal:
-            sure = len(parts) > 1 and parts[-2] in known.tens and parts[-1] in known.ordinals
-            return (count, whole.text) if sure and whole.value < _GROUPED else None
+            certain = len(parts) > 1 and parts[-2] in known.tens and parts[-1] in known.ordinals
+            return (count, whole.text) if certain and whole.value < _GROUPED else None
         if known.point in parts:
             return (count, whole.text) if whole.value < _GROUPED else None
         if whole.value < 10 or not known.others.isdisjoint(parts):
             return None
         return count, whole.text if whole.value < _GROUPED else f"{int(whole.text):,}"
 
-    def _two(self, run: _Run) -> tuple[int, str] | None:
-        """As `_written`, where a run is the two numbers of a time of day or a year."""
+    def _time_or_year(self, run: _Run) -> tuple[int, str] | None:
+        """As `_written`, for a run that is the two numbers of a time of day or a year."""
         text, known = self._text, self._known
         first, second = self._value(run.parts[:1]), self._value(run.parts[1:])
         if len(run.parts) == 3 and run.parts[1] in known.zeros and run.parts[2] in known.units:  # three oh five
             second = self._value(run.parts[2:])
         elif second < 10:
             return None
-        before, ends = text.before(run.first), self._goes_on(run.stop)
+        before, ends = text.before(run.first), self._may_end(run.stop)
         if 1 <= first <= 12 and 0 < second < 60:
-            said = any(self._ahead(run.stop, length) in known.day_times for length in (1, 2, 3))
-            if said or (before in known.clock and second in _QUARTERS and ends):
+            explicit = any(self._ahead(run.stop, length) in known.day_times for length in (1, 2, 3))
+            if explicit or (before in known.clock and second in _QUARTERS and ends):
                 return run.stop - run.first, f"{first}:{second:02}"
         if 13 <= first <= 20 and 0 < second < 100 and before in known.year and ends:
             return run.stop - run.first, f"{first}{second:02}"
         return None
 
-    def _goes_on(self, i: int) -> bool:
-        """Whether the sentence ends before a word, or goes on with one that nobody counts."""
+    def _may_end(self, i: int) -> bool:
+        """Whether a number can end before word `i`: at a mark, or before a word that cannot be counted."""
         return not self._text.joined(i) or self._text.bare[i] in self._known.goes_on
 
     def _ahead(self, i: int, length: int) -> str:
         return " ".join(map(self._text.next, range(i, i + length)))
 
     def _value(self, parts: list[str]) -> int:
-        """The number below a hundred that some words are; -1 where they are none."""
+        """The cardinal below a hundred that these words are, or -1."""
         found = self._read(parts) if parts and not self._known.scales.intersection(parts) else None
         return int(found.value) if found and not found.is_ordinal and self._known.point not in parts else -1
 
     def _read(self, parts: list[str]) -> Occurence | None:
-        """What the library makes of all the parts together, if that is one number."""
+        """The number that text_to_num reads, if all the parts together are one number."""
         from text_to_num import find_numbers
 
         found = find_numbers(list(map(_Part, parts)), self._code, 0.0)

@@ -86,10 +86,10 @@ def test_what_cannot_be_respelled_is_refused_in_a_line(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == (
-        f"cappunc: {path}: --numbers and --apostrophes are for running text alone; ctm has an entry for each word\n"
+        f"cappunc: {path}: --numbers and --apostrophes are for running text only; ctm has an entry for each word\n"
     )
     assert fix(monkeypatch, "--model", tiny_model, "--lang", "es", "--apostrophes", talk, "-o", "-") == 2
-    assert capsys.readouterr().err == "cappunc: --apostrophes: for English alone, not for Spanish\n"
+    assert capsys.readouterr().err == "cappunc: --apostrophes is for English only, not for Spanish\n"
 
 
 def test_a_missing_library_is_named(

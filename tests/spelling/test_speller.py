@@ -1,4 +1,4 @@
-"""The one step that changes words: which it changes, which it leaves, and the proof that nothing else has moved."""
+"""Respelling: which words it changes, which it leaves, and the verification that nothing else has changed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def respelled(text: str, *, kind: str = "txt", protected: Iterable[int] = ()) ->
         ("by twenty twenty one", "by 2021"),
     ],
 )
-def test_a_number_that_is_sure_is_written_in_digits(text: str, new: str) -> None:
+def test_an_unambiguous_number_is_written_in_digits(text: str, new: str) -> None:
     assert respelled(text) == new
     assert respelled(new) == new
 
@@ -51,15 +51,15 @@ def test_a_number_that_is_sure_is_written_in_digits(text: str, new: str) -> None
     "text",
     [
         "One of the two, no one else, and the first one.",  # below ten words stay words
-        "Twenty, five, and the rest; five, ten, fifteen; maybe thirty. One of them",  # marks, and alike in a row
-        "one two three four, nine one one, nineteen eighty four",  # counted, dialled, or a year: who knows
+        "Twenty, five, and the rest; five, ten, fifteen; maybe thirty. One of them",  # marks; the same way in a list
+        "one two three four, nine one one, nineteen eighty four",  # could be counting, a phone number or a year
         "It costs three thirty, or three fifty.",
         "after three thirty minute meetings",  # three of thirty minutes
         "in twenty thirty minute sessions",
         "a twenty second clip and the twenty second of May",
         "a hundred times, hundreds of thousands, a hundred and twenty",
         "two thirds, one tenth, five hundredths, the twenties",
-        "ten to three, twenty past four, half past twelve, five or ten",  # alike on both sides
+        "ten to three, twenty past four, half past twelve, five or ten",  # both sides the same way
         "twenty something, twenty odd, ten and a half",
         "They heard Twenty One Pilots and read Catch Twenty Two.",  # names
         "at some point five came, and oh ten more; s point sixty one",
@@ -68,7 +68,7 @@ def test_a_number_that_is_sure_is_written_in_digits(text: str, new: str) -> None
         "a mid-thirties twenty-five-year-old",
     ],
 )
-def test_a_number_that_is_not_sure_stays(text: str) -> None:
+def test_an_ambiguous_number_stays(text: str) -> None:
     assert respelled(text) == text
 
 
@@ -80,10 +80,10 @@ def test_a_number_that_is_not_sure_stays(text: str) -> None:
         ("and im sure thats what theyve said", "and I'm sure that's what they've said"),
         ("at ten oclock, maam", "at 10 o'clock, ma'am"),
         ("I cant say. He wont.", "I can't say. He won't."),
-        ("He doesn’t, she dont", "He doesn’t, she don’t"),  # as the file has it
+        ("He doesn’t, she dont", "He doesn’t, she don’t"),  # with the apostrophe that the file uses
     ],
 )
-def test_an_apostrophe_that_is_sure_is_set(text: str, new: str) -> None:
+def test_an_unambiguous_apostrophe_is_added(text: str, new: str) -> None:
     assert respelled(text) == new
     assert respelled(new) == new
 
@@ -99,7 +99,7 @@ def test_an_apostrophe_that_is_sure_is_set(text: str, new: str) -> None:
         "send an IM to our new ITD",
     ],
 )
-def test_an_apostrophe_that_is_not_sure_is_not_set(text: str) -> None:
+def test_an_ambiguous_apostrophe_is_not_added(text: str) -> None:
     assert respelled(text) == text
 
 
@@ -122,7 +122,7 @@ one, or forty  two.
 """
 
 
-def test_what_a_cue_a_line_or_a_tag_parts_stays() -> None:
+def test_numbers_split_by_a_cue_a_line_or_a_tag_stay() -> None:
     assert respelled(SRT, kind="srt") == SRT.replace("dont", "don't").replace("forty  two", "42")
 
 
@@ -171,7 +171,7 @@ def test_every_copy_of_a_word_is_respelled() -> None:
 
 
 def test_a_change_that_would_be_read_as_something_else_is_left_out() -> None:
-    # A line of plain text that begins with a time names nobody's words: it would vanish.
+    # At the start of a line of plain text a time is a time stamp, and the word would vanish.
     assert respelled("We leave at\nten fifteen tomorrow. I dont mind, really, at ten fifteen.") == (
         "We leave at\nten fifteen tomorrow. I don't mind, really, at 10:15."
     )
@@ -186,5 +186,5 @@ def test_words_with_entries_of_their_own_are_refused(kind: str) -> None:
         "generic": '{"words": [{"word": "i", "start": 0, "end": 1}, {"word": "dont", "start": 1, "end": 2}]}',
     }
     document = formats.read(sources[kind], format=kind)
-    with pytest.raises(BadInput, match="running text alone"):
+    with pytest.raises(BadInput, match="running text only"):
         respell(document, sources[kind], ENGLISH, numbers=False, apostrophes=True)
