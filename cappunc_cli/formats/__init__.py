@@ -1,24 +1,24 @@
-"""Files and words: read a file into words, write the words back, change nothing else.
+"""Read files into words and write the words back in place, changing nothing else.
 
 To add a format:
 
 1. Write a module here with
-   `SUFFIXES` (endings of its files, such as ".srt"; they only break ties),
-   `sniff(text)` (true where the content shows the format; often the `match` of a pattern),
+   `SUFFIXES` (file name extensions, such as ".srt"; they only break ties),
+   `sniff(text)` (true if the content shows the format; often the `match` of a pattern),
    `read(text) -> Document` (raises BadInput),
-   `write(document, texts) -> str` (a splice of the source: nothing changed, nothing moves),
-   `skeleton(document)` (all that is no word, to be compared with ==; where it is missing,
-   `verify` compares words and times alone),
-   `channels(document)` where a file has channels one after the other,
-   `attach(document, texts)` where marks can be entries of their own: `write`, with the marks
-   on the words instead.
-   source/spans.py changes words in place; timed_text/speech.py knows what is spoken in a line of captions.
-2. Name it in _BEFORE_JSON, before every format whose files it would claim as well, and take its
-   line out of unsupported.py.
-3. Put small files of your own into fixtures/<format>/, at least one of them with what comes out,
-   `<case>.fixed.<ext>`; tests/formats/test_formats.py walks them. Give it a line in docs/formats.md.
+   `write(document, texts) -> str` (splices new words into the source; unchanged words give the same bytes),
+   `skeleton(document)` (everything that is not a word, to be compared with ==; optional: without it,
+   `verify` compares words and times only),
+   `channels(document)` if a file can have several channels one after the other,
+   `attach(document, texts)` if marks can be entries of their own: like `write`, but with the marks
+   on the words.
+   source/spans.py changes words in place; timed_text/speech.py finds what is spoken in a caption line.
+2. Name it in _BEFORE_JSON, ahead of any format that would claim its files too, and remove its
+   line from unsupported.py.
+3. Put small files that you wrote yourself into fixtures/<format>/, at least one with the expected result,
+   `<case>.fixed.<ext>`; tests/formats/test_formats.py runs them all. Add a line to docs/formats.md.
 
-Another kind of JSON has its own, shorter recipe in asr_json/__init__.py.
+For another kind of JSON see the shorter recipe in asr_json/__init__.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ __all__ = [
 
 
 class Format(Protocol):
-    """The interface of a format's module."""
+    """The interface of a format module."""
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
@@ -83,7 +83,7 @@ class Format(Protocol):
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
-#: In the order in which `recognise` asks them: before it parses JSON, and after that; anything is plain text.
+#: The formats in the order in which `recognise` tries them, before and after JSON. Anything can be plain text.
 _BEFORE_JSON: dict[str, Format] = {
     "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv,
     "stm": stm, "vtt": vtt, "srt": srt,
@@ -91,29 +91,29 @@ _BEFORE_JSON: dict[str, Format] = {
 _AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
-#: Text formats in which a word may have a line, a row or an interval of its own.
+#: Text formats in which a word can have a line, a row or an interval of its own.
 _WORD_BY_WORD = frozenset(("textgrid", "tsv", "ctm"))
-#: Formats whose text is read as it stands.
+#: Formats in which consecutive words share a line of text.
 RUNNING_TEXT = frozenset(TEXT_FORMATS) - _WORD_BY_WORD
 
 #: Every format by name.
 FORMATS: dict[str, Format] = {**_BEFORE_JSON, **DIALECTS, **_AFTER_JSON}
-#: The first format that claims the ending of a file's name.
+#: The format of each file name extension; of several that claim it, the first.
 CLAIMED = {suffix: name for name, module in reversed(FORMATS.items()) for suffix in module.SUFFIXES}
-#: What an unsupported kind is told by.
+#: How many characters at the start are checked for unsupported kinds of file.
 _HEAD = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A text whose format is known; `read` gives its words, once, or raises BadInput where it cannot be read."""
+    """A text of a known format. `read` returns its document, and can be called once; it raises BadInput."""
 
     format: str
     read: Callable[[], Document]
 
 
 def recognise(text: str, name: str = "", format: str | None = None) -> Recognised:
-    """A text in `format`, or else in that of its content; the ending of `name` decides where that could be anything.
+    """Determine the format of a text: `format` if given, else by its content, else by the extension of `name`.
 
     Raises UnknownFormat for kinds of file that cappunc cannot read, and BadInput for broken JSON.
     """
@@ -133,12 +133,12 @@ def recognise(text: str, name: str = "", format: str | None = None) -> Recognise
         dialect = asr_json.dialect_of(parsed)
         return Recognised(dialect, partial(DIALECTS[dialect].read_parsed, text, [parsed]))
     found = found or next((known for known, module in _AFTER_JSON.items() if module.sniff(text)), None)
-    own = _by_name(found, name)
-    return Recognised(own, partial(FORMATS[own].read, text))
+    chosen = _checked_against_name(found, name)
+    return Recognised(chosen, partial(FORMATS[chosen].read, text))
 
 
-def _by_name(found: str | None, name: str) -> str:
-    """The format that the content shows, if any, or the one that the name claims."""
+def _checked_against_name(found: str | None, name: str) -> str:
+    """The format that the content shows, or, where that could be anything, the one that the name claims."""
     suffix = PurePath(name).suffix.lower()
     claimed = CLAIMED.get(suffix)
     if found == "srt" and claimed == "vtt":
@@ -148,45 +148,45 @@ def _by_name(found: str | None, name: str) -> str:
     if kind := next((kind for kind in UNSUPPORTED_FORMATS if kind.claims(name)), None):
         raise UnknownFormat(kind.refusal)
     if claimed in TEXT_FORMATS and claimed != "txt":
-        return claimed  # its reader says what is wrong
+        return claimed  # its reader reports what is wrong
     if claimed in DIALECTS:
         raise UnknownFormat("the name says JSON, the content does not")
     if found is None:
-        raise UnknownFormat("this is no text")
+        raise UnknownFormat("this is not text")
     return found
 
 
 def detect(text: str, name: str = "") -> str:
-    """The format that `recognise` finds; raises what that does."""
+    """The name of the format that `recognise` finds; raises the same errors."""
     return recognise(text, name).format
 
 
 def read(text: str, name: str = "", format: str | None = None) -> Document:
-    """The words of a text with its original line ends, in `format` or what `recognise` finds.
+    """Read the words of a text (with its original line endings) in `format`, or in the format that `recognise` finds.
 
-    Raises UnknownFormat, and BadInput where the text is broken beyond reading.
+    Raises UnknownFormat, and BadInput where the text cannot be read.
     """
     return recognise(text, name, format).read()
 
 
 def channels(document: Document) -> list[tuple[str, str]]:
-    """The recording and the channel of each word, where the format may have several one after the other; else none."""
-    named = getattr(FORMATS[document.format], "channels", None)
-    found: list[tuple[str, str]] = named(document) if named else []
+    """(recording, channel) of each word, in formats that can have several of them one after the other; else []."""
+    of_format = getattr(FORMATS[document.format], "channels", None)
+    found: list[tuple[str, str]] = of_format(document) if of_format else []
     return found
 
 
 def plain_places(document: Document) -> list[int | None] | None:
-    """`timed_text.cues.plain_places`; None where the format is written in another way."""
+    """See `timed_text.cues.plain_places`; None for formats that do not use its `write`."""
     return cues.plain_places(document) if FORMATS[document.format].write is cues.write else None
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
-    """The source of a document with new texts, one per word in order; all else is as it was.
+    """Splice new texts, one per word, into the source of a document; everything else stays as it is.
 
-    With `attach`, marks that are entries or rows of their own come onto their words, where the
-    format has such marks. Raises ValueError for another number of texts than words, BadInput
-    for another word.
+    With `attach`, marks that are entries or rows of their own are moved onto their words, in formats
+    that have such marks. Raises ValueError if there are not as many texts as words, BadInput
+    if a text is another word.
     """
     module = FORMATS[document.format]
     attaching = getattr(module, "attach", None) if attach else None
@@ -194,9 +194,9 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
 
 
 def verify(document: Document, output: str, *, lines: bool = False) -> None:
-    """Read `output` again; raises BadInput unless it differs from the document in marks and case alone.
+    """Read `output` back; raise BadInput unless it differs from the document in marks and case only.
 
-    Within `respelling`, diacritics may differ too; with `lines`, how much white space is where there was some.
+    Within `respelling`, diacritics may differ too. With `lines`, the amount of white space between words may differ.
     """
     again = FORMATS[document.format].read(output)
     words, found = document.words, again.words
@@ -208,9 +208,9 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
         if old is not new and not same_spaces(old, new):
             raise BadInput(f"word {i} lost the space before its mark: “{old}”, “{new}”")
     for column in ("starts", "ends", "cues", "turns"):
-        was, now = getattr(words, column), getattr(again.words, column)
-        if was != now:
-            i = next(i for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
+        before, after = getattr(words, column), getattr(again.words, column)
+        if before != after:
+            i = next(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
             raise BadInput(f"word {i + 1}, “{words.texts[i]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
     if skeleton is not None:

@@ -10,7 +10,7 @@ from itertools import chain, groupby
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merged, retimed
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merge_copies, with_inline_times
 from cappunc_cli.formats.timed_text.lines import milliseconds, split
 from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.words import Document, Notice, Word, Words
@@ -61,7 +61,7 @@ def read(text: str) -> Document:
     notices: list[Notice] = []
     cues = list(_cues(text, notices))
     document = read_cues("ass", text, cues, notices, _HIDDEN)
-    timed = retimed(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
+    timed = with_inline_times(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
     return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))
 
 
@@ -74,7 +74,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
         key = (timeless, cue.start, cue.end, cue.speaker, *(cached_strip(word.text)[0] for word in own))
         first = found.setdefault(key, own)
         if first is not own:
-            first[:] = [merged(word, again) for word, again in zip(first, own, strict=True)]
+            first[:] = [merge_copies(word, other) for word, other in zip(first, own, strict=True)]
     return chain.from_iterable(found.values())
 
 

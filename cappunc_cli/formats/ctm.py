@@ -264,6 +264,6 @@ def skeleton(document: Document) -> str:
 def _gaps(source: str, document: Document) -> Iterator[spans.Edit]:
     for i in range(len(document.words)):
         own, *mark_row = _copy(document, i)
-        yield *own, spans.hole(source[slice(*own)])
+        yield *own, spans.placeholder(source[slice(*own)])
         for place in mark_row:
             yield *_row(source, place), ""

@@ -11,7 +11,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import Spans
 from cappunc_cli.formats.source.visible import visible
 from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.formats.timed_text.lines import line_numbers
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -63,7 +63,7 @@ def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Ite
 
 
 def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
-    line_at = numbering(text)
+    line_at = line_numbers(text)
     start: int | None = None
     speaker: str | None = None
     synced = False

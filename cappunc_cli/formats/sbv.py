@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import filled, milliseconds, split
+from cappunc_cli.formats.timed_text.lines import milliseconds, nonempty_lines, split
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -25,7 +25,7 @@ _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 def sniff(text: str) -> bool:
     """Whether some line is a pair of times."""
     head = text[:100_000]
-    return _BETWEEN.search(head) is not None and any(_TIMING.match(line.group()) for line in filled(head))
+    return _BETWEEN.search(head) is not None and any(_TIMING.match(line.group()) for line in nonempty_lines(head))
 
 
 def read(text: str) -> Document:

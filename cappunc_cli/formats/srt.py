@@ -1,4 +1,4 @@
-"""SubRip. There is no specification: the times make a cue, not its number and not the blank line."""
+"""SubRip (SRT). There is no specification; a timing line is what makes a cue, not its number nor the blank line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import Timing, filled, is_index, split, timing
+from cappunc_cli.formats.timed_text.lines import Timing, is_index, nonempty_lines, split, timing
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -29,12 +29,12 @@ def sniff(text: str) -> bool:
     """Whether some line has an arrow between two times."""
     if ">" not in text and "→" not in text:
         return False
-    times = (timing(line.group()) for line in filled(text))
+    times = (timing(line.group()) for line in nonempty_lines(text))
     return any(found is not None and found.start is not None for found in times)
 
 
-class _Mark(NamedTuple):
-    """A timing line, and the line of its index where it has one."""
+class _TimingLine(NamedTuple):
+    """A timing line; `first` is the line of the cue's index if it has one, else the timing line itself."""
 
     line: int
     first: int
@@ -42,26 +42,26 @@ class _Mark(NamedTuple):
 
 
 def read(text: str) -> Document:
-    """Raises BadInput where there is text but not one timing line."""
+    """Read an SRT file. Raises BadInput where there is text but no timing line."""
     lines = split(text)
     notices: list[Notice] = []
     cues: list[Cue] = []
-    for mark, following in pairwise(chain(_marks(text, lines), (None,))):
-        assert mark is not None  # only the last of them is
+    for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
+        assert current is not None  # only the sentinel at the end is
         if not cues:
-            orphan = next((i for i in range(mark.first) if _content(text, lines[i])), None)
+            orphan = next((i for i in range(current.first) if _content(text, lines[i])), None)
             if orphan is not None:
                 notices.append(Notice(orphan + 1, "text before the first cue"))
         stop = len(lines) if following is None else following.first
-        cues.append(_cue(text, lines, mark, stop, notices))
-        if following is not None and stop - 1 > mark.line and _content(text, lines[stop - 1]):
+        cues.append(_cue(text, lines, current, stop, notices))
+        if following is not None and stop - 1 > current.line and _content(text, lines[stop - 1]):
             notices.append(Notice(stop + 1, "no blank line before this cue"))
     if not cues and text.strip():
         raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
     return read_cues("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
-def _marks(text: str, lines: Sequence[Span]) -> Iterator[_Mark]:
+def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
     seen = last = -1
     for arrow in _ARROWHEAD.finditer(text):
         i = bisect_right(lines, arrow.start(), key=itemgetter(0)) - 1
@@ -72,9 +72,9 @@ def _marks(text: str, lines: Sequence[Span]) -> Iterator[_Mark]:
         found = timing(text[start:stop])
         if found is None or (found == _UNREADABLE and not _DIGIT.search(text, start, stop)):
             continue  # `a --> b` is speech
-        # A number directly before a timing line is never speech: the cue before may be empty.
+        # A number right before a timing line is never speech, even if that leaves the cue before it empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
-        yield _Mark(i, i - 1 if index else i, found)
+        yield _TimingLine(i, i - 1 if index else i, found)
         last = i
 
 
@@ -82,24 +82,25 @@ def _content(text: str, line: Span) -> bool:
     return bool(text[slice(*line)].strip(" \t\ufeff\xa0\u200b"))
 
 
-def _cue(text: str, lines: Sequence[Span], mark: _Mark, stop: int, notices: list[Notice]) -> Cue:
-    if mark.timing.start is None or mark.timing.end is None:
-        notices.append(Notice(mark.line + 1, "unreadable timing line"))
-    filled = [i for i in range(mark.line + 1, stop) if _content(text, lines[i])]
-    place = lines[mark.line][1]
-    if not filled:
-        notices.append(Notice(mark.line + 1, "empty cue"))
-        return Cue(mark.timing.start, mark.timing.end, (place, place))
-    for before, after in zip([mark.line, *filled], filled, strict=False):
+def _cue(text: str, lines: Sequence[Span], head: _TimingLine, stop: int, notices: list[Notice]) -> Cue:
+    start, end = head.timing
+    if start is None or end is None:
+        notices.append(Notice(head.line + 1, "unreadable timing line"))
+    content = [i for i in range(head.line + 1, stop) if _content(text, lines[i])]
+    place = lines[head.line][1]
+    if not content:
+        notices.append(Notice(head.line + 1, "empty cue"))
+        return Cue(start, end, (place, place))
+    for before, after in zip([head.line, *content], content, strict=False):
         if after == before + 1:
             continue
         if _TWO_CLOCKS.match(text, *lines[after]) or (is_index(text[slice(*lines[after])])):
-            # A number or broken times after a blank line: the rest was a cue, and is left alone.
+            # A number or broken times after a blank line: another cue that lost its timing line; not touched.
             notices.append(Notice(after + 1, "a cue without a timing line"))
-            filled = filled[: filled.index(after)]
+            content = content[: content.index(after)]
             break
-        if before != mark.line or not text[slice(*lines[before + 1])]:
+        if before != head.line or not text[slice(*lines[before + 1])]:
             notices.append(Notice(before + 2, "blank line inside a cue"))
-    if not filled:
-        return Cue(mark.timing.start, mark.timing.end, (place, place))
-    return Cue(mark.timing.start, mark.timing.end, (lines[filled[0]][0], lines[filled[-1]][1]))
+    if not content:
+        return Cue(start, end, (place, place))
+    return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.inline_times import TimedSpan, retimed
-from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, with_inline_times
+from cappunc_cli.formats.timed_text.lines import line_numbers
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML, Element, elements, root
 from cappunc_cli.transcript.words import Document, Notice
 
@@ -28,7 +28,7 @@ def read(text: str) -> Document:
     cues: list[Cue] = []
     timed: dict[Element, int | None] = {}
     notices: list[Notice] = []
-    line_at = numbering(text)
+    line_at = line_numbers(text)
     for element in found:
         if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
             continue
@@ -40,7 +40,7 @@ def read(text: str) -> Document:
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):
         raise BadInput("no <p t=…> and no <text start=…>: not YouTube's captions")
     document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML)
-    return retimed(text, document, _stretches(found, timed))
+    return with_inline_times(text, document, _stretches(found, timed))
 
 
 def _start(element: Element) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.formats.timed_text.lines import filled, split
+from cappunc_cli.formats.timed_text.lines import nonempty_lines, split
 from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
@@ -36,7 +36,7 @@ _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 def sniff(text: str) -> bool:
     """Whether four of five lines are rows; comments and blank lines do not count."""
     rows = others = 0
-    for found in filled(text[:100_000]):
+    for found in nonempty_lines(text[:100_000]):
         line = found.group().strip(" \t\ufeff")
         if line and not line.startswith(";;"):
             row = _ROW.match(line)

@@ -12,7 +12,7 @@ from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import Spans, line_of
 from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton
-from cappunc_cli.formats.timed_text.inline_times import merged
+from cappunc_cli.formats.timed_text.inline_times import merge_copies
 from cappunc_cli.formats.timed_text.speech import scan
 from cappunc_cli.transcript.labels import cached_strip, fold
 from cappunc_cli.transcript.words import Document, Span, Word, Words
@@ -76,7 +76,7 @@ def read(text: str) -> Document:
         turns.announce("")
         words = _words(text, tier, number, turns)
         same = groups.get(_bare(words))
-        groups[_bare(words)] = [merged(a, b) for a, b in zip(same, words, strict=True)] if same else words
+        groups[_bare(words)] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
     return Document("textgrid", Words.of(chain.from_iterable(groups.values())), CueOrigin(text, Spans.of(regions)))
 
 

@@ -12,7 +12,7 @@ from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import Edit
 from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues
-from cappunc_cli.formats.timed_text.lines import filled, split
+from cappunc_cli.formats.timed_text.lines import nonempty_lines, split
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -70,7 +70,7 @@ def _milliseconds(number: str) -> int:
 def _fields(text: str) -> list[_Field]:
     """The fields of a CSV that is surely one of cues; nothing for anything else."""
     result: list[_Field] = []
-    for line in filled(text):
+    for line in nonempty_lines(text):
         found = _CSV_ROW.match(line.group())
         if found is None:
             return []
@@ -135,7 +135,7 @@ def skeleton(document: Document) -> str:
         if field.quoted:
             start, stop = field.text
             quotes += (start - 1, start, ""), (stop, stop + 1, "")
-    return spans.splice(origin.source, [*quotes, *spans.gaps(origin.source, document.words)])
+    return spans.splice(origin.source, [*quotes, *spans.placeholders(origin.source, document.words)])
 
 
 def _origin(document: Document) -> CueOrigin:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.inline_times import TimedSpan, retimed
-from cappunc_cli.formats.timed_text.lines import numbering
+from cappunc_cli.formats.timed_text.inline_times import TimedSpan, with_inline_times
+from cappunc_cli.formats.timed_text.lines import line_numbers
 from cappunc_cli.formats.timed_text.ttml_times import ElementTimes, resolve
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML, Element, elements, root
 from cappunc_cli.transcript.words import Document, Notice
@@ -26,7 +26,7 @@ def read(text: str) -> Document:
     """
     found = elements(text)
     notices: list[Notice] = []
-    line_at = numbering(text)
+    line_at = line_numbers(text)
     times = resolve(found, lambda element, what: notices.append(Notice(line_at(element.start), what)))
     cues = []
     for element in found:
@@ -35,7 +35,7 @@ def read(text: str) -> Document:
                 notices.append(Notice(line_at(element.start), "a CDATA section is left alone"))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
     document = read_cues("ttml", text, cues, notices, HIDDEN_IN_XML)
-    return retimed(text, document, _stretches(found, times))
+    return with_inline_times(text, document, _stretches(found, times))
 
 
 def _agent(element: Element) -> str | None:

@@ -51,7 +51,7 @@ def read(text: str) -> Document:
     Raises BadInput for NUL characters.
     """
     if "\0" in text:
-        raise BadInput("this is no text", line=text.count("\n", 0, text.index("\0")) + 1)
+        raise BadInput("this is not text", line=text.count("\n", 0, text.index("\0")) + 1)
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
     lines, begun = split(text), 0

@@ -1,4 +1,4 @@
-"""WebVTT (W3C, section 6), and what calls itself so."""
+"""WebVTT (W3C, section 6), and the malformed files that pass for it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SUFFIXES = (".vtt", ".webvtt")
 _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 # No browser reads `WEBVTTfoo` or a blank line before the signature, but people have such files.
 _LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
-#: Whether the text begins with WEBVTT, more or less.
+#: Whether the text starts with WEBVTT, or nearly so with an arrow later on.
 sniff = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)").match
 _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
 
 
 def read(text: str) -> Document:
-    """Raises BadInput where there is neither a signature nor a timing line."""
+    """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
     lines = split(text)
     notices: list[Notice] = []
     signed = _SIGNATURE.match(text) is not None
@@ -36,7 +36,7 @@ def read(text: str) -> Document:
 
 
 def _after_header(text: str, lines: Sequence[Span]) -> int:
-    """The first line that is no longer header: behind a blank line, or one with an arrow."""
+    """The first line after the header, which ends at a blank line or before a line with an arrow."""
     for i, (start, stop) in enumerate(lines):
         if start == stop:
             return i
@@ -74,7 +74,7 @@ def _timing(line: str) -> Timing | None:
 
 
 def _text_end(text: str, lines: Sequence[Span], at: int) -> int:
-    """The line behind a cue's text; a line with spaces is text (YouTube begins cues with one)."""
+    """The line after a cue's text. A line of spaces is text: YouTube starts cues with one."""
     for i in range(at, len(lines)):
         start, stop = lines[i]
         if start == stop or "-->" in text[start:stop]:
@@ -85,14 +85,17 @@ def _text_end(text: str, lines: Sequence[Span], at: int) -> int:
 
 
 def _skip(text: str, lines: Sequence[Span], at: int, late: bool, notices: list[Notice]) -> int:
-    """Pass a block that begins without a timing line: a comment, a style sheet, or the name of a cue."""
-    known = _BLOCK.match(text[slice(*lines[at])]) is not None
+    """Skip a block that does not start with a timing line: a comment, a style sheet or a cue identifier.
+
+    Returns the line after it, which for a cue identifier is the timing line.
+    """
+    is_comment_or_style = _BLOCK.match(text[slice(*lines[at])]) is not None
     end = at
     while end < len(lines) and lines[end][0] != lines[end][1] and "-->" not in text[slice(*lines[end])]:
         end += 1
-    named = end < len(lines) and "-->" in text[slice(*lines[end])]
-    orphans = lines[at : end - 1] if named else lines[at:end]
-    if not known and any(text[slice(*line)].strip() for line in orphans):
+    has_identifier = end < len(lines) and "-->" in text[slice(*lines[end])]
+    orphans = lines[at : end - 1] if has_identifier else lines[at:end]
+    if not is_comment_or_style and any(text[slice(*line)].strip() for line in orphans):
         what = "text without a timing line" if late else "text before the first cue"
         if not _LENIENT.match(text[slice(*lines[at])]):
             notices.append(Notice(at + 1, what))

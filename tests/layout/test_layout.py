@@ -598,7 +598,7 @@ def test_rewrap(name: str, cue: str, expected: str | None) -> None:
 
 
 def test_rewrap_of_what_has_no_lines_is_refused() -> None:
-    with pytest.raises(BadInput, match="srt, vtt, sbv alone, and this is ctm"):
+    with pytest.raises(BadInput, match="only srt, vtt, sbv can be rewrapped, and this is ctm"):
         rewrapped("a 1 0.0 0.5 hello\n", "a.ctm")
     rolling = "WEBVTT\n\n" + "".join(
         f"00:{i:02}.000 --> 00:{i + 2:02}.000\nline number {i}\nline number {i + 1}\n\n" for i in range(0, 40)

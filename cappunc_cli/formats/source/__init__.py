@@ -1,4 +1,4 @@
-"""The source of a document: where words stand in it, what a viewer sees of it, how it is changed in place.
+"""The source of a document: where its words are, what a viewer sees of it, and how to edit it in place.
 
-For every format, JSON included; nothing here knows a cue, a tag or a key of one format.
+Shared by all formats, JSON included; nothing here is specific to one format.
 """

@@ -1,10 +1,10 @@
-"""Where words stand in a source, and how to change them there without touching anything else.
+"""Locate words in a source and change them there without touching anything else.
 
-A copy of a word is a tuple of fragments, spans of the source: `hel<i>lo</i>` has two. A word
-has one copy, but three in YouTube's rolling captions. All offsets are characters.
+A copy of a word is a tuple of fragments, which are spans of the source: `hel<i>lo</i>` has two. Most words
+have one copy; those in YouTube's rolling captions have up to three. All offsets are in characters.
 
-Files have megabytes, and a tuple takes more room than a word: what there is many of stands in arrays,
-and edits go straight into the new text.
+Files can have megabytes, and a tuple takes more memory than a word. So large collections are arrays,
+and edits are consumed as they are generated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _diacritics_may_change: ContextVar[bool] = ContextVar("diacritics may change", d
 
 @contextmanager
 def respelling() -> Iterator[None]:
-    """While this lasts, words that differ in diacritics alone count as the same word: only if the user asks."""
+    """Within this context, words that differ only in diacritics count as the same word. For use at a user's request."""
     token = _diacritics_may_change.set(True)
     try:
         yield
@@ -43,16 +43,16 @@ def respelling() -> Iterator[None]:
 
 
 def same_word(old: str, new: str) -> bool:
-    """Whether two written words are one, whatever their marks and case."""
+    """Whether two written words differ at most in marks and case."""
     return cached_strip(old)[0] == cached_strip(new)[0] or (
         _diacritics_may_change.get() and comparable(old) == comparable(new)
     )
 
 
 def same_spaces(old: str, new: str) -> bool:
-    """Whether a written word has the white space in its marks that it had, or another mark, with which that may go."""
-    was, now = cached_strip(old)[1], cached_strip(new)[1]
-    return was.mark != now.mark or _spaces(was.after) == _spaces(now.after)
+    """Whether the white space among the marks of a word is the same; it may change where the mark does."""
+    before, after = cached_strip(old)[1], cached_strip(new)[1]
+    return before.mark != after.mark or _spaces(before.after) == _spaces(after.after)
 
 
 def _spaces(text: str) -> str:
@@ -60,18 +60,18 @@ def _spaces(text: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """The letters of a written word, the same for all ways in which it may be written."""
+    """The bare word, equal for any two spellings that count as the same word; see `respelling`."""
     bare = cached_strip(text)[0]
     return "".join([c for c in normalize("NFD", bare) if not combining(c)]) if _diacritics_may_change.get() else bare
 
 
-#: So many pieces of a text are joined at a time.
+#: How many edits are processed at a time.
 _BLOCK = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Spans of a source, where there is one for each cue: in arrays, a tenth of what tuples take."""
+    """Spans of a source, one per cue, in arrays: a tenth of the memory that tuples take."""
 
     starts: array[int]
     stops: array[int]
@@ -82,15 +82,15 @@ class Spans:
 
 
 def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str:
-    """The source with each `(start, stop, text)` put in; edits must not overlap.
+    """Apply edits `(start, stop, text)` to the source.
 
-    Edits may come in any order; of two insertions at one place the first one stands first. Those that are said
-    to come `in_order` are not gathered first. Raises ValueError where two edits overlap.
+    Edits may come in any order; two insertions at the same place keep theirs. Edits that are known to be `in_order`
+    need no memory for sorting. Raises ValueError where two edits overlap.
     """
-    some = iter(edits) if in_order else _sorted(edits)
+    ordered = iter(edits) if in_order else _sorted(edits)
     pieces: list[str] = []
     at = 0
-    while block := list(islice(some, _BLOCK)):
+    while block := list(islice(ordered, _BLOCK)):
         starts, stops, texts = zip(*block, strict=True)
         ends = (at, *stops[:-1])
         if any(map(gt, ends, starts)) or any(map(gt, starts, stops)):
@@ -103,69 +103,69 @@ def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str
 
 
 def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Edits of any order in order, gathered in columns: a tuple would take three times as much."""
+    """Sort edits in columns: a list of tuples would take three times the memory."""
     starts, stops, texts = array("I"), array("I"), list[str]()
-    some = iter(edits)
-    while block := list(islice(some, _BLOCK)):
-        some_starts, some_stops, some_texts = zip(*block, strict=True)
-        starts.extend(some_starts)
-        stops.extend(some_stops)
-        texts.extend(some_texts)
+    rest = iter(edits)
+    while block := list(islice(rest, _BLOCK)):
+        block_starts, block_stops, block_texts = zip(*block, strict=True)
+        starts.extend(block_starts)
+        stops.extend(block_stops)
+        texts.extend(block_texts)
     places = array("Q", [start << 32 | stop for start, stop in zip(starts, stops, strict=True)])
     order = sorted(range(len(texts)), key=places.__getitem__)
     return zip(*(map(column.__getitem__, order) for column in (starts, stops, texts)), strict=True)
 
 
-def gapped(source: str, starts: Sequence[int], stops: Sequence[int], gap: str) -> str:
-    """The source with a gap in place of each source[start:stop]; raises ValueError where two of them overlap."""
+def replace_spans(source: str, starts: Sequence[int], stops: Sequence[int], text: str) -> str:
+    """The source with `text` in place of each source[start:stop]. Raises ValueError where two spans overlap."""
     if any(map(gt, stops, islice(starts, 1, None))):
-        raise ValueError("gaps overlap")
-    return gap.join([source[a:b] for a, b in zip(chain((0,), stops), chain(starts, (None,)), strict=True)])
+        raise ValueError("spans overlap")
+    return text.join([source[a:b] for a, b in zip(chain((0,), stops), chain(starts, (None,)), strict=True)])
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
-    """The edits at one copy that make it read `text`.
+    """The edits that make one copy read `text`.
 
-    Raises BadInput where `text` is another word, not the same one with other marks or case.
+    Raises BadInput if `text` is another word rather than the same one with other marks or case.
     """
     old = shown(source, copy)
     if old == text:
         return
-    bare, was = cached_strip(old)
-    wanted, label = cached_strip(text)
-    if bare != wanted and not same_word(old, text):
+    bare, old_label = cached_strip(old)
+    new_bare, label = cached_strip(text)
+    if bare != new_bare and not same_word(old, text):
         raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, copy[0][0]))
     if len(copy) == 1 and source[copy[0][0]] != "&":
         yield *copy[0], text
         return
     seen = list(units(source, copy))
-    head, tail = len(was.before), len(seen) - len(was.after)
+    head, tail = len(old_label.before), len(seen) - len(old_label.after)
     yield from _replaced(seen[:head], label.before, seen[head][0])
     yield from _recased(source, seen[head:tail], _core(text, label))
     yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
 
 
 def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
-    """The text of a copy when its word, which was `old`, becomes `new`.
+    """The text of one copy when its word changes from `old` to `new`.
 
-    A layer, a tier or a rolling line may write the word otherwise than the first copy does: where only one is in
-    quotation marks, the others get none and it keeps them.
+    `old` is how the first copy is written; a layer, a tier or a rolling line may write it differently. A change is
+    applied to what the copy has: where only one copy is in quotation marks, it keeps them and the others get none.
     """
     seen = shown(source, copy)
     if seen == old or new == old:
         return new if seen == old else seen
-    own, was, label = (cached_strip(text)[1] for text in (seen, old, new))
+    own, old_label, new_label = (cached_strip(text)[1] for text in (seen, old, new))
     before, after = own.before, own.after
-    if before == was.before:
-        before = label.before
-    else:  # these two stand right at the word
-        before += "".join([c for c in label.before if c in "¿¡" and c not in was.before + before])
-    if after == was.after:
-        after = label.after
-    elif label.mark != was.mark and (was.mark or not own.mark):
-        after = own.with_mark(label.mark).after
-    core = _core(new, label)
-    return before + (_core(seen, own) if core == _core(old, was) else core) + after
+    if before == old_label.before:
+        before = new_label.before
+    else:  # inverted marks go right before the word
+        before += "".join([c for c in new_label.before if c in "¿¡" and c not in old_label.before + before])
+    if after == old_label.after:
+        after = new_label.after
+    elif new_label.mark != old_label.mark and (old_label.mark or not own.mark):
+        after = own.with_mark(new_label.mark).after
+    core = _core(new, new_label)
+    return before + (_core(seen, own) if core == _core(old, old_label) else core) + after
 
 
 def _core(text: str, label: Label) -> str:
@@ -175,11 +175,11 @@ def _core(text: str, label: Label) -> str:
 def _recased(source: str, units: Sequence[tuple[int, int, str]], new: str) -> Iterator[Edit]:
     for (start, stop, old), c in zip(units, new, strict=True):
         if old != c:
-            yield start, stop, c if stop - start == 1 else _respelled(source[start:stop], c)
+            yield start, stop, c if stop - start == 1 else _as_entity(source[start:stop], c)
 
 
-def _respelled(entity: str, c: str) -> str:
-    """`&eacute;` in upper case is `&Eacute;`, `&#233;` is `&#201;`: the file may be ASCII."""
+def _as_entity(entity: str, c: str) -> str:
+    """A character as the same kind of entity, as the file may be ASCII: `&eacute;` becomes `&Eacute;`."""
     if entity[1] == "#":
         return f"&#x{ord(c):x};" if entity[2] in "xX" else f"&#{ord(c)};"
     name = entities.codepoint2name.get(ord(c))
@@ -187,9 +187,9 @@ def _respelled(entity: str, c: str) -> str:
 
 
 def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> Iterator[Edit]:
-    """Turn a run of marks into another, keeping what both begin and end with, and each bracket at its place.
+    """The edits that replace a run of marks; common marks at both ends stay untouched, and so do brackets.
 
-    The marks may stand on both sides of a tag: `hello,</i>”`.
+    The run may be split by a tag: `hello,</i>”`.
     """
     bracket = next((i for i, (_, _, c) in enumerate(units) if stays(c)), None)
     if bracket is not None and units[bracket][2] in new:
@@ -204,24 +204,24 @@ def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> I
     same = min(len(old), len(new))
     head = next((i for i in range(same) if old[i] != new[i]), same)
     tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
-    gone, middle = units[head : len(units) - tail], new[head : len(new) - tail]
-    if not gone:
+    removed, middle = units[head : len(units) - tail], new[head : len(new) - tail]
+    if not removed:
         place = units[head - 1][1] if head else units[0][0] if units else anchor
         yield place, place, middle
         return
-    for i, (start, stop, _) in enumerate(gone):
+    for i, (start, stop, _) in enumerate(removed):
         yield start, stop, "" if i else middle
 
 
 def line_of(source: str, offset: int) -> int:
-    """1-based number of the line at an offset."""
+    """The 1-based number of the line at an offset."""
     return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
 
 
 def write(source: str, words: Words, texts: Sequence[str]) -> str:
-    """The source with every changed word changed in all its copies.
+    """Splice new texts of words into the source, in all copies.
 
-    Raises ValueError for another number of texts than words, BadInput for another word.
+    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
     return splice(source, changes(source, words, texts), in_order=words.in_order)
 
@@ -237,47 +237,47 @@ def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
 
 
 def source_of(document: Document) -> str:
-    """The source of a document whose format keeps nothing else; TypeError for another format's."""
+    """The source of a document whose `origin` is the plain source; raises TypeError for other formats."""
     if not isinstance(document.origin, str):
-        raise TypeError(f"{document.format} keeps more than the source")
+        raise TypeError(f"the origin of {document.format} is not a plain source")
     return document.origin
 
 
 def skeleton(source: str, words: Words) -> str:
-    """The source with a NUL for each copy of a word, and beside it what stands there and is no mark.
+    """The source with a placeholder for each copy of a word: everything that writing must leave as it is.
 
-    That is all that no rewriting may change, but for the letters of words that are shown once.
+    The letters of a word shown once are not in it; those of words with several copies are.
     """
     starts = words.plain_places()
     if starts is not None:
         stops = list(map(add, starts, map(len, words.texts)))
-        holes = set(map(hole, map(source.__getitem__, map(slice, starts, stops))))
-        if holes <= {_WORD}:
-            return gapped(source, starts, stops, _WORD)
-    return splice(source, gaps(source, words), in_order=words.in_order)
+        distinct = set(map(placeholder, map(source.__getitem__, map(slice, starts, stops))))
+        if distinct <= {_WORD}:
+            return replace_spans(source, starts, stops, _WORD)
+    return splice(source, placeholders(source, words), in_order=words.in_order)
 
 
 _WORD = "\0"
 
 
 @lru_cache(maxsize=1 << 15)
-def hole(text: str) -> str:
-    """A NUL for a word, and beside it what is no mark."""
+def placeholder(text: str) -> str:
+    """A NUL for a word with its marks; brackets and other characters around it stay."""
     before, after = kept(cached_strip(text)[1])
     return f"{before}{_WORD}{after}"
 
 
-def gaps(source: str, words: Words) -> Iterator[Edit]:
-    """Edits that put a NUL, and beside it what is no mark, in place of each copy of a word.
+def placeholders(source: str, words: Words) -> Iterator[Edit]:
+    """The edits that put a placeholder in place of each copy of a word.
 
-    Where a word is shown several times each copy shows its letters: `words.texts` has those of the first one alone.
+    A word with several copies keeps its letters in each, as `words.texts` has only those of the first copy.
     """
     for number in range(len(words)):
         copies = words.copies(number)
         for copy in copies:
             text = shown(source, copy)
-            left = hole(text)
+            replacement = placeholder(text)
             if len(copies) > 1:
-                left = left.replace(_WORD, f"{_WORD}{comparable(text)}{_WORD}")
+                replacement = replacement.replace(_WORD, f"{_WORD}{comparable(text)}{_WORD}")
             for i, (start, stop) in enumerate(copy):
-                yield start, stop, "" if i else left
+                yield start, stop, "" if i else replacement

@@ -1,4 +1,4 @@
-"""The visible text of a source: tags, overrides and marks of direction are hidden, an entity is one character."""
+"""The visible text of a source: without tags, override codes and directional characters, with entities decoded."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from html import unescape
 
 from cappunc_cli.transcript.words import Copy, Span
 
-# `&amp;#39;`: what was escaped once too often, as YouTube does.
+# `&amp;#39;` is escaped twice, as YouTube does.
 _ENTITY = re.compile(
     r"&amp;(?:#39|#34|quot|apos|lt|gt|amp|nbsp);|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 )
-#: Entities, ASS line breaks (also seen in SRT), marks of direction and the like.
+#: Entities, ASS line breaks (also seen in SRT), zero-width and directional characters.
 HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
-#: What nobody sees in captions.
+#: What a viewer of captions does not see as such.
 HIDDEN = re.compile(
     r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
     r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
     rf"|{HIDDEN_ANYWHERE}"
 )
-# Tags that keep the words on both sides apart: `</v><v Bob>`, `one<br>two`.
+# Tags that separate words: `</v><v Bob>`, `one<br>two`.
 _BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|rt|p|div)\b", re.IGNORECASE)
-#: A space in ASS.
+#: A no-break space in ASS.
 HARD_SPACE = r"\h"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
 _STAMP = re.compile(r"<[0-9]")
@@ -33,10 +33,12 @@ _STAMP = re.compile(r"<[0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """The visible text of source[start:stop], and where each character of it stands.
+    """The visible text of source[start:stop], with the place of each character in the source.
 
-    Piece i begins at `shown[i]` in text and `places[i]` in the source, where it is `atomic[i]` long (0: plain text).
-    `stamps` and `voices` are what hidden tags say at an offset of `text`: `<00:01.000>`, `<v Name>`.
+    Piece i starts at `shown[i]` in the text and at `places[i]` in the source. `atomic[i]` is its length in the source
+    where it stands for one character, such as an entity, and 0 where it is plain text.
+    `stamps` and `voices` are the times and speakers of hidden tags (`<00:01.000>`, `<v Name>`), each with its offset in
+    the text.
     """
 
     text: str
@@ -65,7 +67,7 @@ class Visible:
 
 
 def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
-    """Hide tags, overrides and marks of direction, or what else `hidden` finds; an entity is one character."""
+    """The visible text of source[start:stop]. `hidden` matches markup and entities; entities become one character."""
     text: list[str] = []
     pieces = array("I"), array("I"), array("I")
     stamps: list[tuple[int, str]] = []
@@ -109,7 +111,7 @@ def _unescaped(entity: str) -> str:
 
 
 def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
-    """The characters that a viewer reads at a copy, each with its place: an entity is one."""
+    """Yield (start, stop, character) for each visible character of a copy; an entity is one character."""
     for start, stop in copy:
         if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
             shown = _unescaped(source[start:stop])
@@ -124,7 +126,7 @@ def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
 
 
 def shown(source: str, copy: Copy) -> str:
-    """The text that a viewer reads at a copy of a word."""
+    """The visible text of a copy of a word."""
     if len(copy) == 1 and source[copy[0][0]] != "&":
         return source[copy[0][0] : copy[0][1]]
     return "".join([c for _, _, c in units(source, copy)])

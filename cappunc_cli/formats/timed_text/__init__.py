@@ -1,4 +1,4 @@
-"""Shared by the text formats: cues and their lines, tags, times, and what of a line is spoken.
+"""What the text formats share: cues, lines, tags, times, and the distinction of speech from everything else.
 
-Each module is for two formats at least; what one format alone needs stands in that format's own module.
+Everything here serves at least two formats; what only one format needs is in the module of that format.
 """

@@ -1,4 +1,4 @@
-"""From cues to words and back, for SRT and WebVTT alike."""
+"""Read the words of cues and write them back, for all formats with timed lines of text."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Words
 
-# No word takes longer than this (ms) plus so much for each of its letters: what is left
-# until the next stamp is silence. Rolling captions have no other trace of a pause.
+# The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
+# next stamp is silence. Rolling captions have no other trace of a pause.
 _LONGEST_BASE, _LONGEST_LETTER = 250, 90
-#: So many cues show, as a rule, whether a file rolls.
+#: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
-#: So many words are put into columns at a time.
+#: How many words are put into columns at a time.
 _TOGETHER = 256
-#: Two lines with a dash are two speakers, and both have done when the cue ends: a sentence ended in 197 of 206 of them.
+#: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
 
 class Cue(NamedTuple):
     """Times in milliseconds, None where unreadable, and the span of the text in the source.
 
-    `speaker` is who a field beside the text says speaks, None where nobody is named.
+    `speaker` is the name in a field beside the text, if there is one.
     """
 
     start: int | None
@@ -49,8 +49,9 @@ _LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][
 class CueOrigin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
 
-    `hidden` finds the markup in the regions. Where they are all of a file's cues, `starts` and `ends` are the times of
-    these, and `speakers` those whom a field beside the text names: columns, for a file of a million words has 100,000.
+    `hidden` matches the markup in the regions. Where the regions are the cues of a file, `starts` and `ends` are their
+    times (ms) and `speakers` the names in fields beside the text, by number of the cue. These are columns because a
+    file of a million words has 100,000 cues.
     """
 
     source: str
@@ -63,30 +64,30 @@ class CueOrigin:
 
 @dataclass(slots=True)
 class TurnCounter:
-    """Counts speaker changes; a name that speaks again is no change.
+    """Numbers turns; a speaker's name that is repeated starts no new turn.
 
-    But `MAN:` is one, where cues without a name stand before it: captions name a speaker in capitals when another has
-    spoken.
+    A name in capitals, such as `MAN:`, does so after cues without a name: captions repeat it when somebody else has
+    spoken in between.
     """
 
     number: int = 0
     speaker: str = ""
-    #: Who speaks in a turn, where that is said.
+    #: The speaker of each turn, where named.
     names: dict[int, str] = field(default_factory=dict)
     _pending: str | None = field(default=None)
-    _named: int = 0  # the last cue that names somebody
+    _named: int = 0  # the last cue with a name
 
     def announce(self, speaker: str | None) -> None:
-        """Somebody begins to speak with the next word."""
+        """A speaker starts with the next word: a name, "" for an unnamed new speaker, None for no change."""
         if speaker is not None:
             self._pending = speaker
 
     def next(self, speaker: str | None, cue: int = 0) -> int:
-        """The turn of the next word, before which `speaker` was announced; `cue` is the number of its cue."""
+        """The turn of the next word, after announcing `speaker`; `cue` is the number of the word's cue."""
         self.announce(speaker)
         if self._pending is not None:
-            again = self._pending == self.speaker and not (self._pending.isupper() and cue > self._named + 1)
-            if not self._pending or not again:
+            same = self._pending == self.speaker and not (self._pending.isupper() and cue > self._named + 1)
+            if not self._pending or not same:
                 self.number += 1
                 self.speaker = self._pending
                 if self._pending:
@@ -97,9 +98,9 @@ class TurnCounter:
 
 
 class _PlainCue(NamedTuple):
-    """The words of a cue that shows nothing else, and where each begins; in a file that does not roll.
+    """The words of a cue that shows nothing else, and where each starts, in a file that does not roll.
 
-    The first one has the `start`, the last one the `end`; a `sound` may be heard before them.
+    The first word has the `start`, the last one the `end`; `sound` tells whether a sound is heard before them.
     """
 
     texts: list[str]
@@ -113,7 +114,7 @@ class _PlainCue(NamedTuple):
 
 @dataclass(slots=True)
 class _Draft:
-    """A word of which copies may still come."""
+    """A word that may still get more copies."""
 
     spoken: SpokenWord
     cue: int
@@ -132,14 +133,18 @@ def read_cues(
     hidden: re.Pattern[str] = HIDDEN,
     clock: StampReader = milliseconds,
 ) -> Document:
-    """The words of all cues in the order of the file; a repeated line gives copies, not words."""
-    # Whether a file rolls is known at its end; most do not, and those that do show it early.
+    """Read the words of all cues, in the order of the file, into a document of the format `name`.
+
+    In rolling captions a repeated line gives further copies of its words. `hidden` matches the markup, and `clock`
+    reads inline time stamps.
+    """
+    # Whether a file rolls is certain only at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
     words, rolls = _words(reader, cues)
     if rolls:
         reader = _CueReader(source, hidden, clock, rolling=True)
         words, rolls = _words(reader, cues)
-        if not rolls:  # its beginning was no guide
+        if not rolls:  # the first cues were misleading
             reader = _CueReader(source, hidden, clock)
             words, _ = _words(reader, cues, early=len(cues))
     speakers = {i: cue.speaker for i, cue in enumerate(cues) if cue.speaker is not None}
@@ -150,27 +155,27 @@ def read_cues(
 
 
 def _words(reader: _CueReader, cues: Iterable[Cue], early: int = _FIRST) -> tuple[Words, bool]:
-    """The words as the reader has them, and whether the file rolls; `early` as in `_CueReader.drafts`."""
+    """The words as the reader finds them, and whether the file rolls; `early` as in `_CueReader.drafts`."""
     words = Words()
-    loose: list[_Draft] = []
+    block: list[_Draft] = []
     for found, following in pairwise(chain(reader.drafts(cues, early), (None,))):
         if isinstance(found, _PlainCue):
             words.add_run(found.texts, found.places, found.start, found.end, found.cue, found.turn, found.sound)
         elif found is not None:
-            _end(found, following)
-            loose.append(found)
-        if loose and (not isinstance(following, _Draft) or len(loose) == _TOGETHER):
+            _set_end(found, following)
+            block.append(found)
+        if block and (not isinstance(following, _Draft) or len(block) == _TOGETHER):
             words.add_all(
                 (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
-                for d in loose
+                for d in block
             )
-            loose.clear()
+            block.clear()
     return words, reader.roll.rolls
 
 
 @dataclass(slots=True)
 class _CueReader:
-    """Walks the cues; `rolling`: what a cue repeats of the one before are copies of its words."""
+    """Reads cues into drafts of words; if `rolling`, lines that a cue repeats are copies of the words before."""
 
     source: str
     hidden: re.Pattern[str]
@@ -180,16 +185,16 @@ class _CueReader:
     turns: TurnCounter = field(default_factory=TurnCounter)
 
     def drafts(self, cues: Iterable[Cue], early: int) -> Iterator[_Draft | _PlainCue]:
-        """The words, each when no copy can come any more.
+        """Yield the words, each when it cannot get further copies.
 
-        A reader that takes the file for one that does not roll gives up after `early` cues that do.
+        A reader that is not `rolling` stops after `early` cues if these roll.
         """
         held: list[list[_Draft]] = []  # the lines of the cue before
-        spoken = heard = False
+        any_words = sound_before = False
         for number, cue in enumerate(cues):
             if number == early and self.roll.rolls and not self.rolling:
                 break
-            # A word without an end may have to ask the next one for it.
+            # Without an end of the cue, the end of its last word may depend on the next word.
             simple = not self.rolling and cue.end is not None
             if simple and (places := plain_words(self.source, *cue.text)):
                 yield from chain.from_iterable(held)
@@ -197,30 +202,32 @@ class _CueReader:
                 text = self.source[slice(*cue.text)]
                 self.roll.repeated(plain_caption_lines(text), cue.start, cue.end)
                 turn = self.turns.next(cue.speaker, number)
-                yield _PlainCue(text.split(), places, cue.start, cue.end, number, turn, spoken and heard)
-                spoken, heard = True, False
+                sound = any_words and sound_before
+                yield _PlainCue(text.split(), places, cue.start, cue.end, number, turn, sound)
+                any_words, sound_before = True, False
                 continue
             speech = scan(self.source, *cue.text, self.hidden, self.clock)
-            shown = caption_lines(speech)
-            repeats = self.roll.repeated(shown, cue.start, cue.end)
-            again = repeats if self.rolling else 0
-            if self.rolling and not shown:
-                heard |= speech.sound
+            lines = caption_lines(speech)
+            repeated = self.roll.repeated(lines, cue.start, cue.end)
+            if not self.rolling:
+                repeated = 0
+            if self.rolling and not lines:
+                sound_before |= speech.sound
                 continue
             self.turns.announce(cue.speaker)
-            yield from chain.from_iterable(held[: len(held) - again])
-            held = held[len(held) - again :]
-            for line, before in zip(shown, held, strict=False):
-                for word, draft in zip(line.words, before, strict=True):
+            yield from chain.from_iterable(held[: len(held) - repeated])
+            held = held[len(held) - repeated :]
+            for line, drafts in zip(lines, held, strict=False):
+                for word, draft in zip(line.words, drafts, strict=True):
                     draft.copies.append(word.copy)
-            new = [[self._draft(word, number) for word in line.words] for line in shown[again:]]
+            new = [[self._draft(word, number) for word in line.words] for line in lines[repeated:]]
             own = [draft for line in new for draft in line]
             if own:
-                own[0].sound |= spoken and heard
-                self._timed(cue, own)
-                heard = False
-            heard |= speech.sound
-            spoken |= bool(own)
+                own[0].sound |= any_words and sound_before
+                self._set_times(cue, own)
+                sound_before = False
+            sound_before |= speech.sound
+            any_words |= bool(own)
             if not self.rolling and len(_SPEAKERS.findall(speech.visible.text)) > 1:
                 self.turns.announce("")
             if new or not self.rolling:
@@ -231,15 +238,15 @@ class _CueReader:
     def _draft(self, word: SpokenWord, cue: int) -> _Draft:
         return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)
 
-    def _timed(self, cue: Cue, drafts: Sequence[_Draft]) -> None:
+    def _set_times(self, cue: Cue, drafts: Sequence[_Draft]) -> None:
         if drafts[0].start is None:
             drafts[0].start = cue.start
-        # A rolling line stays until the next one is complete: its end says nothing.
+        # A rolling line stays until the next one is complete, so the end of its cue tells nothing.
         drafts[-1].end = None if self.rolling else cue.end
 
 
-def _end(draft: _Draft, following: _Draft | _PlainCue | None) -> None:
-    """Let a word with an inline stamp end with the next word, or earlier where that is too long."""
+def _set_end(draft: _Draft, following: _Draft | _PlainCue | None) -> None:
+    """Let a word with an inline stamp end where the next word starts, or earlier if that takes too long."""
     if draft.start is None or draft.end is not None:
         return
     if any(isinstance(word, _Draft) and word.spoken.stamp is not None for word in (draft, following)):
@@ -247,47 +254,48 @@ def _end(draft: _Draft, following: _Draft | _PlainCue | None) -> None:
 
 
 def latest_end(start: int, text: str, following: int | None) -> int:
-    """When a word that starts at `start` has ended at the latest; `following` is when the next one starts."""
+    """The latest end (ms) of a word that starts at `start`; `following` is the start of the next word."""
     longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(text)[0])
     return longest if following is None else max(start, min(following, longest))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with the words' new texts in all their copies.
+    """Splice new texts of the words into the source, in all their copies.
 
-    Raises ValueError for another number of texts than words, BadInput for another word.
+    Changes that would be read back as something other than words are left out (guard.py). Raises ValueError if there
+    are not as many texts as words, BadInput if a text is another word.
     """
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
-    # Space around a word is not the word's: it would be read back as the line's.
+    # White space around a word would be read back as part of the line.
     clean = [text.strip() for text in texts]
     safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean, origin.hidden)
     return spans.write(origin.source, document.words, safe)
 
 
 def plain_places(document: Document) -> list[int | None]:
-    """Where each word begins in the source that anyone may write anew there, in its length; None for the others.
+    """The offset of each word that can simply be replaced in the source, without `write`; None for other words.
 
-    With other marks or another case in such places, but for a colon and for a dash before a word, the source is what
-    `write` makes of it: the word stands there once, in one piece, and is spelled in letters. A number without its mark
-    might be taken for a cue's, `S>` with another case for a tag.
+    Such a word has one copy in one fragment and consists of letters. Replacing it with other marks (but a colon or a
+    dash before it) or case gives the same source as `write`. Other words are not safe: a number without its mark might
+    be read as the index of a cue, `S>` in another case as a tag.
     """
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
-    words, free = document.words, guard.unguarded(origin.source, origin.regions, document.words)
+    words, unguarded = document.words, guard.unguarded(origin.source, origin.regions, document.words)
     found: list[int | None] = []
     for i, text in enumerate(words.texts):
         copies = words.copies(i)
-        plain = free[i] and len(copies) == 1 and len(copies[0]) == 1 and _LETTERS.fullmatch(text) is not None
+        plain = unguarded[i] and len(copies) == 1 and len(copies[0]) == 1 and _LETTERS.fullmatch(text) is not None
         start, stop = copies[0][0] if plain else (0, 0)
         found.append(start if plain and origin.source[start:stop] == text else None)
     return found
 
 
 def skeleton(document: Document) -> str:
-    """All that is no word."""
+    """The source with placeholders for the words."""
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")

@@ -1,9 +1,9 @@
-"""Three changes of marks or case would turn speech into something else; they are not made.
+"""Revert changes of marks or case that would make words be read back as something else.
 
-`london: never` must not become `London: never`, which reads as a speaker's label, and
-`(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound. The next
-reader would lose these words. A colon becomes a comma there, or the words stay as they were.
-A dash before the first word of a line says that another speaker begins, so none is added there.
+There are three of them. `london: never` must not become `London: never`, which reads as a speaker's
+name, and `(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound: the words
+would be lost to the next reader. There a colon becomes a comma, or the words stay as they were.
+A dash before the first word of a line marks a new speaker, so none is added there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cappunc_cli.transcript.words import Copy, Span, Words
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _OPENING = "(（["
 _DASHES = frozenset("—–―")
-#: A word and the spot of one of its copies, in one number: there may be as many as words in the file.
+#: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
 _Place = int
 _SPOT_BITS = 32
 
@@ -39,26 +39,30 @@ def revert_ambiguous(
     texts: Sequence[str],
     hidden: re.Pattern[str] = HIDDEN,
 ) -> list[str]:
-    """The texts, made harmless; `regions` are in the order of the source, `hidden` finds the markup in them."""
+    """The texts without the changes that would be misread.
+
+    `regions` are in the order of the source; `hidden` matches the markup in them. Raises ValueError if there are not
+    as many texts as words.
+    """
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
-    odd = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
-    if not any(odd) and not any(bracket in source for bracket in _OPENING):
+    risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
+    if not any(risky) and not any(bracket in source for bracket in _OPENING):
         return result
     for number, places in _places(regions, words):
         region = _Region(source, (regions.starts[number], regions.stops[number]), hidden, words, places)
         # `mary [on the phone]: never` has its colon outside all words.
-        if region.has(changed) and (region.has(odd) or region.has_brackets()):
-            _settle_region(region, result)
+        if region.has(changed) and (region.has(risky) or region.has_brackets()):
+            _revert_in_region(region, result)
     return result
 
 
 def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
-    """Whether each word stands where no change is ever given up but a new colon and a new dash before it.
+    """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
-    There is no colon in its region, and no bracket but around what is no word.
+    Such a region has no colon in it, and no brackets except around what is not a word.
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
@@ -77,7 +81,7 @@ def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
 
 
 def _between(start: int, stop: int, found: Sequence[re.Match[str]]) -> Iterator[slice]:
-    """What lies outside some matches."""
+    """The parts outside the matches."""
     for one in found:
         yield slice(start, one.start())
         start = one.end()
@@ -85,12 +89,12 @@ def _between(start: int, stop: int, found: Sequence[re.Match[str]]) -> Iterator[
 
 
 def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place]]]:
-    """The copies in each region, in order."""
+    """Yield each region with the copies in it, in order."""
     if words.single:
         for cue, start, stop in words.cues.stretches():
             yield cue or 0, range(start << _SPOT_BITS, stop << _SPOT_BITS, 1 << _SPOT_BITS)
         return
-    # Not by the words' cues: a copy in another layer may stand at the head of a line where the first one does not.
+    # By the regions of the copies, not the cues of the words: a copy may be in another layer, at the start of a line.
     found: dict[int, array[int]] = {}
     for i in range(len(words)):
         for spot in words.spots(i):
@@ -110,7 +114,7 @@ def _copy(words: Words, place: _Place) -> Copy:
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """A stretch of the source, what finds the markup in it, and where the words in it stand."""
+    """A stretch of the source, the pattern of its markup, and the copies of words in it."""
 
     source: str
     span: Span
@@ -119,17 +123,17 @@ class _Region:
     places: Sequence[_Place]
 
     def has(self, words: bytes) -> bool:
-        """Whether one of its words is 1 among all words."""
+        """Whether the flag of any of its words is set; `words` has one flag for each word of the document."""
         if isinstance(self.places, range):
             return words.find(1, _word(self.places[0]), _word(self.places[-1]) + 1) >= 0
         return any(words[_word(place)] for place in self.places)
 
     def has_brackets(self) -> bool:
-        """Whether a bracket opens in it."""
+        """Whether there is an opening bracket in it."""
         return any(self.source.find(bracket, *self.span) >= 0 for bracket in _OPENING)
 
     def read(self, texts: Sequence[str]) -> Iterator[str]:
-        """The words of the region when it has been written."""
+        """Write the region with these texts and read its words back."""
         text = splice(self.source[slice(*self.span)], self._edits(texts), in_order=True)
         return (word.text for word in scan_lazily(text, 0, len(text), self.hidden).words)
 
@@ -141,18 +145,18 @@ class _Region:
                     yield a - start, b - start, new
 
     def _wanted(self, place: _Place, texts: Sequence[str]) -> str:
-        """The text that a copy should have; it may be written otherwise than the first one."""
+        """The new text of a copy, which may be written differently from the first copy."""
         old, new = self.words.texts[_word(place)], texts[_word(place)]
         return new if self.words.single else at_copy(self.source, _copy(self.words, place), old, new)
 
     def reads_back(self, texts: Sequence[str]) -> bool:
-        """Whether the next reader will find the same words."""
+        """Whether the region with these texts has the same words when it is read back."""
         wanted = (self._wanted(place, texts) for place in self.places)
         return all(a == b for a, b in zip_longest(self.read(texts), wanted))
 
 
-def _settle_region(region: _Region, texts: list[str]) -> None:
-    """Give up as little as it takes."""
+def _revert_in_region(region: _Region, texts: list[str]) -> None:
+    """Revert as few changes as it takes: new dashes, then new colons, then label-like words, then all."""
     old, numbers = region.words.texts, array("I", map(_word, region.places))
     if region.reads_back(texts):
         return
@@ -168,7 +172,7 @@ def _settle_region(region: _Region, texts: list[str]) -> None:
     if region.reads_back(texts):
         return
     for n, i in enumerate(numbers):
-        if _has_colon(old[i]):  # the end of a label in lower case: `mary ann:`
+        if _has_colon(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
             for j in numbers[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = old[j]
     if not region.reads_back(texts):
@@ -191,5 +195,5 @@ def _without_new_colon(old: str, new: str) -> str:
     if label.mark != ":":
         return new
     text = dress(bare, label.with_mark(","))
-    # Of `c ,` the comma is no new mark, with which its space might go.
+    # In `c ,` the comma is no new mark, so the space before it has to stay.
     return text if same_spaces(old, text) else dress(bare, replace(label, after=strip(old)[1].after))

@@ -1,4 +1,4 @@
-"""Times of stretches inside a cue, such as a span for each word."""
+"""Times of parts of a cue, such as a timed span for each word."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from cappunc_cli.transcript.words import Document, Span, Word, Words
 
 @dataclass(frozen=True, slots=True)
 class TimedSpan:
-    """A span of the source and when it is spoken (ms); `end` is None where that is not said."""
+    """A span of the source and its times (ms), None where the file has none."""
 
     place: Span
     start: int | None
     end: int | None
 
 
-def retimed(source: str, document: Document, stretches: Sequence[TimedSpan]) -> Document:
-    """The document with the times of its stretches, which are in order and apart.
+def with_inline_times(source: str, document: Document, spans: Sequence[TimedSpan]) -> Document:
+    """The document with the times of `spans`, which are in order and do not overlap.
 
-    The first word of a stretch has its start, the last one its end. Where no end is said,
-    the word ends with the next one, or earlier where that is too long.
+    The first word of a span gets its start, the last one its end. Where a span of one word has no end,
+    the word ends with the start of the next one, or earlier if that takes too long.
     """
-    if not stretches:
+    if not spans:
         return document
-    starts = [stretch.place[0] for stretch in stretches]
-    # Its letters say where a word stands: a mark between two stretches comes and goes.
+    starts = [span.place[0] for span in spans]
+    # The letters of a word decide, as a mark between two spans may come and go.
     firsts: list[int | None] = []
     lasts: list[int | None] = []
     for word in document.words:
         places = [at for at, _, c in units(source, word.where[0]) if c.isalnum()]
-        firsts.append(_at(stretches, starts, places[0]))
-        lasts.append(_at(stretches, starts, places[-1]))
+        firsts.append(_at(spans, starts, places[0]))
+        lasts.append(_at(spans, starts, places[-1]))
     words: list[Word] = []
     for i, word in enumerate(document.words):
         first, last = firsts[i], lasts[i]
         start, end = word.start, word.end
         if first is not None:
-            start = stretches[first].start if i == 0 or lasts[i - 1] != first else None
+            start = spans[first].start if i == 0 or lasts[i - 1] != first else None
         if last is not None:
-            end = stretches[last].end if i + 1 == len(firsts) or firsts[i + 1] != last else None
+            end = spans[last].end if i + 1 == len(firsts) or firsts[i + 1] != last else None
         words.append(replace(word, start=start, end=end))
     for i, word in enumerate(words):
         last = lasts[i]
         following = words[i + 1].start if i + 1 < len(words) else None
-        alone = last is not None and firsts[i] == last and stretches[last].end is None
-        if alone and word.start is not None and (i + 1 == len(words) or firsts[i + 1] != last):
+        open_ended = last is not None and firsts[i] == last and spans[last].end is None
+        if open_ended and word.start is not None and (i + 1 == len(words) or firsts[i + 1] != last):
             words[i] = replace(word, end=latest_end(word.start, word.text, following))
     return replace(document, words=Words.of(words))
 
 
-def merged(word: Word, again: Word) -> Word:
-    """One word that stands in two places at the same time: the finer times, both copies."""
-    finer = again if again.start is not None and again.end is not None else word
-    return replace(word, start=finer.start, end=finer.end, where=(*word.where, *again.where))
+def merge_copies(word: Word, other: Word) -> Word:
+    """One word from two that are shown at the same time in different places, with the copies and the finer times."""
+    finer = other if other.start is not None and other.end is not None else word
+    return replace(word, start=finer.start, end=finer.end, where=(*word.where, *other.where))
 
 
-def _at(stretches: Sequence[TimedSpan], starts: Sequence[int], offset: int) -> int | None:
+def _at(spans: Sequence[TimedSpan], starts: Sequence[int], offset: int) -> int | None:
     i = bisect_right(starts, offset) - 1
-    return i if i >= 0 and offset < stretches[i].place[1] else None
+    return i if i >= 0 and offset < spans[i].place[1] else None

@@ -1,4 +1,4 @@
-"""Lines and times of subtitle files, as lenient as the wild demands."""
+"""Lines and times of subtitle files, read as leniently as real files require."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from cappunc_cli.transcript.words import Span
 
-# Only these three end a line. NEL, U+2028, VT and FF inside a text do not (str.splitlines would).
+# The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
 BREAKS = re.compile(r"\r\n|\r|\n")
-#: The lines of a text that are not empty, without their ends; for those whom a few may tell enough.
-filled = re.compile(r"[^\r\n]+").finditer
+#: Iterates over the lines that are not empty, without their endings; lazy, as sniffing needs only the first few.
+nonempty_lines = re.compile(r"[^\r\n]+").finditer
 
 _TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
-#: More digits are no time, and more than `int` and `float` take.
+#: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
 _CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
 _START = re.compile(rf"\s*({_TIME})\s*\Z")
 _END = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
@@ -25,14 +25,14 @@ _ODD_ARROW = re.compile(rf"\s*({_TIME})\s*(?:-{{1,3}}\s?>|[–—=]>|→)\s*({_T
 
 
 class Timing(NamedTuple):
-    """A timing line; a time is None where it cannot be read."""
+    """The times of a timing line (ms), None where unreadable."""
 
     start: int | None
     end: int | None
 
 
 def split(source: str) -> list[Span]:
-    """Spans of the lines, without their ends; a final line end begins no new line."""
+    """The spans of the lines, without their endings; there is no empty line after a final line ending."""
     lines: list[Span] = []
     start = 0
     for found in BREAKS.finditer(source):
@@ -44,14 +44,14 @@ def split(source: str) -> list[Span]:
     return lines
 
 
-def numbering(source: str) -> Callable[[int], int]:
-    """A function from an offset to the 1-based number of its line, for those who ask often."""
+def line_numbers(source: str) -> Callable[[int], int]:
+    """A function from an offset to its 1-based line number, fast for many calls."""
     starts = array("I", (found.end() for found in BREAKS.finditer(source)))
     return lambda offset: bisect_right(starts, offset) + 1
 
 
 def milliseconds(text: str) -> int | None:
-    """`00:00:02,5` is 2500: short fractions are decimals. Hours may be missing, and so may fractions."""
+    """Parse a time into milliseconds, or None: `00:00:02,5` is 2500. Hours and fractions are optional."""
     found = _CLOCK.match(text.strip())
     if found is None:
         return None
@@ -62,7 +62,7 @@ def milliseconds(text: str) -> int | None:
 
 
 def timing(line: str) -> Timing | None:
-    """The times of a line that has an arrow, None for any other line."""
+    """The times of a line with an arrow; None for any other line."""
     left, arrow, right = line.partition("-->")
     if not arrow:
         odd = _ODD_ARROW.match(line) if ">" in line or "→" in line else None
@@ -71,6 +71,6 @@ def timing(line: str) -> Timing | None:
     return Timing(milliseconds(start.group(1)) if start else None, milliseconds(end.group(1)) if end else None)
 
 
-#: Whether a line can be the number of a cue: digits, and marks at most. A lost mark must not turn the text line `2.`
-#: into an index, so `2.` is one already.
+#: Whether a line can be the index of a cue: digits with at most some marks. `2.` has to count as one, or removing the
+#: mark from such a text line would turn it into an index.
 is_index = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z").match

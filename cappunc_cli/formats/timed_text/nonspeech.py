@@ -1,4 +1,4 @@
-"""Find what of a visible text is not spoken: sounds, lyrics, and the names, dashes and chevrons of speakers."""
+"""Find the parts of a visible text that are not speech: sounds, lyrics, and speakers' names, dashes and chevrons."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from cappunc_cli.languages.caption_words import (
 from cappunc_cli.transcript.labels import cached_strip, fold
 from cappunc_cli.transcript.words import Span
 
-# Most lines have none of these, and all that follows needs one.
+# Everything below needs one of these characters, which most lines do not have.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 # `*sighs*`, as Whisper writes it, and `**cough**`.
 _STARRED = re.compile(r"(?<!\S)(\*{1,3})(?=\S)([^*\r\n]{1,60})(?<=\S)\1(?!\w)")
-#: Words of a description of a sound amid what is said.
+#: The most words in a description of a sound within a line of speech.
 _LONGEST_SOUND = 8
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
@@ -35,43 +35,48 @@ _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
 _HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\([0-9:.,]+\))")
 _BLANK = re.compile(r"[^\S\r\n]*")
 
-# A combining mark is no \w, but files from a Mac write `Íñigo` with two.
+# A combining mark is not \w, but files from a Mac write `Íñigo` with two.
 _NAME_PART = re.compile(r"[#\w][\w\u0300-\u036f'’&/-]*|[\w\u0300-\u036f'’-]{1,4}\.|(?:\w[\u0300-\u036f]*\.){2,3}")
 _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _TIME = re.compile(r"\s*[(\[][0-9:.,]+[)\]]\s*\Z")
-#: The first colon that stands in no brackets: `John Smith (00:01:02):`.
+#: Up to the first colon outside brackets: `John Smith (00:01:02):`.
 _NAME_END = re.compile(r"(?:\([^()\r\n]*\)|\[[^\[\]\r\n]*\]|[^:：])*?[:：]")
 _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5
 
 
-def masked(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
-    """Spans of the text that are not spoken, in order and apart; who begins to speak where; where sounds end."""
+def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[int]]:
+    """Find what is not spoken in a visible text.
+
+    Returns the spans that are not spoken, in order and not overlapping; (offset, name) of each speaker who starts,
+    with "" for a new speaker without a name; and the offsets at which sounds end.
+    """
     if not _SUSPECT.search(text):
         return [], [], []
     masks = [found.span() for found in _BRACKETED.finditer(text)]
     masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
     masks += [found.span() for found in _STARRED.finditer(text) if _is_starred_sound(found.group(2))]
-    sounds = sorted(stop for start, stop in masks if _is_heard(text[start:stop]))
+    sounds = sorted(stop for start, stop in masks if _is_audible(text[start:stop]))
     if _NOTE.search(text):
         masks += _lyrics(text)
     masks += [found.span(1) for found in _HASHED.finditer(text)]
     speakers: list[tuple[int, str]] = []
     for start, stop in _lines(text):
-        for a, b, name in _heads(text, start, stop):
+        for a, b, name in _speaker_marks(text, start, stop):
             masks.append((a, b))
             if name is not None:
                 speakers.append((b, name))
     return _merged(masks), speakers, sounds
 
 
-def _is_heard(mask: str) -> bool:
+def _is_audible(mask: str) -> bool:
+    """Whether a bracket describes a sound that interrupts speech, not an inaudible passage or a speaker's name."""
     inside = mask[1:-1].strip("*")
     return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
 
 
 def _is_name(inside: str) -> bool:
-    """Whether a bracket names who speaks (`[Alba]`) and describes no sound: `[Door Slams]`, `[MUSIC]`."""
+    """Whether a bracket names a speaker (`[Alba]`) rather than describing a sound (`[Door Slams]`, `[MUSIC]`)."""
     if GENERIC_LABEL.fullmatch(inside):
         return True
     if any(SOUNDS.match(part) or part.endswith("ing") for part in fold(inside).split()):
@@ -98,7 +103,7 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_sound(found: re.Match[str]) -> bool:
-    """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) and is no aside."""
+    """Whether a parenthesis describes a sound (`(laughs)`, `(DOOR SLAMS)`) rather than being a spoken aside."""
     inside = found.group(1) or found.group(2) or ""
     words = fold(inside).split()
     # `f(x)`, `the year(s)`
@@ -106,11 +111,11 @@ def _is_sound(found: re.Match[str]) -> bool:
         return False
     if len(words) < 2 or inside.isupper():
         return True
-    # Broadcasters set sounds off: `( man scolding in background )`.
+    # Broadcasters pad descriptions of sounds with spaces: `( man scolding in background )`.
     if inside[0] == inside[-1] == " ":
         return True
-    alone = _alone(found.string, *found.span())
-    # Whoever writes more amid what is said tells of a sound: `(the four notes of music that end the show)`.
+    alone = _is_alone(found.string, *found.span())
+    # A longer one within speech only mentions a sound: `(the four notes of music that end the show)`.
     if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= _LONGEST_SOUND):
         return True
     if alone:
@@ -119,22 +124,22 @@ def _is_sound(found: re.Match[str]) -> bool:
 
 
 def _is_starred_sound(inside: str) -> bool:
-    """Whether what stands between asterisks is a sound and no word that somebody stresses."""
+    """Whether the text between asterisks is a sound rather than an emphasised word."""
     words = [cached_strip(word)[0] for word in inside.split()]
     if len(words) > _LONGEST_SOUND or not any(map(SOUNDS.match, words)):
         return False
     return JOINING.issuperset(ASIDES.intersection(words))
 
 
-def _alone(text: str, start: int, stop: int) -> bool:
-    """Whether nothing is said on the lines that text[start:stop] stands on."""
+def _is_alone(text: str, start: int, stop: int) -> bool:
+    """Whether there are no other words on the lines of text[start:stop]."""
     before = BREAKS.split(text[:start])[-1]
     after = BREAKS.split(text[stop:], maxsplit=1)[0]
     return not any(map(str.isalnum, before + after))
 
 
 def _lyrics(text: str) -> Iterator[Span]:
-    """From the first note of a line to its last; a lone note opens or closes several lines."""
+    """The spans of lyrics: from the first music note of a line to its last; a single note can open or close lines."""
     lines = [(a, b, [found.start() for found in _NOTE.finditer(text, a, b)]) for a, b in _lines(text)]
     closing = max((i for i, (_, _, notes) in enumerate(lines) if notes), default=-1)
     opened = False
@@ -144,7 +149,7 @@ def _lyrics(text: str) -> Iterator[Span]:
             opened = False
         elif notes:
             note = notes[0]
-            # `♪ la la` goes on to the end of the line, `la la ♪` began with it.
+            # `♪ la la` lasts to the end of the line, `la la ♪` started with the line.
             ends = not text[note + 1 : b].strip() and (opened or bool(text[a:note].strip(" \t->")))
             yield (a, note + 1) if ends else (note, b)
             opened = not ends
@@ -152,25 +157,28 @@ def _lyrics(text: str) -> Iterator[Span]:
             yield a, b
 
 
-def _heads(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
-    """Dashes, chevrons and names that open a line or, in it, another speaker's words."""
+def _speaker_marks(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+    """Dashes, chevrons and names at the start of a line, or before another speaker's words within it.
+
+    Yields their spans with the speaker: a name, "" for an unnamed new speaker, None for no new speaker.
+    """
     openings = [start]
     if ">>" in text[start:stop]:
         openings += [found.start() for found in _CHEVRONS.finditer(text, start, stop)]
     first = _BLANK.match(text, start, stop)
     at = first.end() if first else start
     if _DASH.match(text, at, stop) or (at + 1 < stop and text[at] in "-–—" and text[at + 1].isalpha()):
-        # `- hi. - hello.`: where the line opens with a dash, the next one is no mark.
+        # `- hi. - hello.`: if the line starts with a dash, a second one is another speaker's.
         openings += [found.start() for found in _DASH.finditer(text, at + 1, stop) if text[found.start()] == text[at]]
     done = start
     for opening in sorted(openings):
         if opening >= done:
-            for a, b, name in _head(text, opening, stop):
+            for a, b, name in _speaker_marks_at(text, opening, stop):
                 yield a, b, name
                 done = max(done, b)
 
 
-def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
+def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]]:
     while found := _HEAD.match(text, at, stop):
         a = at
         at = found.end()
@@ -179,19 +187,19 @@ def _head(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str | None]
             if sign[0] == "[" and _is_name(sign[1:-1]):
                 yield a, at, sign[1:-1]
             continue  # a sound or a time is masked already
-        # `--` goes on with a sentence, one dash begins a speaker's.
+        # `--` continues a sentence; a single dash starts another speaker's.
         yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
     blank = _BLANK.match(text, at, stop)
     a = blank.end() if blank else at
     ended = _NAME_END.match(text, a, min(stop, a + _LONGEST_NAME))
     colon = ended.end() - 1 if ended else -1
     if colon > a and _is_label(text[a:colon], text[colon + 1 : min(stop, colon + 2)]):
-        # Who speaks is the same whenever he does: `John (00:01:02):`.
+        # A time in the label is not part of the name: `John (00:01:02):`.
         yield a, colon + 1, _TIME.sub("", text[a:colon]).strip()
 
 
 def _is_label(head: str, following: str) -> bool:
-    """Whether `head`, with a colon after it and `following` behind that, names a speaker."""
+    """Whether `head`, which a colon and then `following` come after, is the name of a speaker."""
     name = _BY_LINE.sub("", head).strip()
     if name.isupper():
         name = THROUGH.sub("", name)

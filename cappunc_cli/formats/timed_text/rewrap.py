@@ -1,4 +1,4 @@
-"""Other line breaks in the cues of SRT, WebVTT and SBV; every other byte stays."""
+"""Rewrap the lines of SRT, WebVTT and SBV cues; every other byte stays."""
 
 from __future__ import annotations
 
@@ -18,44 +18,45 @@ FORMATS = ("srt", "vtt", "sbv")
 _SPACE = re.compile(r"[ \t\r\n]+")
 
 
-def rewrap(document: Document, begins: Callable[[Sequence[str]], Sequence[int]]) -> str:
-    """The source with each cue's lines broken before those of its words that `begins` names.
+def rewrap(document: Document, line_starts: Callable[[Sequence[str]], Sequence[int]]) -> str:
+    """Rewrap each cue of a document; `line_starts` gives the indices of a cue's words that start a line.
 
-    A cue that shows anything but words (sounds, speakers, lyrics, a dash at the head of a line) stays as it is, and so
-    does one that would read otherwise. Raises BadInput for other formats and for captions that roll.
+    A cue that shows anything but words (sounds, speakers, lyrics, a dash at the start of a line) stays as it is, and
+    so does one whose words would be read differently. Raises BadInput for other formats and for rolling captions.
     """
     origin = document.origin
     if document.format not in FORMATS or not isinstance(origin, CueOrigin):
-        raise BadInput(f"lines can be broken anew in {', '.join(FORMATS)} alone, and this is {document.format}")
+        raise BadInput(f"only {', '.join(FORMATS)} can be rewrapped, and this is {document.format}")
     if not document.words.single:
-        raise BadInput("rolling captions show a line twice: their lines cannot be broken anew")
+        raise BadInput("rolling captions show each line more than once and cannot be rewrapped")
     found = BREAKS.search(origin.source)
-    end = found.group() if found else "\n"
+    newline = found.group() if found else "\n"
     edits = (
-        _edits(origin, region, begins, end) for region in zip(origin.regions.starts, origin.regions.stops, strict=True)
+        _edits(origin, region, line_starts, newline)
+        for region in zip(origin.regions.starts, origin.regions.stops, strict=True)
     )
     return splice(origin.source, chain.from_iterable(edits), in_order=True)
 
 
 def _edits(
-    origin: CueOrigin, region: Span, begins: Callable[[Sequence[str]], Sequence[int]], end: str
+    origin: CueOrigin, region: Span, line_starts: Callable[[Sequence[str]], Sequence[int]], newline: str
 ) -> Sequence[Edit]:
     source, (start, stop) = origin.source, region
     seen = visible(source, start, stop, origin.hidden)
     texts = [word.text for word in scan(source, start, stop, origin.hidden).words]
     if len(texts) < 2 or "".join("".join(texts).split()) != "".join(seen.text.split()):
         return ()
-    first = set(begins(texts))
+    first = set(line_starts(texts))
     edits: list[Edit] = []
     for i, (a, b) in enumerate(_gaps(seen, texts), 1):
         places = seen.copy(a, b)
         if not _SPACE.fullmatch(seen.text, a, b) or any(not source[slice(*place)].isspace() for place in places):
-            return ()  # no break in `a<br>b`, nor at a hard space
+            return ()  # `a<br>b`, a no-break space
         if (i in first) != (BREAKS.search(seen.text, a, b) is not None):
-            edits += [(*place, "" if n else end if i in first else " ") for n, place in enumerate(places)]
-    inside = splice(source[start:stop], ((a - start, b - start, text) for a, b, text in edits))
-    again = scan(inside, 0, len(inside), origin.hidden).words
-    # `John:` at the head of a line would be a speaker.
+            edits += [(*place, "" if n else newline if i in first else " ") for n, place in enumerate(places)]
+    rewrapped = splice(source[start:stop], ((a - start, b - start, text) for a, b, text in edits))
+    again = scan(rewrapped, 0, len(rewrapped), origin.hidden).words
+    # `John:` at the start of a line would be read as a speaker.
     return edits if [word.text for word in again] == texts else ()
 
 

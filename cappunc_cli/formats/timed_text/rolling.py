@@ -1,8 +1,8 @@
-"""Rolling captions: each line is shown up to three times, but was spoken once.
+"""Rolling captions: each line is shown up to three times, but is spoken only once.
 
-YouTube's automatic captions show a finished line above the line in the making, with a cue
-of 10 ms between two such pairs that holds the finished line alone. Converted to SRT the
-inline stamps are gone; the repetition stays.
+YouTube's automatic captions show the finished line above the one in progress, and between two
+such pairs a cue of 10 ms with only the finished line. Conversion to SRT drops the
+inline stamps, but keeps the repetition.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cappunc_cli.formats.timed_text.lines import BREAKS
 from cappunc_cli.formats.timed_text.speech import Speech, SpokenWord
 from cappunc_cli.transcript.labels import fold
 
-# A cue this short (ms) holds a line for nobody to read.
+# A cue this short (ms) cannot be read; it only holds a line.
 _HOLD = 60
 _MARKS = re.compile(r"(?:[^\w\s]|_)+")
 _SHOWN = re.compile(r"[^\W_]")
@@ -23,7 +23,7 @@ _SHOWN = re.compile(r"[^\W_]")
 
 @dataclass(slots=True)
 class CaptionLine:
-    """A caption line and its words, of which there are `count`."""
+    """A caption line and its words; `count` is their number, known even where `words` is left empty."""
 
     text: str
     words: list[SpokenWord] = field(default_factory=list)
@@ -32,14 +32,14 @@ class CaptionLine:
 
     @property
     def key(self) -> str:
-        """The key of the text: the part that stays when case and marks change."""
+        """The text without case and marks, for comparison."""
         if not self._key:
             self._key = " ".join(_MARKS.sub("", fold(self.text)).split())
         return self._key
 
 
 def caption_lines(speech: Speech) -> list[CaptionLine]:
-    """The lines of a cue that show anything."""
+    """The lines of a cue that show any text."""
     found = [CaptionLine(text) for text in BREAKS.split(speech.visible.text)]
     for word in speech.words:
         found[word.line].words.append(word)
@@ -49,37 +49,37 @@ def caption_lines(speech: Speech) -> list[CaptionLine]:
 
 
 def plain_caption_lines(text: str) -> list[CaptionLine]:
-    """The lines of a cue of which no more than words is known (`speech.plain_words`)."""
+    """The lines of a cue that shows only words (`speech.plain_words`)."""
     return [CaptionLine(line, count=count) for line in BREAKS.split(text) if (count := len(line.split()))]
 
 
 @dataclass(slots=True)
 class RollDetector:
-    """Counts, cue by cue, what speaks for a file that rolls: somebody who says `yes` in two cues says it twice."""
+    """Detects rolling captions from the share of cues that repeat lines; a repeated `yes` alone proves nothing."""
 
     before: Sequence[CaptionLine] = ()
     chances: int = 0
     evidence: int = 0
 
     def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
-        """How many leading lines of the next cue repeat the last lines of the cue before.
+        """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
 
-        `start` and `end` are the times of the next cue.
+        `start` and `end` are the times of the added cue (ms).
         """
         if not cue:
             return 0
-        size = 0
+        count = 0
         if self.before:
             self.chances += 1
-            size = _overlap(self.before, cue)
+            count = _overlap(self.before, cue)
             hold = start is not None and end is not None and 0 <= end - start <= _HOLD
-            self.evidence += size > 0 and (hold or len(cue) > size)
+            self.evidence += count > 0 and (hold or len(cue) > count)
         self.before = cue
-        return size
+        return count
 
     @property
     def rolls(self) -> bool:
-        """Whether the cues so far roll."""
+        """Whether the cues added so far roll."""
         return self.evidence >= 2 and 5 * self.evidence >= 2 * self.chances
 
 

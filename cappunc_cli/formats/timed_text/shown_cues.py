@@ -1,4 +1,4 @@
-"""The cues of a file as a viewer sees them: their lines, sounds and labels included, without tags."""
+"""The cues of a file as a viewer sees them: lines with sounds and labels, but without tags."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cappunc_cli.transcript.words import Document
 
 
 class ShownCue(NamedTuple):
-    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is who a tag or a field names, or ""."""
+    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or ""."""
 
     start: int
     end: int
@@ -22,9 +22,9 @@ class ShownCue(NamedTuple):
 
 
 def shown_cues(document: Document) -> list[ShownCue] | None:
-    """The cues that show something, in the order of the file; raises BadInput for one that has no times.
+    """The cues of a document that show any text, in the order of the file.
 
-    None for a file of another kind, and for one whose cues repeat what the ones before show, as rolling captions do.
+    None for a format without cues and for rolling captions. Raises BadInput for a cue without readable times.
     """
     origin = document.origin
     if not isinstance(origin, CueOrigin) or not origin.starts or not document.words.single:

@@ -1,8 +1,8 @@
-"""The words in a piece of visible text: all that is no sound, lyric, label (unspoken.py) or address.
+"""Find the words in visible text: everything but sounds, lyrics, labels (nonspeech.py) and addresses.
 
-What counts as a word must not hang on its case or its marks, or a restored file would be
-read as other words. Two rules cannot do without (`John: yes`, `(HE LEAVES AT LAST)`);
-guard.py looks after them when a file is written.
+What counts as a word must not depend on its case or marks, or a restored file would be
+read as other words. Two rules do depend on them (`John: yes`, `(HE LEAVES AT LAST)`);
+guard.py takes care of these when a file is written.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.lines import BREAKS, milliseconds
-from cappunc_cli.formats.timed_text.nonspeech import masked
+from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
 from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import Copy, Span
 
 _TOKEN = re.compile(r"\S+")
-# With marks that cannot make an address of a word.
+# Words with no marks but those that cannot make an address of a word.
 _WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
-# `[ __ ]`: a word that YouTube does not write.
+# `[ __ ]`: a word that YouTube censors.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
 _ADDRESS = re.compile(
@@ -31,22 +31,22 @@ _ADDRESS = re.compile(
     r"[.,;:!?)\"'”’…–—-]*",
     re.IGNORECASE,
 )
-# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark parts a word from these.
+# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
 _OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 
 
-#: Milliseconds of an inline stamp as the file spells it, None where it is no time.
+#: Parses an inline time stamp of a format into milliseconds; None if it is not a time.
 StampReader = Callable[[str], int | None]
 
 
 class SpokenWord(NamedTuple):
-    """A word: its text, its place, its line in the region that was scanned (from 0).
+    """A word: its text, its place, and its line in the scanned region (from 0).
 
-    `speaker` is None where nobody new begins to speak with it, the name of who does, or ''
-    where that is not said. `stamp` is its inline time in milliseconds. `sound` says that a sound is
-    heard between the word before and this one; `followed`, that an address or something
-    else stands behind it that is no word but belongs to the sentence.
+    `speaker` is the name of a speaker who starts with this word, '' for a new speaker without a name,
+    and None otherwise. `stamp` is the word's inline time in milliseconds. `sound` tells that a sound is
+    heard between the word before and this one; `followed`, that something comes after the word that is not
+    a word but belongs to the sentence, such as an address.
     """
 
     text: str
@@ -60,7 +60,7 @@ class SpokenWord(NamedTuple):
 
 @dataclass(slots=True)
 class Speech:
-    """The words of a region, heard one by one; after the last come the speaker `trailing` and perhaps a `sound`."""
+    """The words of a region; `trailing` and `sound` tell of a speaker's label and a sound after the last word."""
 
     words: Iterable[SpokenWord]
     visible: Visible
@@ -69,10 +69,10 @@ class Speech:
 
 
 def plain_words(source: str, start: int, stop: int) -> list[int] | None:
-    """Where each word of source[start:stop] begins, if it has words and shows nothing else; most captions do not.
+    """The offset of each word of source[start:stop] if it has words and shows nothing else; otherwise None.
 
-    Then `scan` finds these words, as white space parts them, and nothing about them: the markup of any format has a
-    bracket, a backslash, an ampersand or a character that nobody sees.
+    A fast path for most captions: `scan` would find just these words, split at white space, and nothing around them,
+    as markup in any format has a bracket, a backslash, an ampersand or an invisible character.
     """
     if _WORDS_ALONE.fullmatch(source, start, stop) is None:
         return None
@@ -82,7 +82,10 @@ def plain_words(source: str, start: int, stop: int) -> list[int] | None:
 def scan(
     source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: StampReader = milliseconds
 ) -> Speech:
-    """The words of source[start:stop], a cue or a line; `hidden` finds the markup in it, `clock` reads its stamps."""
+    """Find the words of source[start:stop], a cue or a line.
+
+    `hidden` matches the markup in it, and `clock` reads its inline time stamps.
+    """
     speech = scan_lazily(source, start, stop, hidden, clock)
     speech.words = tuple(speech.words)
     return speech
@@ -91,23 +94,23 @@ def scan(
 def scan_lazily(
     source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: StampReader = milliseconds
 ) -> Speech:
-    """As `scan`, but its words can be heard only once, and what comes after them is known then: a line may be long."""
+    """As `scan`, for long lines: `words` is an iterator, and `trailing` and `sound` are set when it is exhausted."""
     speech = Speech((), visible(source, start, stop, hidden))
-    speech.words = _cast(speech, clock)
+    speech.words = _spoken_words(speech, clock)
     return speech
 
 
-def _cast(speech: Speech, clock: StampReader) -> Iterator[SpokenWord]:
-    """Give words their lines, speakers and stamps, each list walked once."""
+def _spoken_words(speech: Speech, clock: StampReader) -> Iterator[SpokenWord]:
+    """The words with their lines, speakers and stamps, in one pass over each list."""
     seen = speech.visible
-    masks, speakers, sounds = masked(seen.text)
+    masks, speakers, sounds = find_nonspeech(seen.text)
     if seen.voices:
         speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
     line = s = t = n = 0
     end = -1
-    for a, b, followed in _words(seen, masks):
+    for a, b, followed in _word_spans(seen.text, masks):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -128,19 +131,18 @@ def _cast(speech: Speech, clock: StampReader) -> Iterator[SpokenWord]:
     speech.sound = n < len(sounds)
 
 
-def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
-    """Spans of the words in the visible text, and whether something opaque follows.
+def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
+    """Spans of the words in visible text, and whether something follows that is not a word but part of the sentence.
 
-    Detached marks on the same line belong to the word.
+    Detached marks on the same line belong to the word before them.
     """
-    text = seen.text
     last: Span | None = None
-    end = 0  # of the marks behind the last word
-    dots: Span | None = None  # `... and so on`, where no word is before them
+    end = 0  # of the detached marks after the last word
+    dots: Span | None = None  # `... and so on`, not after a word
     for a, b in _runs(text, masks):
         run = text[a:b]
         plain = run.isalnum()
-        # `so ,[applause]`: without the comma the space would be missed.
+        # Not in `so ,[applause]`: removing the comma would take the space with it.
         alone = b == len(text) or text[b].isspace()
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
@@ -159,7 +161,7 @@ def _words(seen: Visible, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
 
 
 def _belongs(run: str, text: str, at: int) -> bool:
-    """Whether what is no word, at an offset of the text, belongs to the sentence: `^`, `[ __ ]`."""
+    """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
     return _OPERATOR.fullmatch(run) is not None if run else _CENSORED.match(text, at) is not None
 
 
@@ -175,7 +177,7 @@ def _with_marks(text: str, word: Span, end: int) -> Span:
 
 
 def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
-    """Tokens, cut where masks cut them; an empty run stands for each mask."""
+    """Tokens, split at masks; each mask gives an empty run."""
     if not masks:
         yield from map(re.Match.span, _TOKEN.finditer(text))
         return
@@ -197,7 +199,7 @@ def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
 
 
 def _opaque(run: str) -> bool:
-    # Braces and backslashes are LaTeX or markup of some player, and none of ours.
+    # Braces and backslashes are LaTeX or the markup of some player.
     if "{" in run or "}" in run or "\\" in run:
         return True
     return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None

@@ -35,10 +35,10 @@ def test_splice_puts_edits_in_whatever_their_order() -> None:
 
 
 def test_gaps_take_the_place_of_words_and_do_not_overlap() -> None:
-    assert spans.gapped("one two", [0, 4], [3, 7], "_") == "_ _"
-    assert spans.gapped("one", [], [], "_") == "one"
+    assert spans.replace_spans("one two", [0, 4], [3, 7], "_") == "_ _"
+    assert spans.replace_spans("one", [], [], "_") == "one"
     with pytest.raises(ValueError, match="overlap"):
-        spans.gapped("one", [0, 1], [2, 3], "_")
+        spans.replace_spans("one", [0, 1], [2, 3], "_")
 
 
 @pytest.mark.parametrize("edits", [[(0, 2, "x"), (1, 3, "y")], [(2, 1, "x")]])
