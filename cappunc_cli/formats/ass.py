@@ -1,4 +1,4 @@
-"""Advanced SubStation Alpha and SSA: the Text field of the Dialogue lines."""
+"""Advanced SubStation Alpha (ASS) and SSA: the words are in the Text fields of Dialogue lines."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".ass", ".ssa")
 
-#: Whether the text begins with a section of such a file.
+#: Whether the text starts with a section of an ASS file.
 sniff = re.compile(
     r"(?>(?:[\s\ufeff]|[;!][^\r\n]*)*)\[(?:Script Info|V4\+{0,2} Styles|Events)\][ \t]*(?=[\r\n]|\Z)", re.I
 ).match
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*\Z")
 _LINE = re.compile(r"[\s\ufeff]*(Format|Dialogue)\s*:", re.IGNORECASE)
 _USUAL = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
-# Behind \p1 stands no text but a drawing, until \p0 or the end of the line.
+# What follows \p1 is a drawing, not text, until \p0 or the end of the line.
 _DRAWING = r"\{(?=[^{}]*\})[^{}\\]*+(?>(?:\\(?!p[1-9])[^{}\\]*+)*)\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|\Z)"
 _HIDDEN = re.compile(rf"{_DRAWING}|\{{[^{{}}]*\}}|\\[nh]|{HIDDEN.pattern}")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")
@@ -34,8 +34,8 @@ _KARAOKE = re.compile(r"\\(?:k[fo]?|K)([0-9]{1,6})(?![0-9.])")
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
-    """Which field of a line stands where, and how many there are; None where a Format line lacks one."""
+class _Columns:
+    """The number of fields in a Dialogue line and the positions of those we need, None where there is no such field."""
 
     count: int
     text: int
@@ -44,29 +44,30 @@ class _Order:
     name: int | None
 
 
-def _order(names: Sequence[str]) -> _Order | None:
+def _columns(names: Sequence[str]) -> _Columns | None:
+    """The columns that a Format line names; None where it has no Text."""
     where = {name.strip().lower(): i for i, name in enumerate(names)}
     if "text" not in where:
         return None
     name = where.get("name", where.get("actor"))
-    return _Order(len(names), where["text"], where.get("start"), where.get("end"), name)
+    return _Columns(len(names), where["text"], where.get("start"), where.get("end"), name)
 
 
 def read(text: str) -> Document:
-    """`Word.cue` is the number of the Dialogue line, from 0; a name beside the text is its speaker.
+    """Read an ASS or SSA file. `Word.cue` is the number of the Dialogue line, from 0; the Name field is the speaker.
 
-    What several layers show at the same time, such as a text and its shadow, is spoken once.
-    Raises BadInput where there is no [Events] section.
+    A text that several layers show at the same time, such as a text and its shadow, is spoken once.
+    Raises BadInput where there is no [Events] section or a Format line without Text.
     """
     notices: list[Notice] = []
     cues = list(_cues(text, notices))
     document = read_cues("ass", text, cues, notices, _HIDDEN)
-    timed = with_inline_times(text, document, [stretch for cue in cues for stretch in _sung(text, cue)])
+    timed = with_inline_times(text, document, [span for cue in cues for span in _karaoke(text, cue)])
     return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))
 
 
 def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
-    """The words, those of another layer as copies of the same words of the first one."""
+    """The words of the first layer, with those of the other layers as copies."""
     found: dict[object, list[Word]] = {}
     for number, group in groupby(words, key=lambda word: word.cue):
         own, cue = list(group), cues[number]
@@ -79,7 +80,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
 
 
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
-    order = _order(_USUAL)
+    columns = _columns(_USUAL)
     events = seen = False
     for number, (start, stop) in enumerate(split(text), 1):
         line = text[start:stop]
@@ -91,11 +92,11 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
         if found is None:
             continue
         if found[1].lower() == "format":
-            order = _order(line[found.end() :].split(","))
-            if order is None:
+            columns = _columns(line[found.end() :].split(","))
+            if columns is None:
                 raise BadInput("a Format line without Text", line=number)
-        elif order is not None:
-            cue = _cue(line, start, found.end(), order)
+        elif columns is not None:
+            cue = _cue(line, start, found.end(), columns)
             if cue is None or cue.start is None or cue.end is None:
                 what = "unreadable times" if cue else "a Dialogue line with too few fields"
                 notices.append(Notice(number, what))
@@ -105,10 +106,10 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
         raise BadInput("no [Events] section")
 
 
-def _cue(line: str, offset: int, at: int, order: _Order) -> Cue | None:
-    """The fields of a Dialogue line; only the last one may have commas in it."""
+def _cue(line: str, offset: int, at: int, columns: _Columns) -> Cue | None:
+    """The cue of a Dialogue line, of which only the last field can contain commas; None where fields are missing."""
     fields: list[tuple[int, int]] = []
-    for _ in range(order.count - 1):
+    for _ in range(columns.count - 1):
         comma = line.find(",", at)
         if comma < 0:
             return None
@@ -119,23 +120,23 @@ def _cue(line: str, offset: int, at: int, order: _Order) -> Cue | None:
     def field(i: int | None) -> str:
         return "" if i is None else line[slice(*fields[i])].strip()
 
-    start, stop = fields[order.text]
+    start, stop = fields[columns.text]
     place = (offset + start, offset + stop)
-    return Cue(milliseconds(field(order.start)), milliseconds(field(order.end)), place, field(order.name) or None)
+    return Cue(milliseconds(field(columns.start)), milliseconds(field(columns.end)), place, field(columns.name) or None)
 
 
-def _sung(text: str, cue: Cue) -> Iterator[TimedSpan]:
-    r"""Karaoke: `{\k20}` sings what follows for so many hundredths of a second."""
+def _karaoke(text: str, cue: Cue) -> Iterator[TimedSpan]:
+    r"""The timed spans of a karaoke line: after `{\k20}`, text is sung for 20 hundredths of a second."""
     at: int | None = None
-    now = length = 0
+    elapsed = length = 0
     for found in _OVERRIDE.finditer(text, *cue.text):
-        sung = [int(hundredths) * 10 for hundredths in _KARAOKE.findall(found[0])]
-        if not sung or cue.start is None:
+        lengths = [int(hundredths) * 10 for hundredths in _KARAOKE.findall(found[0])]
+        if not lengths or cue.start is None:
             continue
         if at is not None:
-            yield TimedSpan((at, found.start()), cue.start + now, cue.start + now + length)
-            now += length
-        now += sum(sung[:-1])
-        at, length = found.end(), sung[-1]
+            yield TimedSpan((at, found.start()), cue.start + elapsed, cue.start + elapsed + length)
+            elapsed += length
+        elapsed += sum(lengths[:-1])
+        at, length = found.end(), lengths[-1]
     if at is not None and cue.start is not None:
-        yield TimedSpan((at, cue.text[1]), cue.start + now, cue.start + now + length)
+        yield TimedSpan((at, cue.text[1]), cue.start + elapsed, cue.start + elapsed + length)

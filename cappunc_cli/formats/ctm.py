@@ -1,4 +1,4 @@
-"""NIST's CTM: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`, a word a line."""
+"""NIST's CTM, one word per line: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write
 SUFFIXES = (".ctm",)
 
 _FIELD = re.compile(r"[^ \t]+")
-# Five columns, then what only some files have; `;;` begins a comment.
+# Five columns and the optional ones; `;;` starts a comment.
 _COLUMNS = re.compile(
     r"[ \t]*+(?!;;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
     r"(?:[ \t]++[^ \t]++[ \t]++([^ \t]++)(?:[ \t]++([^ \t]++))?)?"
@@ -27,7 +27,7 @@ _NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]*)?|-?\.[0-9]+"
 _TIME = re.compile(rf"(?:{_NUMBER})\Z")
 _ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
 _SNIFFED = 500
-# Scoring tools read these as something else than a plain word: `<unk>` `[noise]` `(uh)` `%UH`
+# To scoring tools these are not plain words, so they are not touched: `<unk>` `[noise]` `(uh)` `%UH`
 # `@` (nothing said), `she-` (a fragment), `A\;S` (escapes).
 _KEPT = re.compile(r"[<\[({%@*+&~].*|.*-|.*\\.*", re.DOTALL)
 _SPOKEN_TYPES = frozenset(("lex", "fp"))
@@ -38,7 +38,7 @@ _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
 def sniff(text: str) -> bool:
-    """Whether four of five lines are rows; comments and blank lines do not count."""
+    """Whether at least four of five lines are rows, not counting comments and blank lines."""
     rows = others = 0
     for start, stop in split(text[:100_000]):
         line = text[start:stop].strip(" \t")
@@ -54,7 +54,7 @@ def sniff(text: str) -> bool:
 
 @dataclass(slots=True)
 class _CtmReader:
-    """Walks the rows; `last` is a word that still waits for a row with its mark."""
+    """Reads the rows one by one; `last` is a word whose mark may follow in a row of its own."""
 
     source: str
     words: Words
@@ -65,6 +65,7 @@ class _CtmReader:
     last: Word | None = None
 
     def row(self, number: int, start: int, stop: int) -> None:
+        """Read the row source[start:stop]; `number` is that of its line, from 1."""
         found = _COLUMNS.match(self.source, start, stop)
         if found is None:
             if _FIELD.search(self.source, start, stop) and not self.source[start:stop].lstrip(" \t").startswith(";;"):
@@ -89,14 +90,15 @@ class _CtmReader:
         return self.word(number, column, found.start(5))
 
     def word(self, number: int, column: Sequence[str], at: int) -> None:
+        """Read the word of a row, which is at the offset `at`."""
         begin, duration, token = column[2:5]
         if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
-            self.notices.append(Notice(number, "times are no numbers"))
+            self.notices.append(Notice(number, "the times are not numbers"))
             return self.flush()
         if not any(map(str.isalnum, token)):
             return self.mark(token, at)
         self.flush()
-        # A column ends at a blank or a tab; any other white space stands beside a word and is none of it.
+        # A column ends at a space or a tab; any other white space around a word is not part of it.
         at, token = at + len(token) - len(token.lstrip()), token.strip()
         kind = (column[5] or "lex").lower()
         if _KEPT.fullmatch(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
@@ -113,7 +115,7 @@ class _CtmReader:
         return None
 
     def mark(self, token: str, at: int) -> None:
-        """Some engines give a mark its own row: it is the mark of the word before."""
+        """Attach a mark that has a row of its own, as some engines write them, to the word before."""
         word = self.last
         if word is not None and mark_of(token) and token == token.strip():
             bare, label = cached_strip(word.text)
@@ -123,12 +125,14 @@ class _CtmReader:
         self.flush()
 
     def flush(self) -> None:
+        """Add the last word; it gets no more marks."""
         if self.last is not None:
             word = self.last
             self.words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
             self.last = None
 
     def close_alternatives(self) -> None:
+        """Report alternatives that were not closed."""
         if self.alternatives is not None:
             self.notices.append(Notice(self.alternatives, "<ALT_BEGIN> without <ALT_END>"))
             self.alternatives = None
@@ -142,9 +146,9 @@ def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
 
 
 def read(text: str) -> Document:
-    """A new file or channel, or another speaker in the eighth column, is a new turn.
+    """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.
 
-    Raises BadInput where there is text but not one row.
+    Raises BadInput where there is text but no row.
     """
     reader = _CtmReader(text, Words(), [], TurnCounter())
     rows = 0
@@ -162,7 +166,7 @@ def read(text: str) -> Document:
 
 
 def channels(document: Document) -> list[tuple[str, str]]:
-    """The recording and the channel of each word."""
+    """(recording, channel) of each word."""
     source = spans.source_of(document)
     found = []
     for i in range(len(document.words)):
@@ -173,17 +177,17 @@ def channels(document: Document) -> list[tuple[str, str]]:
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with the words' new texts.
+    """Splice new texts of the words into the source.
 
-    Where the file gives marks rows of their own, new marks get rows, and a row goes with its
-    mark; else marks stand on their words. Raises ValueError for another number of texts than
-    words, BadInput for another word.
+    If marks have rows of their own in the file, rows are added for new marks and removed with old
+    ones; otherwise marks are written on the words. Raises ValueError if there are not as many texts
+    as words, BadInput if a text is another word.
     """
     return _written(document, texts, rows=any(len(_copy(document, i)) > 1 for i in range(len(texts))))
 
 
 def attach(document: Document, texts: Sequence[str]) -> str:
-    """As `write`, with every mark on its word and no row for any."""
+    """As `write`, but with all marks on their words, and without rows for marks."""
     return _written(document, texts, rows=False)
 
 
@@ -195,7 +199,7 @@ def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
 
 
 def _copy(document: Document, i: int) -> Copy:
-    """A word and, where it has a row of its own, its mark."""
+    """The span of a word and, where its mark has a row of its own, that of the mark."""
     return document.words.copies(i)[0]
 
 
@@ -205,7 +209,7 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
         if text == old and (rows or not mark_row):
             continue
         new, label = _column(old, text)
-        # Behind a space of another kind a mark stays where it is.
+        # A mark after some other kind of space stays where it is.
         moves = bool(label.after) and not any(map(str.isspace, label.after))
         on_row = rows and moves and _is_mark(new, label.after)
         on_word = new[: len(new) - len(label.after)] if on_row else new
@@ -216,24 +220,25 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
             yield *_row(source, mark_row[0]), ""
         elif on_row:
             start, stop = _row(source, own)
-            # Of the word's own column it gets nothing: neither white space beside it nor a tag.
+            # From the column of the word only the mark is taken: no white space around it, no tag.
             head = max(source.rfind(" ", start, own[0]), source.rfind("\t", start, own[0])) + 1
             tail = _COLUMN.match(source, own[1])
             row = source[start:head] + label.after + source[tail.end() if tail else own[1] : stop]
-            # The last row may have no line end.
+            # The last row may have no line ending.
             end = "" if row.endswith(("\n", "\r")) else _line_end(source)
             yield stop, stop, end + row
 
 
 def _column(old: str, new: str) -> tuple[str, Label]:
-    """The new text of a word and its label, without spaces at its marks but those that the column has already."""
+    """The new text of a word and its label, without any spaces among the marks that were not there before."""
     bare, label = cached_strip(new)
-    was = cached_strip(old)[1]
-    label = replace(label, before=_tight(was.before, label.before), after=_tight(was.after, label.after))
+    old_label = cached_strip(old)[1]
+    before = _without_new_spaces(old_label.before, label.before)
+    label = replace(label, before=before, after=_without_new_spaces(old_label.after, label.after))
     return dress(bare, label), label
 
 
-def _tight(old: str, new: str) -> str:
+def _without_new_spaces(old: str, new: str) -> str:
     return "".join([c for c in new if not c.isspace() or c in old])
 
 
@@ -243,7 +248,7 @@ def _is_mark(text: str, after: str) -> bool:
 
 
 def _row(source: str, place: Span) -> Span:
-    """The row of a token, with its line end."""
+    """The span of the row of a token, with its line ending."""
     end = BREAKS.search(source, place[1])
     start = max(source.rfind("\n", 0, place[0]), source.rfind("\r", 0, place[0])) + 1
     return start, end.end() if end else len(source)
@@ -255,13 +260,13 @@ def _line_end(source: str) -> str:
 
 
 def skeleton(document: Document) -> str:
-    """All that is no word, without the rows of marks."""
+    """The source with placeholders for the words, and without the rows of marks."""
     source = spans.source_of(document)
-    # A row that comes last brings or takes a line end.
-    return spans.splice(source, _gaps(source, document), in_order=True).rstrip("\r\n")
+    # A row added or removed at the end may change the last line ending.
+    return spans.splice(source, _placeholders(source, document), in_order=True).rstrip("\r\n")
 
 
-def _gaps(source: str, document: Document) -> Iterator[spans.Edit]:
+def _placeholders(source: str, document: Document) -> Iterator[spans.Edit]:
     for i in range(len(document.words)):
         own, *mark_row = _copy(document, i)
         yield *own, spans.placeholder(source[slice(*own)])

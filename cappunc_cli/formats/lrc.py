@@ -1,6 +1,6 @@
-"""LRC lyrics: `[00:12.34]text`, with a stamp for each time that a line is sung.
+"""LRC lyrics: `[00:12.34]text`, with one stamp for each time that the line is sung.
 
-The enhanced form has a stamp for each word as well: `[00:12.34]<00:12.34>la <00:12.80>la`.
+The enhanced format has a stamp for each word, too: `[00:12.34]<00:12.34>la <00:12.80>la`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _STAMPED_LINE = re.compile(r"(?:^|[\r\n])[ \t\ufeff]*\[[0-9]+:[0-9]{2}[.:][0-9]{
 
 
 def sniff(text: str) -> bool:
-    """Whether the text begins with a header of LRC or a stamp with a fraction, and some line has one."""
+    """Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction."""
     return _BEGINS.match(text) is not None and _STAMPED_LINE.search(text) is not None
 
 
 def read(text: str) -> Document:
-    """A word begins when its line is first sung; lines end when nobody says.
+    """Read an LRC file. A line starts when it is first sung; it has an end only if a stamp stands at its end.
 
-    Raises BadInput where there is text but not one stamp.
+    Raises BadInput where there is text but no stamp.
     """
     cues: list[Cue] = []
     notices: list[Notice] = []
@@ -59,7 +59,7 @@ def read(text: str) -> Document:
 
 
 def _clock(stamp: str) -> int | None:
-    """A stamp inside a line, which may have a colon before its hundredths: `<01:02:50>` is no hour."""
+    """Parse a stamp inside a line, which may have a colon before the hundredths: `<01:02:50>` has no hours."""
     found = _WHOLE_TIME.fullmatch(stamp)
     return _milliseconds(found) if found else milliseconds(stamp)
 

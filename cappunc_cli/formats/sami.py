@@ -1,4 +1,4 @@
-"""SAMI: `<SYNC Start=…>` and the paragraphs behind it, in one language or in several."""
+"""SAMI: `<SYNC Start=…>` followed by paragraphs, in one language or several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".smi", ".sami")
 
-#: Whether the text begins with <SAMI>.
+#: Whether the text starts with <SAMI>.
 sniff = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE).match
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
@@ -27,7 +27,7 @@ _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
-    """A <P>: when it appears, its class (that is, its language), its text, who is said to speak it."""
+    """A <P>: when it appears (ms), its class (that is, its language), the span of its text, and its speaker."""
 
     start: int | None
     track: str
@@ -36,10 +36,10 @@ class _Paragraph:
 
 
 def read(text: str) -> Document:
-    """The words of one class of paragraphs after the other; `Word.cue` is the number of the paragraph, from 0.
+    """Read a SAMI file, class by class. `Word.cue` is the number of the paragraph, from 0.
 
-    A paragraph stays until the next one of its class, so an `&nbsp;` gives the one before its end.
-    Raises BadInput where nothing is a <SYNC>, but something is text.
+    A paragraph is shown until the next one of its class; one with just an `&nbsp;` ends the one before.
+    Raises BadInput where there is neither a <SYNC> nor a <BODY>.
     """
     notices: list[Notice] = []
     found = list(_paragraphs(text, notices))
@@ -81,7 +81,7 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
                 yield _Paragraph(start, "", place, None)
         elif name == "P" and synced:
             if attributes.get("id", "").lower() == "source":
-                # `<P ID=Source>Ada Byron` names who speaks the next paragraph.
+                # `<P ID=Source>Ada Byron` names the speaker of the next paragraph.
                 speaker = visible(text, *place).text.strip() or None
             else:
                 yield _Paragraph(start, attributes.get("class", "").lower(), place, speaker)

@@ -1,4 +1,4 @@
-"""SBV and SubViewer: `0:00:01.000,0:00:02.500`, and the text below it until the next such line."""
+"""SBV and SubViewer: a line such as `0:00:01.000,0:00:02.500`, followed by text until the next such line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUFFIXES = (".sbv",)
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
-# One of the two times is mistyped: still no speech, whatever mark comes or goes at the end.
+# One of the two times is mistyped. That is not speech either, whatever mark is at the end.
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
 _BETWEEN = re.compile(r"\.[0-9]{1,3},[0-9]")
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
@@ -29,17 +29,17 @@ def sniff(text: str) -> bool:
 
 
 def read(text: str) -> Document:
-    """Raises BadInput where there is text but not one pair of times."""
+    """Read an SBV file. Raises BadInput where there is text but no pair of times."""
     lines = split(text)
-    marks = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
-    if not marks and text.strip():
+    heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
+    if not heads and text.strip():
         raise BadInput("no times such as 0:00:01.000,0:00:02.000")
     notices: list[Notice] = []
-    if marks and not _HEADER.match(text):
-        orphan = next((i for i in range(marks[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
+    if heads and not _HEADER.match(text):
+        orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
         if orphan is not None:
             notices.append(Notice(orphan + 1, "text before the first cue"))
-    cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(marks, [*marks[1:], len(lines)], strict=False)]
+    cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
     return read_cues("sbv", text, cues, notices)
 
 
@@ -52,8 +52,8 @@ def _cue(text: str, lines: Sequence[Span], at: int, stop: int, notices: list[Not
     start, end = (milliseconds(found.group(1)), milliseconds(found.group(2))) if found else (None, None)
     if found is None:
         notices.append(Notice(at + 1, "unreadable times"))
-    filled = [i for i in range(at + 1, stop) if text[slice(*lines[i])].strip()]
-    if not filled:
+    content = [i for i in range(at + 1, stop) if text[slice(*lines[i])].strip()]
+    if not content:
         notices.append(Notice(at + 1, "empty cue"))
         return Cue(start, end, (lines[at][1], lines[at][1]))
-    return Cue(start, end, (lines[filled[0]][0], lines[filled[-1]][1]))
+    return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))

@@ -23,7 +23,7 @@ _CUES = ("p", "text")
 
 
 def read(text: str) -> Document:
-    """Raises BadInput for broken XML, and where no element has a time."""
+    """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""
     found = elements(text)
     cues: list[Cue] = []
     timed: dict[Element, int | None] = {}
@@ -38,9 +38,9 @@ def read(text: str) -> Document:
         cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
         timed[element] = start
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):
-        raise BadInput("no <p t=…> and no <text start=…>: not YouTube's captions")
+        raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
     document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML)
-    return with_inline_times(text, document, _stretches(found, timed))
+    return with_inline_times(text, document, _timed_spans(found, timed))
 
 
 def _start(element: Element) -> int | None:
@@ -58,14 +58,14 @@ def _number(value: str | None, scale: int) -> int | None:
     return round(float(found[1]) * scale) if found else None
 
 
-def _stretches(found: Sequence[Element], timed: dict[Element, int | None]) -> list[TimedSpan]:
-    """Each <s> with its own time; the first one of a row has none to add. Colours have <s> without times."""
+def _timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> list[TimedSpan]:
+    """The <s> of rows in which some <s> has an offset `t`; it is missing in the first one. Colours have <s> without."""
     parts = [element for element in found if element.name == "s" and element.parent in timed]
     rows = {part.parent for part in parts if part.get("t") is not None}
     result = []
     for part in parts:
         start = timed[part.parent] if part.parent is not None else None
         if part.parent in rows and start is not None:
-            # A row stays until the next ones push it out, so its own length says nothing about a word's end.
+            # A row is shown until the next ones push it out, so its length does not tell when a word ends.
             result.append(TimedSpan(part.content, start + (_number(part.get("t"), 1) or 0), None))
     return result

@@ -1,4 +1,4 @@
-"""NIST's STM: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`, a segment a line."""
+"""NIST's STM, one segment per line: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 SUFFIXES = (".stm",)
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
-# `;;` begins a comment.
+# `;;` starts a comment.
 _ROW = re.compile(
     r"[ \t\ufeff]*+(?!;)([^ \t]++)[ \t]++([^ \t]++)[ \t]++([^ \t]++)"
     rf"[ \t]++({_NUMBER})[ \t]++({_NUMBER})(?=[ \t]|\Z)(?:[ \t]++<[^>]*>(?=[ \t]|\Z))?"
 )
-# A word has no space of any kind in it: what is said around a no-break space is two words, as in captions.
+# No-break spaces separate words, too, as they do in captions.
 _TOKEN = re.compile(r"\S+")
 _SNIFFED = 500
-# Scoring tools read these as something else than a plain word: `(uh)` and `(%hesitation)` may be
-# missing, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
+# To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are
+# optional, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
 _KEPT = re.compile(r"[<\[({}%@*+&~/-].*|.*-|.*[\\{}].*", re.DOTALL)
 _UNSCORED = "ignore_time_segment_in_scoring"
-#: Names in the speaker's column of rows in which nobody is transcribed.
+#: Values of the speaker column in rows that are not transcribed.
 _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 
 def sniff(text: str) -> bool:
-    """Whether four of five lines are rows; comments and blank lines do not count."""
+    """Whether at least four of five lines are rows, not counting comments and blank lines."""
     rows = others = 0
     for found in nonempty_lines(text[:100_000]):
         line = found.group().strip(" \t\ufeff")
@@ -50,15 +50,15 @@ def sniff(text: str) -> bool:
 
 
 def _is_no_ctm(row: re.Match[str]) -> bool:
-    """Whether a row with a number for a speaker is none of CTM's, which has its two numbers in columns 3 and 4."""
+    """Whether a row whose speaker is a number is not CTM, which has its times in columns 3 and 4."""
     begin, end = map(float, row.group(4, 5))
     return row.group(3).isdigit() and begin <= end and any(map(str.isalpha, row.string[row.end() :]))
 
 
 def read(text: str) -> Document:
-    """`Word.cue` is the number of the line, from 0; another file, channel or speaker is a new turn.
+    """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.
 
-    Raises BadInput where there is text but not one row.
+    Raises BadInput where there is text but no row.
     """
     words = Words()
     notices: list[Notice] = []
@@ -69,7 +69,7 @@ def read(text: str) -> Document:
         if found is None:
             line = text[start:stop].strip(" \t\ufeff")
             if line and not line.startswith(";;"):
-                notices.append(Notice(number + 1, "no row of file, channel, speaker, begin and end"))
+                notices.append(Notice(number + 1, "not a row of file, channel, speaker, begin and end"))
             continue
         rows += 1
         if fold(found.group(3)) not in _NOBODY:
@@ -92,9 +92,9 @@ def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnC
 
 
 def _words(source: str, start: int, stop: int) -> Iterator[Span]:
-    """Spans of the words; marks that stand alone belong to the word before them."""
+    """Spans of the words; detached marks belong to the word before them."""
     last: Span | None = None
-    depth = 0  # of `{ um / uh / @ }`, where nobody knows which was said
+    depth = 0  # of braces around alternatives: `{ um / uh / @ }`
     for found in _TOKEN.finditer(source, start, stop):
         token = found.group()
         depth = max(0, depth + token.count("{") - token.count("}"))
@@ -110,7 +110,7 @@ def _words(source: str, start: int, stop: int) -> Iterator[Span]:
 
 
 def _is_kept(token: str) -> bool:
-    # Without its marks: `she-,` is the same fragment.
+    # With or without marks: `she-,` is a fragment, too.
     bare = cached_strip(token)[0]
     return _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
 
@@ -122,13 +122,13 @@ def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with the words' new texts.
+    """Splice new texts of the words into the source.
 
-    Raises ValueError for another number of texts than words, BadInput for another word.
+    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
     return spans.write(spans.source_of(document), document.words, [text.strip() for text in texts])
 
 
 def skeleton(document: Document) -> str:
-    """All that is no word."""
+    """The source with placeholders for the words."""
     return spans.skeleton(spans.source_of(document), document.words)

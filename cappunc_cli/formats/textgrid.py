@@ -1,4 +1,4 @@
-"""Praat's TextGrid, long and short: the words stand in intervals of named tiers."""
+"""Praat's TextGrid, in long and short form: the words are in intervals of named tiers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".textgrid",)
 
-#: Whether the text begins as Praat's text files do.
+#: Whether the text starts like a Praat text file.
 sniff = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile').match
-# Praat itself reads strings, free-standing numbers and flags, and takes all else for comment.
-# That makes the long form the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
+# Praat itself reads strings, free-standing numbers and flags, and ignores everything else as comment.
+# So the long form reads like the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
 _TOKEN = re.compile(
     r'"((?>(?:[^"]++|"")*))("?)'
     r"|(?<!\S)-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?!\S)|<(?:exists|absent)>"
@@ -38,9 +38,9 @@ _NOT_SPOKEN = re.compile(
     r"|\bnotes?\b|comment|gloss|\bipa\b",
     re.IGNORECASE,
 )
-# Seconds; no recording is longer, and no rounding overflows.
+# In seconds: longer than any recording, and small enough for rounding.
 _LONGEST = 1e9
-# What aligners write into an interval in which nobody speaks.
+# What forced aligners write into intervals of silence.
 _SILENCE = frozenset(("sil", "sp", "spn", "pau", "nsn", "h#"))
 
 
@@ -60,10 +60,10 @@ class _Tier:
 
 
 def read(text: str) -> Document:
-    """The words of all tiers that have words, tier by tier, each tier a turn of its own.
+    """Read the words of a TextGrid tier by tier, each tier as a turn.
 
-    Where two tiers have the same words, such as `utterances` and `words`, each is one word
-    with two copies. `Word.cue` is the number of the interval. Raises BadInput for what is no TextGrid.
+    Tiers with the same words, such as `utterances` and `words`, give one word with two copies.
+    `Word.cue` is the number of the interval, from 0. Raises BadInput for text that is not a TextGrid.
     """
     if not text.strip():
         return Document("textgrid", Words(), CueOrigin(text, Spans.of([])))
@@ -81,7 +81,7 @@ def read(text: str) -> Document:
 
 
 class _TextGridReader:
-    """Walks the tokens of a TextGrid."""
+    """Parses the tokens of a TextGrid."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -89,7 +89,7 @@ class _TextGridReader:
 
     def tiers(self) -> Iterator[_Tier]:
         if not self._string()[0].startswith("ooTextFile") or not self._string()[0].startswith("TextGrid"):
-            raise BadInput("a file of Praat's, but no TextGrid")
+            raise BadInput("a Praat file, but not a TextGrid")
         self._number()
         self._number()
         if self._next().group() != "<exists>":
@@ -100,7 +100,7 @@ class _TextGridReader:
                 yield tier
 
     def _tier(self) -> _Tier | None:
-        """The next tier; None for a tier of points, which last no time."""
+        """The next tier; None for a point tier, which has no durations."""
         kind, _ = self._string()
         name, _ = self._string()
         self._number()
@@ -128,16 +128,16 @@ class _TextGridReader:
     def _string(self) -> tuple[str, Span]:
         found = self._next()
         if found.group(1) is None:
-            raise BadInput(f"a number where a text should be: {found.group()[:40]}", line=self._line(found))
+            raise BadInput(f"a number where a string should be: {found.group()[:40]}", line=self._line(found))
         if not found.group(2):
-            raise BadInput("a text without its closing quote", line=self._line(found))
+            raise BadInput("a string without its closing quote", line=self._line(found))
         return found.group(1), found.span(1)
 
     def _number(self) -> float:
         found = self._next()
         if found.group()[0] not in '"<' and abs(number := float(found.group())) < _LONGEST:
             return number
-        raise BadInput(f"no number: {found.group()[:40]}", line=self._line(found))
+        raise BadInput(f"not a number: {found.group()[:40]}", line=self._line(found))
 
     def _count(self) -> int:
         return int(self._number())
@@ -147,7 +147,7 @@ class _TextGridReader:
 
 
 def _chosen(tiers: Sequence[_Tier]) -> list[_Tier]:
-    """Tiers named for words or utterances; where none is, those that are not named for anything else."""
+    """The tiers named after words or utterances; if there are none, those not named after anything else."""
     plain = [tier for tier in tiers if not _NOT_SPOKEN.search(tier.name)]
     return [tier for tier in plain if _SPOKEN.search(tier.name)] or plain
 
@@ -177,15 +177,15 @@ def _bare(words: Sequence[Word]) -> tuple[str, ...]:
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with the words' new texts in all tiers that have them.
+    """Splice new texts of the words into the source, in all tiers that have them.
 
-    Raises ValueError for another number of texts than words, BadInput for another word.
+    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError("not a TextGrid document")
     safe = [text.strip() for text in texts]
     copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
-    for _ in range(copies):  # what a colon does to the word's own interval it may not do to the utterance
+    for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
         safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, safe)
     return spans.write(origin.source, document.words, safe)

@@ -1,4 +1,4 @@
-"""whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds)."""
+"""Whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SUFFIXES = (".tsv",)
 _HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
 _TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
 _ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
-# Python's csv module quotes a field only where it must; its floats always have a point.
+# As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
 _CSV_ROW = re.compile(r'\ufeff?("(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
 _WORD = re.compile(r"\w[^\s]*")
-#: Letters a second of one word; those of a language without an alphabet are few.
+#: Plausible speaking rates in letters a second; few in scripts that are not alphabetic.
 _SLOWEST, _FASTEST = 1, 50
-# Segments of speech follow each other; a table of coordinates or prices does not look so.
+# How far segments can overlap (ms): speech is in order, unlike a table of coordinates or prices.
 _LONGEST_OVERLAP = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A text of the CSV: its times in milliseconds, its span without quotes, whether it has quotes."""
+    """A text field of the CSV: its times in milliseconds, its span without quotes, and whether it is quoted."""
 
     start: int
     end: int
@@ -42,24 +42,24 @@ class _Field:
 
 
 def sniff(text: str) -> bool:
-    """Whether the text has whisper's header, or is nothing but rows of texts with times in order."""
+    """Whether the text has Whisper's header, or consists of CSV rows of texts with times in order."""
     return _HEADER.match(text) is not None or bool(_fields(text))
 
 
 def read(text: str) -> Document:
-    """A row is a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
+    """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
     if fields := _fields(text):
         cues = [Cue(field.start, field.end, field.text) for field in fields]
         return read_cues("tsv", text, cues, [])
     if text.strip() and not _HEADER.match(text):
-        raise BadInput("the first line does not name the columns: start, end, text, with tabs between")
+        raise BadInput("the first line does not name the columns: start, end and text, separated by tabs")
     notices: list[Notice] = []
     cues = []
     for number, (start, stop) in enumerate(split(text)[1:], 2):
         if found := _ROW.match(text, start, stop):
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():
-            notices.append(Notice(number, "no row of start, end and text"))
+            notices.append(Notice(number, "not a row of start, end and text"))
     return read_cues("tsv", text, cues, notices)
 
 
@@ -68,7 +68,7 @@ def _milliseconds(number: str) -> int:
 
 
 def _fields(text: str) -> list[_Field]:
-    """The fields of a CSV that is surely one of cues; nothing for anything else."""
+    """The text fields, if the text is certainly a CSV of cues; otherwise nothing."""
     result: list[_Field] = []
     for line in nonempty_lines(text):
         found = _CSV_ROW.match(line.group())
@@ -87,9 +87,10 @@ def _fields(text: str) -> list[_Field]:
 
 
 def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
-    """Whether half of the texts have several words, or all are said in the time of one and none before the last ends.
+    """Whether the fields look like speech.
 
-    Marks do not count: `Bonjour !` is one word, with whatever mark it comes back.
+    Either half of the texts have several words, or all have plausible speaking rates and none overlap. Marks do not
+    count, as they may change: `Bonjour !` is one word.
     """
     letters = [sum(map(str.isalnum, text[slice(*field.text)])) for field in fields]
     several = sum(len(_WORD.findall(text, *field.text)) > 1 for field in fields)
@@ -100,25 +101,24 @@ def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
-    """The source with the words' new texts.
+    """Splice new texts of the words into the source.
 
-    A bare field of the CSV gets quotes where a comma comes in. Raises ValueError for another
-    number of texts than words, BadInput for another word.
+    A CSV field gets quotes where a comma is added to it. Raises ValueError if there are not as many
+    texts as words, BadInput if a text is another word.
     """
     origin = _origin(document)
     clean = [text.strip() for text in texts]
     safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean)
     opening: list[Edit] = []
     closing: list[Edit] = []
-    for start, stop in _opened(document, safe):
+    for start, stop in _fields_to_quote(document, safe):
         opening.append((start, start, '"'))
         closing.append((stop, stop, '"'))
     changes = spans.changes(origin.source, document.words, safe)
     return spans.splice(origin.source, [*opening, *changes, *closing])
 
 
-def _opened(document: Document, texts: Sequence[str]) -> Iterator[Span]:
-    """Fields without quotes that need them."""
+def _fields_to_quote(document: Document, texts: Sequence[str]) -> Iterator[Span]:
     origin = _origin(document)
     bare = {field.text for field in _fields(origin.source) if not field.quoted}
     cues = zip(document.words.cues, texts, strict=True)
@@ -128,7 +128,7 @@ def _opened(document: Document, texts: Sequence[str]) -> Iterator[Span]:
 
 
 def skeleton(document: Document) -> str:
-    """All that is no word, without the quotes around the fields of a CSV."""
+    """The source with placeholders for the words, and without the quotes around CSV fields."""
     origin = _origin(document)
     quotes: list[Edit] = []
     for field in _fields(origin.source):

@@ -1,4 +1,4 @@
-"""TTML, as DFXP, EBU-TT, IMSC and Apple's lyrics have it: the text of <p> and of what is in it."""
+"""TTML and its profiles DFXP, EBU-TT, IMSC and Apple's lyrics: the words are in <p> elements."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ sniff = root("tt").match
 
 
 def read(text: str) -> Document:
-    """`Word.cue` is the number of the <p>, from 0; a timed span gives its times to its words.
+    """Read a TTML file. `Word.cue` is the number of the <p>, from 0; a timed <span> gives its words times.
 
-    Raises BadInput for broken XML, and for DOCTYPEs with entities or other files in them.
+    Raises BadInput for broken XML, and for a DOCTYPE that declares entities or refers to other files.
     """
     found = elements(text)
     notices: list[Notice] = []
@@ -35,18 +35,18 @@ def read(text: str) -> Document:
                 notices.append(Notice(line_at(element.start), "a CDATA section is left alone"))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
     document = read_cues("ttml", text, cues, notices, HIDDEN_IN_XML)
-    return with_inline_times(text, document, _stretches(found, times))
+    return with_inline_times(text, document, _timed_spans(found, times))
 
 
 def _agent(element: Element) -> str | None:
-    named = (outer.get("agent") for outer in (element, *element.ancestors()))
-    return next((name for name in named if name), None)
+    agents = (outer.get("agent") for outer in (element, *element.ancestors()))
+    return next((agent for agent in agents if agent), None)
 
 
-def _stretches(found: Sequence[Element], times: dict[Element, ElementTimes]) -> list[TimedSpan]:
-    """The spans with times of their own in which no other one has any."""
+def _timed_spans(found: Sequence[Element], times: dict[Element, ElementTimes]) -> list[TimedSpan]:
+    """The innermost <span> elements with times."""
     timed = [element for element in found if element.name == "span" and element.get("begin") is not None]
-    outer = {around for element in timed for around in element.ancestors()}
+    outer = {ancestor for element in timed for ancestor in element.ancestors()}
     return [
         TimedSpan(element.content, times[element].start, times[element].end)
         for element in timed

@@ -1,4 +1,4 @@
-"""Plain text: every token is a word, but for labels such as Otter's and Zoom's."""
+"""Plain text: all tokens are words, except time stamps and speakers' labels such as those of Otter and Zoom."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".txt", ".text")
 
-# A restored line must still be the same kind of line, so marks do not count.
+# Optional marks: a restored line must still be recognised as the same kind of line.
 _MARKS = r"[.,:;?!…—]*"
 _CLOCK = r"[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,3})?"
 # Otter: `Mary Ann  0:01` on a line of its own.
@@ -31,40 +31,41 @@ _CHAT = re.compile(
 )
 _TIME_FIRST = re.compile(rf"[ \t]*{_CLOCK}{_MARKS}(?=[ \t]|\Z)")
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:\r\n|\r|\n)")
-# Whatever marks it has: a restored text must have the same paragraphs.
+# A word with or without marks: restored text must have the same paragraphs.
 _WORD = re.compile(r"\w\S*")
-#: Words between blank lines, on average, from which on they part paragraphs: a line in double spacing has fewer.
+#: Blank lines separate paragraphs if there are at least this many words between them on average; double-spaced lines
+#: have fewer.
 _PARAGRAPH = 20
-#: Fewer words than this are a heading, or an answer.
+#: A paragraph with fewer words than this is a heading or a short answer, and does not end a turn.
 _SHORTEST = 5
 
 
 def sniff(text: str) -> bool:
-    """Anything that is text."""
+    """Whether this is text at all."""
     return "\0" not in text
 
 
 def read(text: str) -> Document:
-    """`Word.cue` is the number of the line, from 0; a turn begins where a line names a speaker, and with a paragraph.
+    """Read plain text. `Word.cue` is the number of the line, from 0; a speaker's label or a paragraph starts a turn.
 
-    Blank lines between fewer words are told as `blank_before`: only their text can say what they mean.
-    Raises BadInput for NUL characters.
+    Blank lines that may not separate paragraphs are recorded in `Words.blank_before`, as their meaning depends on the
+    text around them. Raises BadInput for NUL characters.
     """
     if "\0" in text:
         raise BadInput("this is not text", line=text.count("\n", 0, text.index("\0")) + 1)
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
-    lines, begun = split(text), 0
-    parted = _has_paragraphs(text, lines)
+    lines, paragraph_start = split(text), 0
+    has_paragraphs = _has_paragraphs(text, lines)
     blank_before: list[int] = []
     for number, (start, stop) in enumerate(lines):
         if not text[start:stop].strip():
-            # Who writes in paragraphs ends a sentence with each, as a speaker does with a turn.
-            if parted and len(words) - begun >= _SHORTEST:
+            # A paragraph ends with a sentence, like a turn.
+            if has_paragraphs and len(words) - paragraph_start >= _SHORTEST:
                 turns.announce("")
-            elif not parted and len(words) > begun:
+            elif not has_paragraphs and len(words) > paragraph_start:
                 blank_before.append(len(words))
-            begun = len(words)
+            paragraph_start = len(words)
         skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
         turns.announce(speaker)
         regions.append((start + skipped, stop))
@@ -80,7 +81,7 @@ def read(text: str) -> Document:
 
 
 def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
-    """Whether blank lines part paragraphs, and not verses or lines."""
+    """Whether blank lines separate paragraphs rather than stanzas or single lines."""
     if not _BLANK_LINE.search(text):
         return False
     words = paragraphs = 0
@@ -93,7 +94,7 @@ def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
 
 
 def _label(line: str, length: int) -> tuple[int, str | None]:
-    """How much of a line is its head, and the speaker that it names."""
+    """The length of the label at the start of a line (0 for none), and the speaker that it names."""
     if not line or not (line[0].isdigit() or line[-1] in " \t)].,:;?!…—" or line[-1].isdigit()):
         return 0, None
     if length == len(line) and (found := _NAME_LINE.match(line)):

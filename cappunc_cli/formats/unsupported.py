@@ -1,6 +1,6 @@
-"""Kinds of file that cappunc knows by sight and cannot read: never taken for plain text, unless the user says so.
+"""Kinds of file that cappunc recognises but cannot read, so that it does not take them for plain text.
 
-To support one, write its module, name it in the table of `formats` and take its line out here.
+To support one, write its module, name it in the table of `formats` and remove its line here.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from cappunc_cli.formats.timed_text.xml_tags import PROLOG
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedFormat:
-    """A kind of file: its name for people, the endings of its files, how its text begins, whole names of its files.
+    """A kind of file: a description, file name extensions, a pattern for its start, and full file names.
 
-    `plain`: it is text, and whoever wants it read as that can say so.
+    If `plain`, it is text, and a user can have it read as such.
     """
 
     name: str
@@ -26,14 +26,14 @@ class UnsupportedFormat:
     plain: bool = False
 
     def claims(self, name: str) -> bool:
-        """Whether files of this kind are called so."""
+        """Whether a file name is that of this kind."""
         path = PurePath(name.lower())
         return path.suffix in self.suffixes or path.name in self.names
 
     @property
     def refusal(self) -> str:
-        """What is said of such a file."""
-        return f"{self.name}: not supported" + ("; --format txt takes it as text" if self.plain else "")
+        """The error message for such a file."""
+        return f"{self.name}: not supported" + ("; --format txt reads it as text" if self.plain else "")
 
 
 def _begins(pattern: str) -> re.Pattern[str]:
@@ -57,7 +57,7 @@ _CODE_NAMES = """
 makefile gnumakefile dockerfile jenkinsfile rakefile gemfile vagrantfile cmakelists.txt requirements.txt
 """
 
-#: Looked at in this order.
+#: In the order in which they are tried.
 UNSUPPORTED_FORMATS = (
     UnsupportedFormat("SCC captions, which hold codes and no text", (".scc",), _begins("Scenarist_SCC")),
     UnsupportedFormat("a chronological TextGrid", (), _begins('"Praat chronological TextGrid')),

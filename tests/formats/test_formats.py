@@ -378,7 +378,7 @@ def test_a_name_refuses_what_its_content_does_not_deny() -> None:
     ["x.py", "X.PY", "main.c", "app.js", "run.sh", "site.css", "paper.tex", "set.toml", "Makefile", "CMakeLists.txt"],
 )
 def test_program_code_is_text_only_where_the_user_says_so(name: str) -> None:
-    with pytest.raises(UnknownFormat, match=r"program code.*; --format txt takes it as text"):
+    with pytest.raises(UnknownFormat, match=r"program code.*; --format txt reads it as text"):
         formats.detect("if it is so then\n", name)
     assert formats.recognise("if it is so then\n", name, "txt").format == "txt"
     assert formats.detect(SRT_CUE + "hi", name) == "srt"

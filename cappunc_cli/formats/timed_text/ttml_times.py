@@ -1,4 +1,4 @@
-"""When the elements of TTML are shown: clock times, offsets, frames and ticks, nested as the wild nests them."""
+"""Resolve the times of TTML elements: clock times, offsets, frames and ticks, nested as in real files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cappunc_cli.formats.timed_text.xml_tags import Element
 _CLOCK = re.compile(
     r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"
 )
-# Apple's lyrics have seconds without a unit.
+# Apple's lyrics have offsets in seconds without a unit.
 _OFFSET = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(h|ms|m|s|f|t|)")
 _NUMBERS = re.compile(r"[0-9]{1,9}")
 _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fraction(1), "ms": Fraction(1, 1000)}
@@ -20,7 +20,7 @@ _SECONDS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "": Fracti
 
 @dataclass(frozen=True, slots=True)
 class ElementTimes:
-    """Milliseconds from the start of the programme; None where the file does not say."""
+    """Times in milliseconds from the start of the programme, None where unknown."""
 
     start: int | None
     end: int | None
@@ -28,14 +28,14 @@ class ElementTimes:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How many frames, parts of a frame, and ticks make a second."""
+    """Frames per second, sub-frames per frame, and ticks per second."""
 
     frames: Fraction
     parts: int
     ticks: Fraction
 
     def milliseconds(self, text: str) -> int | None:
-        """The time that an expression says; None where it cannot be read."""
+        """Parse a time expression; None if it cannot be read."""
         text = text.strip()
         if found := _CLOCK.fullmatch(text):
             hours, minutes, seconds, fraction, frames, parts = found.groups()
@@ -53,7 +53,7 @@ class Rates:
 
 
 def rates(tt: Element) -> Rates:
-    """The rates that the attributes of <tt> give: 30 frames a second where there are none."""
+    """The rates in the attributes of <tt>; 30 frames a second by default."""
     frames = Fraction(_number(tt.get("frameRate")) or 30)
     multiplier = [int(number) for number in _NUMBERS.findall(tt.get("frameRateMultiplier") or "")]
     if len(multiplier) == 2 and all(multiplier):
@@ -69,21 +69,21 @@ def _number(text: str | None) -> int | None:
     return int(found[0]) if found else None
 
 
-def resolve(found: Sequence[Element], odd: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
-    """The times of all elements, which come in the order of the file; `odd` hears of unreadable ones."""
-    own = _own(found, odd)
+def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+    """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
+    own = _own_times(found, report)
     result: dict[Element, ElementTimes] = {}
     nested = _relative(found, own)
     sequences = {element for element in found if element.get("timeContainer") == "seq"}
     clock = rates(found[0])
-    # Where each sequence has come to: a child begins when the one before it has ended.
+    # The end of the last child of each sequence so far, which is where the next one starts.
     reached: dict[Element, int | None] = {}
     for element in found:
         outer = result[element.parent] if element.parent is not None else ElementTimes(None, None)
         start, end = own[element].start, own[element].end
         if element.parent is not None and element.parent in sequences:
             length = clock.milliseconds(element.get("dur") or "")
-            result[element] = _following(own[element], length, reached.get(element.parent, outer.start or 0))
+            result[element] = _in_sequence(own[element], length, reached.get(element.parent, outer.start or 0))
             reached[element.parent] = result[element].end
             continue
         if start is None:
@@ -94,8 +94,8 @@ def resolve(found: Sequence[Element], odd: Callable[[Element, str], None]) -> di
     return result
 
 
-def _following(own: ElementTimes, length: int | None, reached: int | None) -> ElementTimes:
-    """The times of a child of a sequence: its begin and end count from the end of the child before it."""
+def _in_sequence(own: ElementTimes, length: int | None, reached: int | None) -> ElementTimes:
+    """The times of a child of a sequence; its own times are relative to `reached`, the end of the child before it."""
     if reached is None:
         return ElementTimes(None, None)
     start = reached + (own.start or 0)
@@ -104,40 +104,40 @@ def _following(own: ElementTimes, length: int | None, reached: int | None) -> El
     return ElementTimes(start, None if length is None else start + length)
 
 
-def _own(found: Sequence[Element], odd: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+def _own_times(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+    """The times in the attributes of the elements."""
     result: dict[Element, ElementTimes] = {}
     clock = rates(found[0])
     for element in found:
-        start, end, length = (_expression(element, name, clock, odd) for name in ("begin", "end", "dur"))
+        start, end, length = (_expression(element, name, clock, report) for name in ("begin", "end", "dur"))
         if end is None and start is not None and length is not None:
             end = start + length
         result[element] = ElementTimes(start, end)
     return result
 
 
-def _expression(element: Element, name: str, clock: Rates, odd: Callable[[Element, str], None]) -> int | None:
+def _expression(element: Element, name: str, clock: Rates, report: Callable[[Element, str], None]) -> int | None:
     text = element.get(name)
     if text is None:
         return None
     value = clock.milliseconds(text)
     if value is None:
-        odd(element, f"unreadable {name} time")
+        report(element, f"unreadable {name} time")
     return value
 
 
 def _relative(found: Sequence[Element], own: dict[Element, ElementTimes]) -> bool:
-    """Whether inner times count from the start of the outer ones, as the standard says.
+    """Whether times are relative to those of the enclosing element, as in the standard but not in Apple's files.
 
-    Apple's do not. The file is taken at its word: what seems to begin before the element
-    around it counts from there.
+    They are if more elements seem to start before the enclosing element than after it.
     """
     before = after = 0
-    around: dict[Element, int | None] = {}
+    starts: dict[Element, int | None] = {}
     for element in found:
-        outer = around[element.parent] if element.parent is not None else None
+        outer = starts[element.parent] if element.parent is not None else None
         start = own[element].start
         if start is not None and outer:
             before += start < outer
             after += start >= outer
-        around[element] = outer if start is None else start
+        starts[element] = outer if start is None else start
     return before > after

@@ -1,7 +1,7 @@
-"""XML by its tags: where elements begin and end in a source that is never written anew.
+"""Locate the elements of XML in its source, which is edited in place and never serialised.
 
-Nothing is expanded and nothing is fetched: whoever declares entities or points to other
-files in a DOCTYPE is refused.
+No entity is expanded and no file is fetched: a DOCTYPE that declares entities or refers to other
+files is refused.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _MARKUP = re.compile(r"<[A-Za-z_:/!?]")
 _OUTSIDE = re.compile(r"<!ENTITY|\b(?:SYSTEM|PUBLIC)\b", re.IGNORECASE)
 _DEEPEST = 200
 
-# What a title or a description says is about the text, and no part of it.
+# Titles, descriptions and metadata are not shown.
 _ABOUT = r"<(?P<about>(?:[\w.-]+:)?(?:metadata|title|desc|copyright))\b[^<>]*(?<!/)>(?s:.)*?</(?P=about)\s*>"
-#: What nobody sees inside an element. A CDATA section would need another escaping and is left alone.
+#: What is not shown as text in an element. CDATA sections would need their own escaping and are left alone.
 HIDDEN_IN_XML = re.compile(
     rf"{_ABOUT}|{_COMMENT}|{_CDATA}|{_INSTRUCTION}|{_TAG}|\{{\\[^{{}}\r\n]*\}}|{HIDDEN_ANYWHERE}"
 )
-#: All that may stand before the first element of a file, as a pattern.
+#: A pattern for everything that can precede the first element of a file.
 PROLOG = rf"(?>(?:(?:{_INSTRUCTION}|{_COMMENT}|{_DOCTYPE})\s*+)*)"
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element: its name as written, its attributes as written, where its content stands."""
+    """An element: its name and attributes as written, the offset of its tag, and the span of its content."""
 
     full_name: str
     written: str
@@ -50,11 +50,11 @@ class Element:
 
     @property
     def name(self) -> str:
-        """The name without its prefix."""
+        """The name without its namespace prefix."""
         return self.full_name.rpartition(":")[2]
 
     def get(self, name: str) -> str | None:
-        """The value of an attribute, whatever its prefix; one without a prefix goes first."""
+        """The value of an attribute, with any prefix or none; one without a prefix takes precedence."""
         if self._attributes is None:
             self._attributes = {}
             for prefix, local, double, single in _ATTRIBUTE.findall(self.written):
@@ -63,7 +63,7 @@ class Element:
         return self._attributes.get(name)
 
     def ancestors(self) -> Iterator[Element]:
-        """The elements around this one, the nearest first."""
+        """The enclosing elements, innermost first."""
         at = self.parent
         while at is not None:
             yield at
@@ -71,18 +71,18 @@ class Element:
 
 
 def root(names: str) -> re.Pattern[str]:
-    """A pattern that matches a text whose first element has one of the names (`a|b`), with any prefix."""
+    """A pattern for texts whose first element has one of the names (`a|b`), with any prefix."""
     return re.compile(rf"[\s\ufeff]*+{PROLOG}<(?:[\w.-]+:)?(?:{names})(?=[\s/>])")
 
 
 def elements(source: str) -> list[Element]:
-    """All elements in the order in which they begin.
+    """All elements, in the order of their start tags.
 
-    Raises BadInput where there is none, where tags are broken, do not match or nest too deeply, and for DOCTYPEs
-    with entities or other files in them.
+    Raises BadInput where there are none, where tags are malformed, unbalanced or nested too deeply, and for a DOCTYPE
+    that declares entities or refers to other files.
     """
     result: list[Element] = []
-    around: list[Element] = []
+    open_elements: list[Element] = []
     at = 0
     while markup := _MARKUP.search(source, at):
         token = _TOKEN.match(source, markup.start())
@@ -95,20 +95,22 @@ def elements(source: str) -> list[Element]:
         if token["name"] is None:
             continue
         if token["close"]:
-            if not around or around[-1].full_name != token["name"]:
-                open_now = f"where <{around[-1].full_name}> is open" if around else "closes nothing"
-                raise BadInput(f"</{token['name']}> {open_now}", line=line_of(source, token.start()))
-            closed = around.pop()
+            if not open_elements or open_elements[-1].full_name != token["name"]:
+                problem = f"where <{open_elements[-1].full_name}> is open" if open_elements else "closes nothing"
+                raise BadInput(f"</{token['name']}> {problem}", line=line_of(source, token.start()))
+            closed = open_elements.pop()
             closed.content = (closed.content[0], token.start())
             continue
-        opened = Element(token["name"], token["attributes"], around[-1] if around else None, token.start(), (at, at))
-        result.append(opened)
+        parent = open_elements[-1] if open_elements else None
+        element = Element(token["name"], token["attributes"], parent, token.start(), (at, at))
+        result.append(element)
         if not token["attributes"].endswith("/"):
-            around.append(opened)
-            if len(around) > _DEEPEST:
-                raise BadInput(f"more than {_DEEPEST} elements inside one another", line=line_of(source, at))
-    if around:
-        raise BadInput(f"<{around[-1].full_name}> is never closed", line=line_of(source, around[-1].start))
+            open_elements.append(element)
+            if len(open_elements) > _DEEPEST:
+                raise BadInput(f"elements are nested more than {_DEEPEST} deep", line=line_of(source, at))
+    if open_elements:
+        unclosed = open_elements[-1]
+        raise BadInput(f"<{unclosed.full_name}> is never closed", line=line_of(source, unclosed.start))
     if not result:
         raise BadInput("no XML element")
     return result
