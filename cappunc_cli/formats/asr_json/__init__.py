@@ -1,8 +1,8 @@
-"""Transcripts in JSON, read and written in place; `dialects` has one module for each kind.
+"""Read JSON transcripts and write them in place; `dialects` has one module for each kind.
 
-To add a dialect: write a module in `dialects` with `sniff(value)` and `tracks(value)` on the parsed
-value (tracks.py has the nouns), add its name to DIALECTS above every dialect whose files
-it would claim as well, and put two small files into fixtures/json/<dialect>/.
+To add a dialect: write a module in `dialects` with `sniff(value)` and `tracks(value)`, which get the parsed
+value (tracks.py defines their terms); add its name to DIALECTS ahead of any dialect that would claim its
+files too; and put two small files into fixtures/json/<dialect>/.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cappunc_cli.errors import UnknownFormat
 from cappunc_cli.formats.asr_json.document import JsonFormat, write
 from cappunc_cli.formats.asr_json.scan import load
 
-#: Most specific first: the first dialect whose `sniff` says yes reads the file.
+#: Most specific first: the first dialect whose `sniff` is true reads the file.
 DIALECTS: dict[str, JsonFormat] = {
     name: JsonFormat(name)
     for name in (
@@ -53,30 +53,30 @@ DIALECTS: dict[str, JsonFormat] = {
     )
 }
 
-# `[00:12.34]` begins an LRC file, `[Script Info]` ASS, `{123}` MicroDVD, `[Music]` plain text.
+# Not what other formats start with: `[00:12.34]` (LRC), `[Script Info]` (ASS), `{123}` (MicroDVD), `[Music]` (plain
+# text).
 _START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
 __all__ = ["DIALECTS", "detect", "dialect_of", "load", "sniff", "write"]
 
 
 def sniff(text: str) -> bool:
-    """Whether the text means to be JSON; it may still be broken, or no transcript."""
+    """Whether the text looks like JSON; it may still be broken, or not a transcript."""
     return _START.match(text) is not None
 
 
 def detect(text: str) -> str:
-    """The engine that wrote a JSON transcript.
+    """The name of the dialect of a JSON transcript.
 
-    Raises BadInput with the line where the JSON is broken, UnknownFormat where it holds no
-    transcript.
+    Raises BadInput with the line where the JSON is broken, and UnknownFormat where it is not a transcript.
     """
     return dialect_of(load(text))
 
 
 def dialect_of(value: Any) -> str:
-    """The engine whose shape a parsed value has; raises UnknownFormat."""
-    for name, engine in DIALECTS.items():
-        if engine.module.sniff(value):
+    """The name of the dialect of a parsed value. Raises UnknownFormat where there is none."""
+    for name, dialect in DIALECTS.items():
+        if dialect.module.sniff(value):
             return name
     raise UnknownFormat(f"JSON, but no transcript: {_outline(value)}")
 
@@ -84,7 +84,7 @@ def dialect_of(value: Any) -> str:
 def _outline(value: Any) -> str:
     if isinstance(value, dict):
         if "$schema" in value:
-            return "a JSON schema, which says how one would look"
+            return "a JSON schema"
         keys = ", ".join(str(key) for key in list(value)[:5])
         return f"an object with the keys {keys}" if keys else "an empty object"
     if isinstance(value, list):

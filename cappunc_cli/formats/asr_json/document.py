@@ -1,4 +1,4 @@
-"""A JSON transcript as a Document, and back."""
+"""Read a JSON transcript as a Document and write it back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.asr_json.copies import Synced
+from cappunc_cli.formats.asr_json.copies import SyncedTracks
 from cappunc_cli.formats.asr_json.edits import edits, skeleton
 from cappunc_cli.formats.asr_json.scan import load
 from cappunc_cli.formats.asr_json.tracks import Field, Track
@@ -19,47 +19,47 @@ from cappunc_cli.transcript.words import Document
 
 @dataclass(frozen=True, slots=True)
 class JsonFormat:
-    """The module of that name, which has `sniff(value)` and `tracks(value)`, as a format like any other."""
+    """A dialect as a format: wraps its module, which has `sniff(value)` and `tracks(value)`."""
 
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]] = (".json", ".jsonl", ".ndjson")
 
     @property
     def module(self) -> ModuleType:
-        """Loaded when it is asked for: who fixes subtitles needs none of them."""
+        """The module of the dialect, imported on first use."""
         return import_module(f"{__package__}.dialects.{self.name.replace('-', '_')}")
 
     def sniff(self, text: str) -> bool:
-        """Whether the text is a transcript of this engine."""
+        """Whether the text is a transcript in this dialect."""
         from cappunc_cli.formats.asr_json import detect, sniff
 
         return sniff(text) and detect(text) == self.name
 
     def read(self, text: str) -> Document:
-        """Raises BadInput for broken JSON and for JSON of another shape."""
+        """Read a transcript. Raises BadInput for broken JSON and for JSON in another dialect."""
         return self.read_parsed(text, [load(text)])
 
     def read_parsed(self, text: str, parsed: list[Any]) -> Document:
-        """As `read`, of a text whose value is known: the last of a list, from which it is taken."""
+        """As `read`, for a text already parsed; the value is popped from the end of `parsed`, to free its memory."""
         return build(self.name, text, self._tracks(parsed))
 
     def _tracks(self, parsed: list[Any]) -> list[Track]:
-        # The parsed value, far larger than the text, goes when its tracks have been found.
+        # The parsed value is far larger than the text; with this, the last reference to it is gone.
         value = parsed.pop()
         if not self.module.sniff(value):
-            raise BadInput(f"this is no {self.name} transcript")
+            raise BadInput(f"this is not a transcript of the kind {self.name}")
         return list(self.module.tracks(value))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
-        """The source with its words replaced by `texts`, in every copy."""
+        """Splice new texts of the words into the source, in all copies."""
         return write(document, texts)
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
-        """As `write`, but no mark is an entry of its own any more."""
+        """As `write`, but marks that are entries of their own are moved onto their words."""
         return write(document, texts, attach=True)
 
     def channels(self, document: Document) -> list[tuple[str, str]]:
-        """The recording, which is one, and the channel of each word."""
+        """(recording, channel) of each word; the recording is always "", as a file has only one."""
         synced = _synced(document)
         return [
             ("", str(track.channel))
@@ -68,22 +68,22 @@ class JsonFormat:
         ]
 
     def skeleton(self, document: Document) -> str:
-        """The source without its words, marks, and the numbers that count their characters."""
+        """The source without words, marks and character counts."""
         return skeleton(_synced(document))
 
 
 def build(name: str, source: str, tracks: list[Track]) -> Document:
-    """The document of these tracks, which are taken out of the list."""
-    synced = Synced(source)
+    """Build the document of these tracks; the list is emptied, to free memory."""
+    synced = SyncedTracks(source)
     seen: set[int] = set()
     tracks.reverse()
     while tracks:
-        synced.add(_apart(tracks.pop(), seen))
+        synced.add(_without_repeats(tracks.pop(), seen))
     return Document(name, synced.words, synced, speakers=synced.names)
 
 
-def _apart(track: Track, seen: set[int]) -> Track:
-    """A track with every string in one place: what an engine took for a copy may be the words themselves."""
+def _without_repeats(track: Track, seen: set[int]) -> Track:
+    """The track with each string used once: what a dialect names as a copy may be the words themselves."""
 
     def new(fields: Sequence[Field]) -> list[Field]:
         found = []
@@ -100,9 +100,9 @@ def _apart(track: Track, seen: set[int]) -> Track:
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
-    """The source with its words replaced by `texts`, in every copy; with `attach`, marks stand on their words.
+    """Splice new texts of the words into the source, in all copies; with `attach`, with all marks on their words.
 
-    Raises BadInput where a text is another word, not the same one with other marks or case.
+    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
     synced = _synced(document)
     if len(texts) != len(document.words):
@@ -113,7 +113,7 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return splice(synced.fields.source, edits(synced, document.words.texts, texts, attach))
 
 
-def _synced(document: Document) -> Synced:
-    if not isinstance(document.origin, Synced):
-        raise TypeError("not a document of a JSON engine")
+def _synced(document: Document) -> SyncedTracks:
+    if not isinstance(document.origin, SyncedTracks):
+        raise TypeError("not a document of a JSON transcript")
     return document.origin

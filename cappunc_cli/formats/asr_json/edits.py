@@ -1,4 +1,4 @@
-"""From changed words to edits of the source."""
+"""Turn changed words into edits of the source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate, compress, groupby, islice, pairwise, repeat
 from operator import itemgetter
 
-from cappunc_cli.formats.asr_json.copies import Synced
+from cappunc_cli.formats.asr_json.copies import SyncedTracks
 from cappunc_cli.formats.asr_json.mark_items import is_mark_item, item_edits, removal
 from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, literal_edits, member_spans
 from cappunc_cli.formats.asr_json.styles import target
@@ -20,14 +20,14 @@ from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.words import Span
 
 
-def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
-    """Edits of the source that turn the words from `before` into `after`.
+def edits(synced: SyncedTracks, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
+    """The edits of the source that change the words from `before` to `after`.
 
-    With `attach`, entries of marks go, and their marks come onto the words.
+    With `attach`, entries of marks are removed and their marks are written on the words.
     """
     anchored = {anchor.text.start for track in synced.tracks for anchor in track.anchors}
     moved: dict[int, list[Edit]] = {}
-    for stream, f, own in _by_field(_changed(synced, before, after, attach)):
+    for stream, f, own in _by_field(_field_changes(synced, before, after, attach)):
         fields, track = synced.fields, synced.track_of[stream]
         if own is None:
             yield removal(fields, f)
@@ -44,21 +44,23 @@ def edits(synced: Synced, before: Sequence[str], after: Sequence[str], attach: b
 
 
 _ENDS = frozenset(TERMINAL)
-#: (stream, field, edit of what it says); for an edit of None its whole entry goes.
+#: (stream, field, edit of its decoded text); an edit of None removes the entry of the field.
 _Change = tuple[int, int, Edit | None]
 
 
-def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach: bool) -> Iterator[_Change]:
+def _field_changes(
+    synced: SyncedTracks, before: Sequence[str], after: Sequence[str], attach: bool
+) -> Iterator[_Change]:
     fields, tokens = synced.fields, synced.tokens
-    # A stretch whose marks become parts of words is looked at as a whole.
     changed = [old != new for old, new in zip(before, after, strict=True)]
-    led = _in_changed_sentences(synced.differing, changed, after)
+    synced_case = _in_changed_sentences(synced.differing, changed, after)
+    # To attach marks, all words have to be visited, and all tokens that are no word's.
     wanted = [True] * len(changed) if attach else changed
-    for word in led:
+    for word in synced_case:
         wanted[word] = True
     for place in synced.places.changed([*wanted, attach]):
         stream, old = place.stream, tokens.texts[place.token]
-        new = target(old, place, synced.styles[stream], before, after, led)
+        new = target(old, place, synced.styles[stream], before, after, synced_case)
         items = attach and synced.track_of[stream].new_mark is not None
         if new == old and not items:
             continue
@@ -74,7 +76,7 @@ def _changed(synced: Synced, before: Sequence[str], after: Sequence[str], attach
 
 
 def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: Sequence[str]) -> set[int]:
-    """Those of the words in whose sentence some word has changed."""
+    """Those of `words` (indices) in whose sentence any word has changed."""
     if not words or not any(changed):
         return set()
     ends = (cached_strip(text)[1].mark in _ENDS for text in texts)
@@ -84,7 +86,7 @@ def _in_changed_sentences(words: Sequence[int], changed: Sequence[bool], texts: 
 
 
 def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit] | None]]:
-    """The edits of each field together; they come stream by stream, and in the order of its fields."""
+    """Group the edits by field; they come stream by stream, in the order of the fields."""
     for (stream, f), group in groupby(changes, key=itemgetter(0, 1)):
         own = [edit for _, _, edit in group if edit is not None]
         yield stream, f, own or None
@@ -92,17 +94,18 @@ def _by_field(changes: Iterable[_Change]) -> Iterator[tuple[int, int, list[Edit]
 
 @lru_cache(maxsize=1 << 14)
 def changes(old: str, new: str) -> tuple[Edit, ...]:
-    """Edits that turn a written word into another; letters that stay are not touched."""
-    (bare, was), (wanted, label) = cached_strip(old), cached_strip(new)
-    if len(bare) != len(wanted):
+    """The edits that change one written word into another, without touching letters that stay the same."""
+    (bare, old_label), (new_bare, label) = cached_strip(old), cached_strip(new)
+    if len(bare) != len(new_bare):
         return tuple(_trimmed(old, new, 0))
-    head, tail = len(was.before), len(old) - len(was.after)
+    head, tail = len(old_label.before), len(old) - len(old_label.after)
     core = new[len(label.before) : len(new) - len(label.after)]
     letters = [(head + i, head + i + 1, c) for i, c in enumerate(core) if c != old[head + i]]
-    return *_trimmed(was.before, label.before, 0), *letters, *_trimmed(was.after, label.after, tail)
+    return *_trimmed(old_label.before, label.before, 0), *letters, *_trimmed(old_label.after, label.after, tail)
 
 
 def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
+    """The edit that replaces a text at the offset `base`, without the ends that stay the same."""
     if old == new:
         return
     start = 0
@@ -115,7 +118,7 @@ def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
 
 
 def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
-    """An edit of a token as edits of the fields that its parts stand in."""
+    """An edit of a token as edits of the fields that have its parts."""
     start, stop, text = edit
     if len(parts) == 1:
         ((f, a, _),) = parts
@@ -137,10 +140,10 @@ def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:
 def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[Edit]]) -> Iterator[Edit]:
     texts = {anchor.text.start: anchor.text for anchor in anchors}
     shifts = {start: _Shift(text, moved[start]) for start, text in texts.items() if start in moved}
-    spans = _Spans(source)
+    spans = _MemberSpans(source)
     seen: set[tuple[int, str]] = set()
     for anchor in anchors:
-        # Two ranges of a block may show one entity.
+        # Two ranges of a block may refer to the same entity.
         if (id(anchor.node), anchor.key) in seen:
             continue
         seen.add((id(anchor.node), anchor.key))
@@ -158,13 +161,14 @@ def _anchor_edits(source: str, anchors: Iterable[Anchor], moved: dict[int, list[
             yield *spans.of(anchor.node, anchor.key), str(new)
 
 
-#: Field, start and stop of parts of tokens, and 1 for those that do not begin a token.
+#: Field, start and stop of parts of tokens, and 1 for each that is not the first part of its token.
 _Parts = tuple["array[int]", "array[int]", "array[int]", bytearray]
 
 
-def skeleton(synced: Synced) -> str:
-    """The source without all that writing may change: words, their marks, what counts them."""
-    # Edits that are apart have their starts and their stops in one order; few of them leave anything but a word's gap.
+def skeleton(synced: SyncedTracks) -> str:
+    """The source without everything that writing may change: words, their marks, and counts of characters."""
+    # Edits do not overlap, so sorting starts and stops separately keeps them paired. `others` has the few
+    # replacements that are not a word's placeholder, by their starts.
     starts, stops = list[int](), list[int]()
     others: dict[int, str] = {}
     fields, inside = synced.fields, [start + 1 for start in synced.fields.literal_starts]
@@ -176,17 +180,17 @@ def skeleton(synced: Synced) -> str:
                 stops.append(stop)
                 others[start] = text
         else:
-            for first, stop in _stretches(shown):
-                for column, more in zip(parts, synced.tokens.stretch(first, stop), strict=True):
+            for first, stop in _runs(shown):
+                for column, more in zip(parts, synced.tokens.part_columns(first, stop), strict=True):
                     column.extend(more)
         which, begins, ends, further = parts
         if units := fields.units(which):
-            begins, ends = (_literally(units, which, places) for places in (begins, ends))
-        begun = len(starts)
+            begins, ends = (_in_literals(units, which, places) for places in (begins, ends))
+        count = len(starts)
         starts += [inside[f] + at for f, at in zip(which, begins, strict=True)]
         stops += [inside[f] + at for f, at in zip(which, ends, strict=True)]
-        others.update(zip(compress(islice(starts, begun, None), further), repeat("")))
-    for start, stop in _counts(synced):
+        others.update(zip(compress(islice(starts, count, None), further), repeat("")))
+    for start, stop in _character_counts(synced):
         starts.append(start)
         stops.append(stop)
         others[start] = "0"
@@ -194,22 +198,25 @@ def skeleton(synced: Synced) -> str:
     stops.sort()
     if not others:
         return replace_spans(fields.source, starts, stops, "_")
-    left = [others.get(start, "_") for start in starts]
-    return splice(fields.source, zip(starts, stops, left, strict=True), in_order=True)
+    replacements = [others.get(start, "_") for start in starts]
+    return splice(fields.source, zip(starts, stops, replacements, strict=True), in_order=True)
 
 
-def _literally(units: Mapping[int, Units], which: Sequence[int], places: Sequence[int]) -> array[int]:
-    """Where the characters at places of fields, in their order, begin in their literals; some have `units`."""
+def _in_literals(units: Mapping[int, Units], which: Sequence[int], places: Sequence[int]) -> array[int]:
+    """Convert places in decoded fields to places in their literals; `which` are the fields, in ascending order.
+
+    Fields without `units` have no escapes, and their places stay.
+    """
     found = array("I", places)
     for f, own in units.items():
-        some = slice(bisect_left(which, f), bisect_right(which, f))
-        found[some] = array("I", own.all(places[some]))
+        of_field = slice(bisect_left(which, f), bisect_right(which, f))
+        found[of_field] = array("I", own.all(places[of_field]))
     return found
 
 
-def _counts(synced: Synced) -> Iterator[Span]:
-    """Where the numbers stand that count characters."""
-    spans = _Spans(synced.fields.source)
+def _character_counts(synced: SyncedTracks) -> Iterator[Span]:
+    """The spans of the numbers that count characters."""
+    spans = _MemberSpans(synced.fields.source)
     for track in synced.tracks:
         counted = {(id(anchor.node), anchor.key): anchor for anchor in track.anchors}
         for anchor in counted.values():
@@ -217,9 +224,9 @@ def _counts(synced: Synced) -> Iterator[Span]:
                 yield spans.of(anchor.node, anchor.key)
 
 
-def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Runs of numbers that follow each other, as (first, stop)."""
-    if len(numbers) and numbers == array("I", range(numbers[0], numbers[0] + len(numbers))):  # as almost always
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of consecutive numbers, as (first, stop)."""
+    if len(numbers) and numbers == array("I", range(numbers[0], numbers[0] + len(numbers))):  # the usual case
         yield numbers[0], numbers[-1] + 1
         return
     begin = 0
@@ -229,8 +236,8 @@ def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _removals(synced: Synced, shown: Iterable[int], parts: _Parts) -> Iterator[Edit]:
-    """Of a list in which marks are entries of their own, the entries that go; the other parts of tokens to `parts`."""
+def _removals(synced: SyncedTracks, shown: Iterable[int], parts: _Parts) -> Iterator[Edit]:
+    """Edits that remove the entries of marks from a list that has such; other parts of tokens are added to `parts`."""
     fields, tokens = synced.fields, synced.tokens
     for token in shown:
         number = 0
@@ -243,8 +250,8 @@ def _removals(synced: Synced, shown: Iterable[int], parts: _Parts) -> Iterator[E
             number = 1
 
 
-class _Spans:
-    """Where members stand, with each object scanned once: the anchors of one come together."""
+class _MemberSpans:
+    """The spans of members of objects; keeps those of the last object, as its anchors come together."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -258,13 +265,13 @@ class _Spans:
 
 
 class _Shift:
-    """How far the edits of one text push what stands behind them."""
+    """How far the edits of a text move the offsets after them."""
 
     def __init__(self, text: Literal, edits: Sequence[Edit]) -> None:
         self.text = text
         self.places: list[tuple[int, bool]] = []
         self.sums = [0]
-        # A mark put in at a place pushes only what grows there; one taken out before it pulls all.
+        # An insertion right at an offset moves it only if the anchor grows; a removal before it always does.
         for start, stop, new in sorted(edits, key=lambda edit: (edit[1], edit[0] == edit[1])):
             self.places.append((stop, start == stop))
             self.sums.append(self.sums[-1] + len(new) - (stop - start))

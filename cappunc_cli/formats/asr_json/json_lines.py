@@ -1,7 +1,7 @@
-"""Live results, one JSON object a line: words, each an object of its own or in the list of its recogniser.
+"""Read live results, one JSON object per line: single words, or lists of words as recognisers send them.
 
-`{"word": …}` or `{"text": …}` with `start`, `end` (seconds) and `speaker` if they are known; Vosk's `result` lists;
-Deepgram's `channel.alternatives`. Results that are not final come again, and are passed over.
+`{"word": …}` or `{"text": …}` with optional `start`, `end` (seconds) and `speaker`; Vosk's `result` lists;
+Deepgram's `channel.alternatives`. Interim results are skipped, as their final versions follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cappunc_cli.formats.asr_json.tracks import entries, first, node, seconds
 from cappunc_cli.formats.source.spans import splice
 from cappunc_cli.transcript.words import Word
 
-#: Where an object has its text; Deepgram's `word` is raw where there is a `punctuated_word`.
+#: The keys of an object's text, in order of preference; Deepgram's `word` is raw beside a `punctuated_word`.
 _KEYS = ("punctuated_word", "word", "text")
 _PARTIAL = ("partial", "partial_result")
 _TOKEN = re.compile(r"\S+")
@@ -25,7 +25,7 @@ _TOKEN = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class ResultEntry:
-    """An object of a line, and the words that it holds: as a rule one."""
+    """An object in a line, and its words, of which there is usually one."""
 
     line: str
     node: Node
@@ -33,7 +33,7 @@ class ResultEntry:
     words: tuple[Word, ...]
 
     def written(self, texts: Sequence[str]) -> str:
-        """The object as a line of its own, with new texts of its words; all else stays to the byte."""
+        """The object as a line of its own, with new texts of its words; everything else stays as it is."""
         edits = [
             (old.start() + start, old.start() + stop, text)
             for old, new in zip(_TOKEN.finditer(self.literal), texts, strict=True)
@@ -46,17 +46,17 @@ class ResultEntry:
 
 
 class JsonLines:
-    """Reads line after line of one conversation, in which the speakers take turns."""
+    """Reads the lines of one conversation, counting its turns."""
 
     def __init__(self) -> None:
         self._turn = 0
         self._speaker: object = None
 
     def read(self, line: str) -> list[ResultEntry]:
-        """The entries of a line, none if it holds no final words; raises BadInput where it should."""
+        """The entries of a line; none for interim results and messages without words. Raises BadInput otherwise."""
         value = load(line)
         if not isinstance(value, Node):
-            raise BadInput("a line of live results is one JSON object")
+            raise BadInput("a line of live results must be one JSON object")
         if value.get("is_final") is False or any(key in value for key in _PARTIAL):
             return []
         found = value.get("result", first(node(value, "channel").get("alternatives")).get("words"))
@@ -65,7 +65,7 @@ class JsonLines:
                 return []  # Deepgram's `Metadata`, `SpeechStarted`
             found = [value]
         if not isinstance(found, list) or len(entries(found)) != len(found):
-            raise BadInput("a list of words holds what is no object")
+            raise BadInput("a list of words has something other than objects in it")
         return [self._entry(line, one, value) for one in found]
 
     def _entry(self, line: str, found: Node, value: Node) -> ResultEntry:

@@ -1,4 +1,4 @@
-"""Marks that are list entries of their own: changed, removed, or made in the engine's shape."""
+"""Change, remove and add marks that are list entries of their own."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def item_edits(
     edits: Sequence[Edit],
     new_mark: Callable[[Node, str], dict[str, Any]],
 ) -> Iterator[Edit]:
-    """Edits for one field of a list whose marks are entries.
+    """Convert edits of a field, in a list whose marks are entries, to edits of the source.
 
-    A mark that comes at the end of a word becomes an entry behind it; an entry whose mark
-    goes, goes as well.
+    A mark added at the end of a word becomes an entry after it, made by `new_mark`; an entry whose mark
+    is removed is removed, too.
     """
     source, item, shown = fields.source, fields.item(f), fields.text(f)
     assert item is not None
@@ -43,7 +43,7 @@ def item_edits(
 
 
 def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
-    """Whether text[start:stop] of a field is all that the entry of a mark shows, and no letter is in it."""
+    """Whether a field is the entry of a mark, and text[start:stop] is all of it but white space."""
     if fields.item(f) is None:
         return False
     shown = fields.text(f)
@@ -51,11 +51,11 @@ def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
 
 
 def removal(fields: Fields, f: int) -> Edit:
-    """The edit that takes the entry of a mark out of its list, with the comma before it, or else the one behind it."""
+    """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it."""
     word, mark = fields.item(f - 1), fields.item(f)
     assert word is not None
     assert mark is not None
-    # Between the two may stand what is no word, and the end of a list.
+    # There may be entries between the two that are not words, or the end of a list.
     between = fields.source[word[1] : mark[0]].rstrip()
     if between.endswith(","):
         return word[1] + len(between[:-1].rstrip()), mark[1], ""
@@ -70,13 +70,13 @@ def _applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _indent(source: str, at: int) -> str:
-    """The white space that begins the line of `at`."""
+    """The white space at the start of the line of `at`."""
     found = _SPACE.match(source, source.rfind("\n", 0, at) + 1)
     return found.group() if found else ""
 
 
 def _separator(fields: Fields, f: int) -> str:
-    """The text between this entry and one of its neighbours."""
+    """The separator between this entry and one of its neighbours."""
     source = fields.source
     for a, b in ((f - 1, f), (f, f + 1)):
         left = fields.item(a) if a >= 0 else None
@@ -93,7 +93,7 @@ def _separator(fields: Fields, f: int) -> str:
 
 
 def render(entry: dict[str, Any], like: str, indent: str) -> str:
-    """The entry as JSON, spelled as its sibling `like` that stands behind `indent`."""
+    """An entry as JSON in the style of its sibling `like`, which is indented by `indent`."""
     colon = found.group(1) if (found := _KEY_VALUE.search(like)) else ": "
     newline = "\r\n" if "\r\n" in like else "\n"
     ascii_only = like.isascii()

@@ -1,8 +1,8 @@
-"""JSON whose strings, objects and lists know where they stand in the source.
+"""Parse JSON whose strings and objects know their place in the source.
 
 Nothing is ever serialised again: no setting of `json.dumps` reproduces more than three
-quarters of real transcripts. An engine picks the `Literal`s that hold words out of the
-parsed value, and `literal_edits` says what to splice into the source.
+quarters of real transcripts. A dialect picks the `Literal`s with words from the
+parsed value, and `literal_edits` converts edits of their text to edits of the source.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b":
 
 
 class Literal(str):
-    """A string value; source[start:stop] is its literal, quotes included."""
+    """A string; source[start:stop] is its literal, quotes included."""
 
     __slots__ = ("start", "stop")
     start: int
@@ -58,20 +58,21 @@ class Node(dict[str, Any]):
     stop: int
 
 
-def fault(source: str, at: int, what: str) -> BadInput:
+def broken_json(source: str, at: int, what: str) -> BadInput:
+    """The error for broken JSON at an offset."""
     return BadInput(f"broken JSON: {what}", line=source.count("\n", 0, at) + 1)
 
 
 def parse(source: str, start: int = 0) -> tuple[Any, int]:
-    """The value that begins at `start`, and where it ends.
+    """Parse the value at `start`; returns the value and where it ends.
 
-    Lenient as Python's own reader: NaN, control characters in strings, lone surrogates and
-    duplicate keys (the last one counts) are read. Raises BadInput with the line otherwise.
+    As lenient as Python's parser: accepts NaN, control characters in strings, lone surrogates and
+    duplicate keys (the last one counts). Raises BadInput with the line for anything else.
     """
     try:
         value, stop = _DECODER.raw_decode(source, start)
         return _placed(source, value, start, stop), stop
-    except (ValueError, RecursionError):  # broken, or a key is there twice
+    except (ValueError, RecursionError):  # broken, nested too deeply, or a duplicate key
         return _parse_slowly(source, start)
 
 
@@ -79,23 +80,23 @@ _DECODER = json.JSONDecoder(strict=False, object_hook=Node)
 
 
 def _placed(source: str, value: Any, start: int, stop: int) -> Any:
-    """The value of source[start:stop], as the standard library has read it, with its places.
+    """Add places to a value that the standard library has parsed from source[start:stop].
 
-    Raises ValueError where a key is there twice, RecursionError where it is nested too deep.
+    Raises ValueError for duplicate keys, RecursionError for values nested too deeply.
     """
     holder, finder = [value], _Finder(source, start, stop)
     finder.place(holder, start)
-    # Of a key that is there twice, the first value is in none that has been read: its quotes are left over.
+    # The parsed value has only the last one of duplicate keys, so the quotes of the others are left over.
     text = source[start:stop]
     if "\\" in text:
         text = text.replace("\\\\", "").replace('\\"', "")
     if text.count('"') != 2 * finder.strings:
-        raise ValueError("a key is there twice")
+        raise ValueError("a duplicate key")
     return holder[0]
 
 
 class _Finder:
-    """Finds the strings and objects of a value, which come in its order; `strings` counts them, and keys."""
+    """Finds the places of a value's strings and objects, in order; `strings` counts strings and keys."""
 
     __slots__ = ("_escape", "_source", "_stop", "strings")
 
@@ -109,9 +110,9 @@ class _Finder:
         return found if found >= 0 else self._stop
 
     def place(self, holder: Any, at: int, depth: int = 0) -> int:
-        """Give the members of an object or a list their places; returns where to look for what follows.
+        """Set the places of the members of an object or a list; returns the offset after the last one.
 
-        Raises RecursionError where they are nested too deep.
+        Raises RecursionError for values nested too deeply.
         """
         if depth > _DEPTH:
             raise RecursionError
@@ -143,20 +144,20 @@ class _Finder:
         return at
 
     def _end(self, start: int) -> int:
-        """Where a literal ends that may have escapes; they are asked for in order."""
+        """The end of a literal that may have escapes. To be called for literals in order."""
         found = _STRING.match(self._source, start)
         if found is None:
-            raise ValueError("no string")
+            raise ValueError("not a string")
         self._escape = self._next_escape(found.end())
         return found.end()
 
 
 def _parse_slowly(source: str, start: int) -> tuple[Any, int]:
-    """The same, value by value: says where what is wrong."""
+    """As `parse`, in Python: accepts duplicate keys, and reports where what is wrong."""
     try:
         return _value(source, start, 0, {})
     except JSONDecodeError as error:
-        raise fault(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
+        raise broken_json(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
 
 
 def _value(source: str, at: int, depth: int, known: dict[str, str]) -> tuple[Any, int]:
@@ -175,7 +176,7 @@ def _value(source: str, at: int, depth: int, known: dict[str, str]) -> tuple[Any
         return (float(text) if number.group(1) or number.group(2) else _integer(text)), number.end()
     if constant := _CONSTANT.match(source, at):
         return _CONSTANTS[constant.group()], constant.end()
-    raise fault(source, at, "the file ends too early" if not c else f"unexpected {source[at : at + 12]!r}")
+    raise broken_json(source, at, "the file ends too early" if not c else f"unexpected {source[at : at + 12]!r}")
 
 
 def _integer(text: str) -> int | float:
@@ -193,9 +194,9 @@ def _object(source: str, start: int, depth: int, known: dict[str, str]) -> tuple
 
 
 def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iterator[tuple[str, Any, int, int]]:
-    """Key, value and the span of the value, for each member of the object at `start`."""
+    """Yield (key, value, start, stop) for each member of the object at `start`, with the span of the value."""
     if depth > _DEPTH:
-        raise fault(source, start, "nested too deep")
+        raise broken_json(source, start, "nested too deeply")
     at = start + 1
     if source.startswith("}", _gap(source, at)):
         return
@@ -208,7 +209,7 @@ def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iter
         yield known.setdefault(key, key), value, begin, at
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "]":
-            raise fault(source, _gap(source, at), "expected ',' or '}'")
+            raise broken_json(source, _gap(source, at), "expected ',' or '}'")
         if follow.group(1) == "}":
             return
         at = follow.end()
@@ -216,17 +217,17 @@ def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iter
 
 def _escaped_key(source: str, at: int) -> tuple[str, int]:
     if source[at : at + 1] != '"':
-        raise fault(source, at, "expected a key in double quotes")
+        raise broken_json(source, at, "expected a key in double quotes")
     key, stop = scanstring(source, at + 1, False)
     colon = _gap(source, stop)
     if source[colon : colon + 1] != ":":
-        raise fault(source, stop, "expected ':'")
+        raise broken_json(source, stop, "expected ':'")
     return key, _gap(source, colon + 1)
 
 
 def _array(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[list[Any], int]:
     if depth > _DEPTH:
-        raise fault(source, start, "nested too deep")
+        raise broken_json(source, start, "nested too deeply")
     values: list[Any] = []
     at = _gap(source, start + 1)
     while True:
@@ -234,7 +235,7 @@ def _array(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[
         values.append(value)
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "}":
-            raise fault(source, _gap(source, at), "expected ',' or ']'")
+            raise broken_json(source, _gap(source, at), "expected ',' or ']'")
         if follow.group(1) == "]":
             return values, follow.start(1) + 1
         at = follow.end()
@@ -248,14 +249,14 @@ def _gap(source: str, at: int) -> int:
 def _close(source: str, at: int, bracket: str) -> int:
     at = _gap(source, at)
     if source[at : at + 1] != bracket:
-        raise fault(source, at, f"expected '{bracket}'")
+        raise broken_json(source, at, f"expected '{bracket}'")
     return at + 1
 
 
 def load(source: str) -> Any:
-    """The document in `source`; a list of documents where several follow each other.
+    """Parse the JSON document in `source`, or a list of documents where several follow each other.
 
-    Vosk prints one object after the other, NeMo writes JSON Lines: both become a list.
+    Vosk prints one object after the other, and NeMo writes JSON Lines. Raises BadInput for broken JSON.
     """
     documents: list[Any] = []
     at = _gap(source, 0)
@@ -264,45 +265,45 @@ def load(source: str) -> Any:
         documents.append(value)
         at = _gap(source, at)
     if not documents:
-        raise fault(source, 0, "no value in it")
+        raise broken_json(source, 0, "there is no value")
     return documents[0] if len(documents) == 1 else documents
 
 
 def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
-    """Where the value of each key of an object stands in the source."""
+    """The span of the value of each key of an object."""
     return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
 
 
 def decoded(source: str, literal: Span) -> str:
-    """The string whose literal, with its quotes, is at a span."""
+    """The string whose literal, quotes included, is at a span."""
     inside = source[literal[0] + 1 : literal[1] - 1]
     return inside if "\\" not in inside else str(scanstring(source, literal[0] + 1, False)[0])
 
 
 def literal_edits(source: str, literal: Span, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Edits of the decoded value as edits of the source.
+    """Convert edits of a decoded string to edits of the source.
 
-    Only what changes is written anew; escapes elsewhere in the literal stay as spelled. A
-    new non-ASCII character is escaped where its neighbours or the whole file do so.
+    Escapes elsewhere in the literal stay as they are. New non-ASCII characters are escaped if the literal has
+    such escapes or the whole file is ASCII.
     """
     base, inside = literal[0] + 1, source[literal[0] + 1 : literal[1] - 1]
-    ascii_only, large = inside.isascii() and source.isascii(), False
+    ascii_only, upper_hex = inside.isascii() and source.isascii(), False
     units: Units | range = range(len(inside) + 1)
     if "\\" in inside:
         units = Units(inside)
         if escapes := _ESCAPED.search(inside):
-            ascii_only, large = True, any(c in "ABCDEF" for c in escapes.group())
+            ascii_only, upper_hex = True, any(c in "ABCDEF" for c in escapes.group())
     for start, stop, text in edits:
-        yield base + units[start], base + units[stop], escape(text, ascii_only, large)
+        yield base + units[start], base + units[stop], escape(text, ascii_only, upper_hex)
 
 
 class Units:
-    """Where each character that the inside of a literal says begins in it."""
+    """Maps indices of characters in a decoded string to offsets inside its literal."""
 
     __slots__ = ("_places", "_shifts")
 
     def __init__(self, inside: str) -> None:
-        # The characters that are escaped, and how far those behind each stand from where they are counted.
+        # The indices of escaped characters, and the difference between offset and index from each one on.
         self._places, self._shifts = array("I"), array("I", [0])
         if "\\" in inside:
             shift = 0
@@ -316,20 +317,20 @@ class Units:
         return i + self._shifts[bisect_left(self._places, i)]
 
     def all(self, places: Sequence[int]) -> Iterator[int]:
-        """Of many characters."""
+        """The offsets of many indices."""
         return map(add, places, map(self._shifts.__getitem__, map(bisect_left, repeat(self._places), places)))
 
 
 @lru_cache(maxsize=1 << 10)
-def escape(text: str, ascii_only: bool, large: bool = False) -> str:
-    """`text` as the inside of a JSON string."""
-    return "".join([_SHORT.get(c) or _escape_one(c, ascii_only, large) for c in text])
+def escape(text: str, ascii_only: bool, upper_hex: bool = False) -> str:
+    """`text` as the inside of a JSON string; `upper_hex` writes escapes with A to F in upper case."""
+    return "".join([_SHORT.get(c) or _escape_one(c, ascii_only, upper_hex) for c in text])
 
 
-def _escape_one(c: str, ascii_only: bool, large: bool) -> str:
+def _escape_one(c: str, ascii_only: bool, upper_hex: bool) -> str:
     if c >= " " and (c < "\x7f" or not ascii_only):
         return c
     units = c.encode("utf-16-be", "surrogatepass").hex()
-    if large:
+    if upper_hex:
         units = units.upper()
     return "".join([f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)])

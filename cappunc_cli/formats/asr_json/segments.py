@@ -1,4 +1,4 @@
-"""Segments with word lists: the shape that Whisper and its many relatives share."""
+"""Segments with word lists: the structure that Whisper and its many derivatives share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 
-def found(value: object) -> list[Node]:
-    """The segments of a file: a bare list, `segments`, or `segments` one or two keys below."""
+def find_segments(value: object) -> list[Node]:
+    """The segments of a file: a bare list, `segments`, or `segments` in `transcription`, `result` or `output`."""
     if isinstance(value, list):
         return entries(value)
     for path in (("segments",), ("transcription", "segments"), ("result", "segments"), ("output", "segments")):
@@ -20,6 +20,7 @@ def found(value: object) -> list[Node]:
 
 
 def words_of(segments: Sequence[Node], key: str) -> list[Node]:
+    """The word entries of segments that have a text under `key`."""
     return [word for segment in segments for word in entries(segment, "words") if isinstance(word.get(key), Literal)]
 
 
@@ -27,15 +28,15 @@ def _has_words(segment: Node, key: str) -> bool:
     return any(isinstance(word.get(key), Literal) for word in entries(segment, "words"))
 
 
-def joint(words: Sequence[Node], key: str) -> str:
-    """ "" where the words carry their spaces themselves (` One`), else " "."""
+def join_of(words: Sequence[Node], key: str) -> str:
+    """What to put between words: nothing where they have their own spaces (` One`), else a space."""
     return "" if 2 * sum(word[key][:1].isspace() for word in words) > len(words) else " "
 
 
 def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[Field]:
-    """The words of each segment; where it has no list of them, its text."""
+    """The words of each segment, or its text where it has no word list."""
     own = [words_of([segment], key) for segment in segments]
-    inner = joint(list(chain.from_iterable(own)), key)
+    inner = join_of(list(chain.from_iterable(own)), key)
     for segment, words in zip(segments, own, strict=True):
         speaker = segment.get("speaker")
         if not words and isinstance(segment.get(text), Literal):
@@ -47,10 +48,10 @@ def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[F
 
 
 def track(value: object, key: str, *others: Sequence[Field]) -> Track:
-    """Words, segment texts and the whole text of a file; `others` are further copies."""
-    segments = found(value)
-    texts = whole([segment.get("text") for segment in segments if _has_words(segment, key)])
-    full = [whole([holder["text"]]) for holder in (node(value), node(value, "transcription")) if "text" in holder]
+    """The track of a file: its words, with the texts of segments and of the file as copies, and `others` after them."""
+    segments = find_segments(value)
+    texts = text_fields([segment.get("text") for segment in segments if _has_words(segment, key)])
+    full = [text_fields([holder["text"]]) for holder in (node(value), node(value, "transcription")) if "text" in holder]
     words = list(fields(segments, key))
     copies = [copy for copy in (texts, *full, *others) if copy]
     return Track(words or copies.pop(0), copies) if words or copies else Track(())

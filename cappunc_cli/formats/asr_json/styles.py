@@ -1,4 +1,4 @@
-"""Styles of streams: which of case and marks a stream shows when a file is read, and so keeps when it is written."""
+"""The style of a stream: whether it shows case and marks when read, and so gets them when written."""
 
 from __future__ import annotations
 
@@ -11,47 +11,51 @@ from typing import NamedTuple
 from cappunc_cli.formats.asr_json.occurrences import Occurrence
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
 
-# Below this share of marked words a list that has none is simply unpunctuated.
+# A stream without marks or capitals has that style only if more than this share of its words have them elsewhere.
 _RARE = 1 / 50
-#: What a stream shows of a word: the word itself, a mark, a capital.
+#: Features of a word in a stream, as bits: it is shown, it has a mark, it has a capital.
 _SHOWN, _MARKED, _CAPITAL = 1, 2, 4
 
 
 class Style(NamedTuple):
-    """The style of a stream: a word list may keep case and leave the marks to the text."""
+    """What a stream shows; a word list, for example, may have case but leave marks to the text."""
 
     case: bool = True
     marks: bool = True
 
 
-#: Both: it spells its words as they are.
-WHOLE = Style()
+#: The style with both.
+FULL_STYLE = Style()
 
 
 @lru_cache(maxsize=1 << 15)
-def shows(text: str) -> int:
-    """_SHOWN, and whether the word has a mark or a capital."""
+def features(text: str) -> int:
+    """The features of a word that is shown."""
     label = cached_strip(text)[1]
     marked = bool(label.after) and bool(label.mark)
     capital = not text.islower() and any(map(str.isupper, text))
     return _SHOWN | _MARKED * marked | _CAPITAL * capital
 
 
-def styles_of(seen: Sequence[bytearray], silent: Sequence[bool]) -> Iterator[Style]:
-    """The style of each stream, by what it and the others show of each word; the `silent` ones write no marks."""
-    for stream, mute in enumerate(silent):
+def styles_of(seen: Sequence[bytearray], unmarked: Sequence[bool]) -> Iterator[Style]:
+    """The style of each stream, from the features of its words; `unmarked` streams never have marks.
+
+    `seen` has the features of each word in each stream.
+    """
+    for stream, never_marks in enumerate(unmarked):
         raw = _lacks(stream, seen, _MARKED)
-        # Lower case alone, or beside marks, is no style, but what is to be restored.
-        yield Style(not (raw and _lacks(stream, seen, _CAPITAL)), not mute and not raw)
+        # Lower case in all streams, or together with marks, is not a style but what is to be restored.
+        yield Style(not (raw and _lacks(stream, seen, _CAPITAL)), not never_marks and not raw)
 
 
-def _lacks(stream: int, seen: Sequence[bytearray], what: int) -> bool:
-    """Streams without a mark, or without a capital, beside others that have them keep to that."""
+def _lacks(stream: int, seen: Sequence[bytearray], feature: int) -> bool:
+    """Whether a stream never has a feature that other streams show of the same words."""
     own = _bits(seen[stream], _SHOWN)
     count = own.bit_count()
-    if not count or _bits(seen[stream], what):
+    if not count or _bits(seen[stream], feature):
         return False
-    return any((_bits(theirs, what) & own).bit_count() > _RARE * count for s, theirs in enumerate(seen) if s != stream)
+    others = (theirs for s, theirs in enumerate(seen) if s != stream)
+    return any((_bits(theirs, feature) & own).bit_count() > _RARE * count for theirs in others)
 
 
 def differing(seen: Sequence[bytearray], styles: Sequence[Style]) -> Iterator[int]:
@@ -64,23 +68,29 @@ def differing(seen: Sequence[bytearray], styles: Sequence[Style]) -> Iterator[in
         yield from compress(range(len(seen[0])), both.to_bytes(len(seen[0])))
 
 
-def _bits(seen: bytearray, what: int) -> int:
-    """A number with one bit for each word of which a stream shows that."""
-    return (int.from_bytes(seen) & int.from_bytes(bytes([what]) * len(seen))) >> what.bit_length() - 1
+def _bits(seen: bytearray, feature: int) -> int:
+    """A number with one bit set for each word with a feature."""
+    return (int.from_bytes(seen) & int.from_bytes(bytes([feature]) * len(seen))) >> feature.bit_length() - 1
 
 
 def target(
-    own: str, place: Occurrence, style: Style, before: Sequence[str], after: Sequence[str], led: Container[int] = ()
+    own: str,
+    place: Occurrence,
+    style: Style,
+    before: Sequence[str],
+    after: Sequence[str],
+    synced_case: Container[int] = (),
 ) -> str:
-    """The text of a place, which is `own` now, when its words turn from `before` into `after`.
+    """The new text of an occurrence that reads `own`, when the words change from `before` to `after`.
 
-    It takes the case of words that are `led`, whether or not these change theirs.
+    An occurrence follows the changes of its words. It takes the case of words in `synced_case` even where that has not
+    changed.
     """
     case_of = place.case_of
-    if case_of is not None and case_of not in led and before[case_of] == after[case_of]:
+    if case_of is not None and case_of not in synced_case and before[case_of] == after[case_of]:
         case_of = None
     mark_of = place.mark_of if place.mark_of is not None and before[place.mark_of] != after[place.mark_of] else None
-    if case_of == mark_of and case_of is not None and style == WHOLE and own == before[case_of]:
+    if case_of == mark_of and case_of is not None and style == FULL_STYLE and own == before[case_of]:
         return after[case_of]
     if place.letters is not None and style.case:
         own = _with_letters(own, place.letters, before, after)
@@ -88,9 +98,9 @@ def target(
         return own
     bare, label = cached_strip(own)
     if case_of is not None and bare == cached_strip(before[case_of])[0]:
-        bare = cached_strip(after[case_of])[0]  # it may have got its diacritics
+        bare = cached_strip(after[case_of])[0]  # its diacritics may have been restored
     if case_of is not None and style.case:
-        same = case_of in led and bare == cached_strip(after[case_of])[0]
+        same = case_of in synced_case and bare == cached_strip(after[case_of])[0]
         label = _with_case(label, None if same else before[case_of], after[case_of])
     if mark_of is not None and style.marks:
         label = label.with_mark(cached_strip(after[mark_of])[1].mark)
@@ -98,7 +108,7 @@ def target(
 
 
 def _with_case(label: Label, before: str | None, after: str) -> Label:
-    """The label with the case of `after`, unless it was that `before`."""
+    """The label with the case of `after`, unless that is the case of `before`."""
     new = cached_strip(after)[1]
     if before is not None and ((old := cached_strip(before)[1]).case, old.form) == (new.case, new.form):
         return label
@@ -106,7 +116,7 @@ def _with_case(label: Label, before: str | None, after: str) -> Label:
 
 
 def _with_letters(own: str, letters: tuple[int, int, int], before: Sequence[str], after: Sequence[str]) -> str:
-    """The token with each letter changed as the same letter of the words was."""
+    """The token with each letter changed like that letter of the words."""
     first, stop, at = letters
     old = "".join([c for text in before[first:stop] for c in text if c.isalnum()])
     new = "".join([c for text in after[first:stop] for c in text if c.isalnum()])

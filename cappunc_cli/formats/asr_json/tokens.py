@@ -1,4 +1,4 @@
-"""Words of a run of fields, wherever the file cuts them."""
+"""Split runs of fields into words, which may be spread over several fields."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Span
 
-#: (field, start, stop): a stretch of a field's value.
+#: (field, start, stop): a part of the text of a field.
 Part = tuple[int, int, int]
 
-# Not spoken: sounds, lyrics, tags, the clock of subtitles inside a string (Gladia). What is
-# masked never hangs on the case or the marks of a word, or a restored file would be read as
+# Not spoken: sounds, lyrics, tags, timing lines of subtitles inside a string (Gladia). What is
+# masked must not depend on the case or marks of words, or a restored file would be read as
 # other words.
 _MASK = re.compile(
     r"\[[^\[\]]*\]|\([^()]*\)|♪[^♪]*♪|<[^<>\s][^<>]*>|^(?:\d+\r?\n)?[^\n]*-->[^\n]*$|^WEBVTT[^\n]*$",
     re.MULTILINE,
 )
-# Most texts have none of these, and what is masked has one, or begins with WEBVTT; and so has what begins a turn.
+# Quick tests: a mask has one of the first characters or starts with WEBVTT, and what starts a turn matches the second.
 _MASKING = re.compile(r"[\[(♪<>]")
 _TURNING = re.compile(r"[>–—-](?:(?<=>)>|(?<!>)[^\S\n])")
 _LABEL = re.compile(r"^Speaker \w+: ", re.MULTILINE)
 _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.MULTILINE)
 _HIDDEN = "\0"
-# A run of what is shown, and the marks behind it that stand apart.
+# A run of visible characters, and detached marks after it.
 _RUN = re.compile(r"([^\s\0]++(?>(?:[ \xa0\u202f]++(?>(?:[,.?!:;…—–]|--)+)(?=[\s\0]|$))*))")
 # Not to be touched: addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]+")
-#: So many fields are put together at a time.
+#: How many fields are joined at a time.
 _BLOCK = 1 << 10
 
 
 class Tokens:
-    """The words of runs of fields, in columns; a key is what the copies of a word have in common."""
+    """The words of runs of fields, in columns; all copies of a word have the same key."""
 
     __slots__ = ("_parts", "_stops", "cues", "ends", "keys", "speakers", "starts", "texts", "turns")
 
@@ -50,11 +50,11 @@ class Tokens:
         self.texts: list[str] = []
         self.keys: list[str] = []
         self.starts, self.ends, self.cues, self.turns, self.speakers = (RunLengthList() for _ in range(5))
-        # Three numbers a part, one part after the other; where the parts of each token end.
+        # The parts of all tokens as a flat array, three numbers each; and where those of each token end in it.
         self._parts, self._stops = array("I"), array("I")
 
     def add(self, text: str, parts: Iterable[Part]) -> int:
-        """Append a token that has no time; returns its number."""
+        """Append a token without a time; returns its number."""
         flat = array("I", chain.from_iterable(parts))
         self.extend([text], flat, [len(flat)])
         for column in (self.starts, self.ends, self.speakers):
@@ -64,21 +64,21 @@ class Tokens:
         return len(self) - 1
 
     def extend(self, texts: Iterable[str], parts: array[int], stops: Iterable[int]) -> None:
-        """Append texts and parts of tokens; `stops` says where in `parts` those of each end.
+        """Append texts and parts of tokens; `stops` are the offsets in `parts` at which those of each token end.
 
-        The other columns are left to the caller. `speakers` are the fields' `names`, by their numbers.
+        The caller has to fill the other columns. `speakers` are indices into the `names` of the fields.
         """
-        begun, offset = len(self.texts), len(self._parts)
+        first, offset = len(self.texts), len(self._parts)
         self.texts.extend(map(intern, texts))
-        self.keys.extend(map(key_of, islice(self.texts, begun, None)))
+        self.keys.extend(map(key_of, islice(self.texts, first, None)))
         self._parts.extend(parts)
         self._stops.extend([offset + stop for stop in stops])
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def stretch(self, first: int, stop: int) -> tuple[array[int], array[int], array[int], bytearray]:
-        """Field, start and stop of every part of tokens that follow each other; and 1 for a token's further parts."""
+    def part_columns(self, first: int, stop: int) -> tuple[array[int], array[int], array[int], bytearray]:
+        """Field, start and stop of all parts of tokens[first:stop], and 1 for each that is not its token's first."""
         begin, end = self._stops[first - 1] if first else 0, self._stops[stop - 1]
         flat = self._parts[begin:end]
         further = bytearray(len(flat) // 3)
@@ -89,7 +89,7 @@ class Tokens:
         return flat[::3], flat[1::3], flat[2::3], further
 
     def parts(self, i: int) -> list[Part]:
-        """The stretches of fields that show a token."""
+        """The parts of fields that show a token."""
         first, stop = self._stops[i - 1] if i else 0, self._stops[i]
         parts = self._parts
         return [(parts[at], parts[at + 1], parts[at + 2]) for at in range(first, stop, 3)]
@@ -112,7 +112,10 @@ def _is_word(shown: str) -> bool:
 
 
 def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
-    """The words of a running text, where they start and stop, and the numbers of those with which a new turn begins."""
+    """Find the words of a running text.
+
+    Returns the words, their starts, their stops, and the indices of those that start a new turn.
+    """
     turns: list[int] = []
 
     def hide_turn(found: re.Match[str]) -> str:
@@ -122,7 +125,7 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
     masked = _MASK.sub(_hide, text) if _MASKING.search(text) or "WEBVTT" in text else text
     if _TURNING.search(masked):
         masked = _TURN.sub(hide_turn, masked)
-    # What is between the runs, and these, by turns.
+    # Alternating: what is between runs, a run, and so on.
     pieces = _RUN.split(masked)
     edges = list(accumulate(map(len, pieces)))
     runs, starts, stops = pieces[1::2], edges[:-1:2], edges[1::2]
@@ -136,10 +139,10 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
 
 
 def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
-    """Append the words of a run of fields, read as one text; returns their numbers. Each part knows its field."""
-    begins, stops, whole = _joined(fields, run)
-    texts, starts_of, stops_of, turns = find_words(whole)
-    # By its number in the run, the field that each word begins in.
+    """Append the words of a run of fields, read as one text; returns the range of their numbers."""
+    begins, stops, joined = _joined(fields, run)
+    texts, starts_of, stops_of, turns = find_words(joined)
+    # The field in which each word starts, as an index into the run.
     heads = _heads(starts_of, begins, stops)
     bases = list(map(begins.__getitem__, heads))
     parts = array("I", bytes(12 * len(heads)))
@@ -147,53 +150,57 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     parts[1::3] = array("I", map(sub, starts_of, bases))
     parts[2::3] = array("I", map(sub, stops_of, bases))
     ends_of_parts: Sequence[int] = range(3, len(parts) + 1, 3)
-    beyond = {
+    # The parts of words that span several fields.
+    spanning = {
         i: list(_parts(fields, run, begins, stops, heads[i], starts_of[i], stops_of[i]))
         for i in compress(count(), map(gt, stops_of, map(stops.__getitem__, heads)))
     }
-    # The field that each word ends in, and the one that tells when.
-    tails, ending = heads, heads
-    if beyond:
-        tails, ending = array("i", heads), array("i", heads)
-        for i, own in beyond.items():
-            texts[i] = "".join([whole[begins[f] + a : begins[f] + b] for f, a, b in own])
+    # The field in which each word ends, and the field that has its end time.
+    tails, end_fields = heads, heads
+    if spanning:
+        tails, end_fields = array("i", heads), array("i", heads)
+        for i, own in spanning.items():
+            texts[i] = "".join([joined[begins[f] + a : begins[f] + b] for f, a, b in own])
             tails[i] = own[-1][0]
-            ending[i] = next((f for f, _, _ in reversed(own) if fields.ends[run[f]] is not None), tails[i])
-        parts, ends_of_parts = _with_more(parts, run.start, beyond)
-    begun = len(tokens)
+            end_fields[i] = next((f for f, _, _ in reversed(own) if fields.ends[run[f]] is not None), tails[i])
+        parts, ends_of_parts = _with_spanning(parts, run.start, spanning)
+    first = len(tokens)
     tokens.extend(texts, parts, ends_of_parts)
     breaks = ("\n" in join for join in islice(fields.joins, run.start + 1, run.stop))
     tokens.cues.extend_from(list(accumulate(breaks, initial=0)), heads)
     tokens.speakers.extend_from(fields.speakers[run.start : run.stop], heads)
     starts, ends = fields.starts[run.start : run.stop], fields.ends[run.start : run.stop]
-    if isinstance(heads, range) and not beyond:
+    if isinstance(heads, range) and not spanning:
         tokens.starts.extend(starts)
         tokens.ends.extend(ends)
     else:
         # Only the first word of a field has its start, only the last one its end.
         _add_times(tokens.starts, starts, heads, heads, chain((-1,), tails))
-        _add_times(tokens.ends, ends, ending, tails, chain(heads[1:], (-1,)))
-    said = [False] * len(texts)
+        _add_times(tokens.ends, ends, end_fields, tails, chain(heads[1:], (-1,)))
+    starts_turn = [False] * len(texts)
     for turn_at in turns:
-        said[turn_at] = True
-    tokens.turns.extend(said)
-    return range(begun, len(tokens))
+        starts_turn[turn_at] = True
+    tokens.turns.extend(starts_turn)
+    return range(first, len(tokens))
 
 
 def _add_times(
-    column: RunLengthList, times: RunLengthList, told_by: Sequence[int], fields: Iterable[int], beside: Iterable[int]
+    column: RunLengthList, times: RunLengthList, sources: Sequence[int], fields: Iterable[int], beside: Iterable[int]
 ) -> None:
-    """Append the time of the field that tells it, for each word; None where the word beside it is in the same field."""
+    """Append the time of its source field for each word; None where the word beside it is in the same field."""
     times.add(None)
     if times.even:
-        column.extend_from(times, told_by)
+        column.extend_from(times, sources)
     else:
-        columns = zip(told_by, fields, beside, strict=False)
-        column.extend_from(times, [-1 if f == other else teller for teller, f, other in columns])
+        columns = zip(sources, fields, beside, strict=False)
+        column.extend_from(times, [-1 if f == other else source for source, f, other in columns])
 
 
 def _heads(starts_of: Sequence[int], begins: Sequence[int], stops: Sequence[int]) -> Sequence[int]:
-    """Which field each word begins in, by where words start and fields begin and stop; a range where each has one."""
+    """The field in which each word starts, given the starts of words and the bounds of fields.
+
+    A range if each field has exactly one word.
+    """
     if len(starts_of) == len(stops) and all(map(le, begins, starts_of)) and all(map(lt, starts_of, stops)):
         return range(len(stops))
     before = list(map(bisect_left, repeat(starts_of), stops))
@@ -201,12 +208,14 @@ def _heads(starts_of: Sequence[int], begins: Sequence[int], stops: Sequence[int]
     return array("i", chain.from_iterable(map(repeat, range(len(stops)), counts)))
 
 
-def _with_more(parts: array[int], begin: int, beyond: Mapping[int, Sequence[Part]]) -> tuple[array[int], array[int]]:
-    """The parts of words of which some have other ones, whose fields count from `begin`; where those of each end."""
+def _with_spanning(
+    parts: array[int], first: int, spanning: Mapping[int, Sequence[Part]]
+) -> tuple[array[int], array[int]]:
+    """The parts with those of `spanning` words, whose fields count from `first`; and where those of each word end."""
     all_parts, ends = array("I"), array("I")
     for i in range(len(parts) // 3):
-        if i in beyond:
-            all_parts.extend(chain.from_iterable((begin + f, a, b) for f, a, b in beyond[i]))
+        if i in spanning:
+            all_parts.extend(chain.from_iterable((first + f, a, b) for f, a, b in spanning[i]))
         else:
             all_parts.extend(parts[3 * i : 3 * i + 3])
         ends.append(len(all_parts))
@@ -214,16 +223,16 @@ def _with_more(parts: array[int], begin: int, beyond: Mapping[int, Sequence[Part
 
 
 def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
-    """Where each field of the run begins and stops in the text that they make together, and that text."""
+    """Join the texts of a run of fields; returns where each starts and stops in the joined text, and that text."""
     begins, stops = array("I"), array("I")
     blocks: list[str] = []
     at = 0
     for low in range(run.start, run.stop, _BLOCK):
-        some = range(low, min(low + _BLOCK, run.stop))
-        joins, texts = fields.joins[some.start : some.stop], fields.texts(some)
+        block = range(low, min(low + _BLOCK, run.stop))
+        joins, texts = fields.joins[block.start : block.stop], fields.texts(block)
         if low == run.start:
             joins[0] = ""
-        if any(labels := fields.labels[some.start : some.stop]):
+        if any(labels := fields.labels[block.start : block.stop]):
             texts = [_LABEL.sub(_hide, text) if has else text for text, has in zip(texts, labels, strict=True)]
         pieces = list(chain.from_iterable(zip(joins, texts, strict=True)))
         edges = list(accumulate(map(len, pieces), initial=at))
@@ -237,24 +246,24 @@ def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
 def _parts(
     fields: Fields, run: range, begins: Sequence[int], stops: Sequence[int], f: int, start: int, stop: int
 ) -> Iterator[Part]:
-    """The stretches of fields below [start, stop) of the joined text, up to the first joint; `f` has its beginning.
+    """The parts of fields that make up [start, stop) of the joined text, up to a field with a join before it.
 
-    Fields have their numbers in the run.
+    `f` is the field in which the text starts; fields are indices into the run.
     """
     first = f
     while f < len(run) and begins[f] < stop:
         if f != first and fields.joins[run[f]]:
-            return  # what follows stands in an entry of its own
+            return  # a separate entry follows
         a, b = max(start, begins[f]), min(stop, stops[f])
         if a < b:
             yield f, a - begins[f], b - begins[f]
         f += 1
 
 
-def cut(text: str, lengths: Sequence[int]) -> list[Span]:
-    """Where a token is cut into pieces of so many letters each; [] where something but marks is between them.
+def split_letters(text: str, lengths: Sequence[int]) -> list[Span]:
+    """Split a token into pieces with `lengths` letters; [] if there is anything but marks between them.
 
-    Languages without spaces write many words as one token: `你好吗` has the words 你, 好, 吗.
+    Languages without spaces write several words as one token: `你好吗` has the words 你, 好, 吗.
     """
     pieces: list[Span] = []
     at = 0
@@ -274,8 +283,8 @@ def cut(text: str, lengths: Sequence[int]) -> list[Span]:
     return pieces
 
 
-def sliced(parts: Sequence[Part], start: int, stop: int) -> Iterator[Part]:
-    """The stretches of fields below a token's text[start:stop]."""
+def slice_parts(parts: Sequence[Part], start: int, stop: int) -> Iterator[Part]:
+    """The parts of fields that show text[start:stop] of a token."""
     at = 0
     for f, a, b in parts:
         low, high = max(start, at), min(stop, at + b - a)

@@ -1,4 +1,4 @@
-"""Tracks of a file: which literals hold words, and which repeat them."""
+"""The terms in which dialects describe a file: fields, tracks, anchors; and helpers to find them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cappunc_cli.transcript.words import Span
 
 
 class Field(NamedTuple):
-    """One string that shows words: a single word, a piece of one, a mark, or a whole text.
+    """One string that shows words: a single word, part of one, a mark, or a longer text.
 
-    `start` and `end` are milliseconds. `join` stands between the field before and this one:
-    "" where the file spells its spaces itself or the field continues a word, " " between
-    words, a newline where a new segment begins. `item` is the list entry of the field where
-    marks are entries of their own. `marks` is False where the engine never writes marks;
-    `labels` is True for a text in which it writes "Speaker 0: " before each turn.
+    `start` and `end` are milliseconds. `join` comes between the field before and this one:
+    "" where the file has its own spaces or the field continues a word, " " between
+    words, a newline at the start of a segment. `item` is the list entry of the field, in lists
+    where marks are entries of their own. `marks` is False where the recogniser never writes marks;
+    `labels` is True for a text with "Speaker 0: " before each turn.
     """
 
     literal: Literal
@@ -36,11 +36,11 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A number in the file that counts characters of `text`: node[key].
+    """A number in the file, node[key], that counts characters of `text`.
 
-    `length_from` names the key with the first character where the number is a length.
-    `grows`: a mark set at the very place pushes the number (the end of a word with its
-    marks) or leaves it (the end of a bare word). `utf16`: counted in JavaScript's units.
+    `length_from` is the key of the start offset if the number is a length.
+    `grows` tells whether inserting a mark right at the offset increases the number (the end of a word with its
+    marks) or not (the end of a bare word). `utf16` tells whether it counts UTF-16 code units, as JavaScript does.
     """
 
     text: Literal
@@ -53,13 +53,13 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Words in spoken order and everything that repeats them.
+    """Words in spoken order, and everything that repeats them.
 
-    `words` gives times and speakers. Each of `copies` holds the same words once more and
-    is aligned by bare words; each of `twins` (index into `words`, copy) repeats that one field.
+    `words` have the times and speakers. Each of `copies` repeats all the words and
+    is aligned by bare words; each of `twins`, (index into `words`, copy), repeats that one field.
     `clock` are words that are raw by definition: they give their times and speakers to `words`
-    and are never written. `new_mark(item, mark)` makes the entry of a mark that follows a
-    word's entry. `channel` tells tracks that are heard at the same time from each other.
+    and are never changed. `new_mark(item, mark)` makes the entry of a mark that comes after
+    the entry of a word. `channel` distinguishes tracks that are spoken at the same time.
     """
 
     words: Sequence[Field]
@@ -72,7 +72,7 @@ class Track:
 
 
 class Fields:
-    """The fields of a whole file in columns; what a string says is read from the source when it is asked for."""
+    """The fields of a file in columns; their texts are read from the source on demand."""
 
     __slots__ = (
         "_item_starts", "_item_stops", "ends", "escaped", "joins", "labels", "literal_starts", "literal_stops", "names",
@@ -83,19 +83,19 @@ class Fields:
         self.source = source
         self.literal_starts, self.literal_stops = array("I"), array("I")
         self.starts, self.ends, self.labels = RunLengthList(), RunLengthList(), RunLengthList()
-        #: Whether a literal has escapes in it: else a character of the string stands where it is counted.
+        #: Whether each literal has escapes; without, indices in the string are offsets in the literal.
         self.escaped = RunLengthList()
         self.joins: list[str] = []
         self._item_starts, self._item_stops = RunLengthList(), RunLengthList()
-        #: Numbers of `names`; None is a name as well.
+        #: Indices into `names`, where None is a name, too.
         self.speakers = RunLengthList()
         self.names: list[object] = []
 
     def extend(self, fields: Sequence[Field]) -> range:
         """Append fields; returns their numbers."""
-        begun = len(self)
+        first = len(self)
         if not fields:
-            return range(begun, begun)
+            return range(first, first)
         literals, starts, ends, speakers, joins, items, _, labels = zip(*fields, strict=True)
         self.literal_starts.extend([literal.start for literal in literals])
         self.literal_stops.extend([literal.stop for literal in literals])
@@ -110,7 +110,7 @@ class Fields:
             self.speakers.add(self._speaker(None), len(speakers))
         else:
             self.speakers.extend(map(self._speaker, speakers))
-        return range(begun, len(self))
+        return range(first, len(self))
 
     def _speaker(self, speaker: object) -> int:
         if not self.names or self.names[-1] != speaker:
@@ -121,7 +121,7 @@ class Fields:
         return len(self.literal_starts)
 
     def literal(self, f: int) -> Span:
-        """Where the literal of a field stands, quotes included."""
+        """The span of the literal of a field, quotes included."""
         return self.literal_starts[f], self.literal_stops[f]
 
     def text(self, f: int) -> str:
@@ -130,24 +130,25 @@ class Fields:
         return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
 
     def texts(self, run: range) -> list[str]:
-        """The text of each field of a run."""
-        source, some = self.source, slice(run.start, run.stop)
-        spans, escaped = zip(self.literal_starts[some], self.literal_stops[some], strict=True), self.escaped[some]
+        """The texts of a run of fields."""
+        source, part = self.source, slice(run.start, run.stop)
+        spans, escaped = zip(self.literal_starts[part], self.literal_stops[part], strict=True), self.escaped[part]
         if not any(escaped):
             return [source[start + 1 : stop - 1] for start, stop in spans]
         return [
-            decoded(source, span) if odd else source[span[0] + 1 : span[1] - 1]
-            for span, odd in zip(spans, escaped, strict=True)
+            decoded(source, span) if has_escapes else source[span[0] + 1 : span[1] - 1]
+            for span, has_escapes in zip(spans, escaped, strict=True)
         ]
 
     def units(self, fields: Iterable[int]) -> dict[int, Units]:
-        """Where each character of some fields begins in its literal; not of those where that is its own number."""
-        escaped = {f for odd, start, stop in self.escaped.stretches() if odd for f in range(start, stop)}
+        """The offsets of characters in their literals, for those of the fields that have escapes."""
+        runs = self.escaped.stretches()
+        escaped = {f for has_escapes, start, stop in runs if has_escapes for f in range(start, stop)}
         spans = {f: self.literal(f) for f in escaped.intersection(fields)} if escaped else {}
         return {f: Units(self.source[start + 1 : stop - 1]) for f, (start, stop) in spans.items()}
 
     def item(self, f: int) -> Span | None:
-        """Where the list entry of a field stands, where marks are entries of their own."""
+        """The span of the list entry of a field, in lists where marks are entries of their own."""
         start, stop = self._item_starts[f], self._item_stops[f]
         return None if start is None or stop is None else (start, stop)
 
@@ -156,11 +157,11 @@ _CLOCK = re.compile(r"(-?)(?:(\d+):)?(?:(\d+):)?(\d+(?:[.,]\d+)?)s?")
 
 
 def seconds(value: object, scale: float = 1000.0) -> int | None:
-    """Milliseconds of a number of seconds, of "1.5", "1.500s" or "00:00:01,500"; else None.
+    """Convert a number of seconds, or "1.5", "1.500s" or "00:00:01,500", to milliseconds; None for other values.
 
-    `scale` is the milliseconds in one unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
+    `scale` is the number of milliseconds in a unit: 1 for milliseconds, 1e-4 for ticks of 100 ns.
     """
-    if type(value) is float:  # as most are
+    if type(value) is float:  # the usual case
         return round(value * scale) if abs(value) < 1e15 else None
     if isinstance(value, bool) or value is None:
         return None
@@ -178,26 +179,26 @@ def seconds(value: object, scale: float = 1000.0) -> int | None:
 
 
 def millis(value: object) -> int | None:
-    """Milliseconds of a number, or a string with one, that counts milliseconds."""
+    """As `seconds`, for a number of milliseconds."""
     return seconds(value, 1.0)
 
 
 def entries(value: object, *path: str) -> list[Node]:
-    """The objects in the list at `path` below `value`; [] where there is no such list."""
+    """The objects in the list at `path` below `value`; [] if there is no such list."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return [x for x in value if isinstance(x, Node)] if isinstance(value, list) else []
 
 
 def node(value: object, *path: str) -> Node:
-    """The object at `path` below `value`; an empty one where there is none."""
+    """The object at `path` below `value`; an empty one if there is none."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, Node) else Node()
 
 
-def whole(literals: Sequence[object], join: str = "\n") -> list[Field]:
-    """The strings among `literals` as one copy."""
+def text_fields(literals: Sequence[object], join: str = "\n") -> list[Field]:
+    """A field for each of the `literals` that is a string: together, one copy of the words."""
     return [Field(text, join=join) for text in literals if isinstance(text, Literal)]
 
 
@@ -209,7 +210,7 @@ def first(value: object) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Who speaks when, for engines that list speakers apart from the words."""
+    """Who speaks when, for transcripts that list speakers separately from the words."""
 
     begins: tuple[int, ...]
     names: tuple[object, ...]
@@ -220,6 +221,6 @@ class Voices:
         return cls(tuple(begin for begin, _ in known), tuple(name for _, name in known))
 
     def at(self, moment: int | None) -> object:
-        """The speaker whose stretch began last; None before the first and without a time."""
+        """The speaker at a time (ms): the last one to start; None before the first one, or without a time."""
         i = bisect_right(self.begins, moment) if moment is not None else 0
         return self.names[i - 1] if i else None

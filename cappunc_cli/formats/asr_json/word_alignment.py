@@ -1,27 +1,26 @@
-"""Two runs of the same words, almost: which belongs to which."""
+"""Align two nearly equal sequences of words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-#: (same, start, stop, start, stop): a stretch of either run; `same` where the words are equal.
+#: (same, start, stop, start, stop): a block of each sequence; `same` if the words are equal.
 Block = tuple[bool, int, int, int, int]
 
-_WINDOW = 1500
-#: So many words are compared at a time.
-_STEP = 256
+#: How many words are aligned at a time, and how many are compared at a time.
+_WINDOW, _STEP = 1500, 256
 
 
 def aligned_blocks(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Block]:
-    """Stretches that are equal and stretches that differ, in order, covering both runs.
+    """Yield equal and differing blocks, in order, covering both sequences.
 
-    Long runs are aligned window by window, so that time and memory grow with the length.
+    Long sequences are aligned window by window, so that time and memory are linear in their length.
     """
     i = j = 0
     while i < len(ours) or j < len(theirs):
         run = 0
-        while (some := ours[i + run : i + run + _STEP]) and some == theirs[j + run : j + run + _STEP]:
-            run += len(some)
+        while (step := ours[i + run : i + run + _STEP]) and step == theirs[j + run : j + run + _STEP]:
+            run += len(step)
         while i + run < len(ours) and j + run < len(theirs) and ours[i + run] == theirs[j + run]:
             run += 1
         if run:
@@ -45,7 +44,7 @@ def _window(ours: Sequence[str], theirs: Sequence[str], i: int, j: int) -> list[
             result[-1] = (False, result[-1][1], span[1], result[-1][3], span[3])
         else:
             result.append((same, *span))
-    # The end of a window is a guess: stop behind the last long stretch of equal words.
+    # The alignment at the end of a window is unreliable: stop after the last long block of equal words.
     if i + len(a) < len(ours) or j + len(b) < len(theirs):
         solid = [k for k, x in enumerate(result) if x[0] and x[2] - x[1] >= 3]
         if solid:

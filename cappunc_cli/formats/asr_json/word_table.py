@@ -1,4 +1,4 @@
-"""The words that a file's copies show: spelling, time, speaker, cue and turn of each."""
+"""The words of a file, merged from all copies: spelling, times, cue and turn of each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Sequence
 from itertools import repeat
 
-from cappunc_cli.formats.asr_json.occurrences import NOBODY, Occurrences
-from cappunc_cli.formats.asr_json.styles import WHOLE, Style
+from cappunc_cli.formats.asr_json.occurrences import NO_WORD, Occurrences
+from cappunc_cli.formats.asr_json.styles import FULL_STYLE, Style
 from cappunc_cli.formats.asr_json.tokens import Tokens, tokenize
 from cappunc_cli.formats.asr_json.tracks import Field, Fields
 from cappunc_cli.formats.asr_json.word_alignment import aligned_blocks
@@ -16,7 +16,7 @@ from cappunc_cli.transcript.words import Words
 
 
 class WordTable:
-    """The words, track by track; `styles` says which streams spell them."""
+    """Builds the words, track by track; spellings come from streams that show both case and marks."""
 
     __slots__ = ("_cue", "_fields", "_places", "_speaker", "_styles", "_tokens", "_turn", "names", "words")
 
@@ -25,77 +25,78 @@ class WordTable:
         self.words = Words()
         self._cue = self._turn = 0
         self._speaker: object = None
-        #: Who speaks in a turn, where that is said.
+        #: The speakers of turns, where the file names them.
         self.names: dict[int, str] = {}
 
-    def add(self, clock: Sequence[Field], drafts: Sequence[int], own: range, begun: int) -> None:
-        """Append the words of a track, whose places begin at `begun`.
+    def add(self, clock: Sequence[Field], drafts: Sequence[int], own: range, first_place: int) -> None:
+        """Append the words of a track, whose occurrences start at `first_place`.
 
-        `drafts` are a token of each, `own` the tokens of its word list; the others are the copies' own words.
+        `drafts` has a token for each word. `own` are the tokens of the track's word list; the other drafts are words
+        that only a copy has.
         """
         tokens = self._tokens
         starts: Sequence[int | None] = tokens.starts[own.start : own.stop]
         ends: Sequence[int | None] = tokens.ends[own.start : own.stop]
-        if len(drafts) > len(own):  # what only a copy has has no time
+        if len(drafts) > len(own):  # words that only a copy has are not timed
             places = [d - own.start if d < own.stop else -1 for d in drafts]
             starts, ends = ([*map([*known, None].__getitem__, places)] for known in (starts, ends))
-        speakers = self._speakers(drafts, own, begun)
+        speakers = self._speakers(drafts, own, first_place)
         if clock:
             starts, ends = list(starts), list(ends)
             speakers = speakers or [None] * len(drafts)
-            _timed(self._fields.source, clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
-        written = self._written(drafts, begun)
-        cues = self._cues(written, own)
-        turns = self._turns(written, own, speakers)
-        self.words.extend([tokens.texts[t] for t in written], starts, ends, cues, turns)
+            _apply_clock(self._fields.source, clock, [tokens.keys[d] for d in drafts], starts, ends, speakers)
+        spellings = self._spellings(drafts, first_place)
+        cues = self._cues(spellings, own)
+        turns = self._turns(spellings, own, speakers)
+        self.words.extend([tokens.texts[t] for t in spellings], starts, ends, cues, turns)
 
-    def _speakers(self, drafts: Sequence[int], own: range, begun: int) -> list[object]:
-        """Who says each word, by the first copy that tells; [] where none does."""
+    def _speakers(self, drafts: Sequence[int], own: range, first_place: int) -> list[object]:
+        """The speaker of each word, from the first copy that has one; [] if none has any."""
         names, base = self._fields.names, len(self.words)
-        said_by = self._tokens.speakers[own.start :]
-        if all(name is None or names[name] is None for name, _, _ in said_by.stretches()):
+        of_tokens = self._tokens.speakers[own.start :]
+        if all(name is None or names[name] is None for name, _, _ in of_tokens.stretches()):
             return []
-        told = [None if name is None else names[name] for name in said_by]
-        speakers = [told[d - own.start] for d in drafts]
-        for _, tokens, words in self._places.whole(begun):
+        named = [None if name is None else names[name] for name in of_tokens]
+        speakers = [named[d - own.start] for d in drafts]
+        for _, tokens, words in self._places.single_words(first_place):
             for token, word in zip(tokens, words, strict=True):
                 if speakers[word - base] is None:
-                    speakers[word - base] = told[token - own.start]
+                    speakers[word - base] = named[token - own.start]
         return speakers
 
-    def _written(self, drafts: Sequence[int], begun: int) -> Sequence[int]:
-        """The tokens that spell the words: of each the first in a stream that writes both case and marks."""
+    def _spellings(self, drafts: Sequence[int], first_place: int) -> Sequence[int]:
+        """The token that spells each word: the first one in a stream that shows both case and marks."""
         base = len(self.words)
-        shown = array("q", [NOBODY]) * len(drafts)
-        for stream, tokens, words in self._places.whole(begun):
-            if self._styles[stream] != WHOLE or NOBODY not in shown:
+        found = array("q", [NO_WORD]) * len(drafts)
+        for stream, tokens, words in self._places.single_words(first_place):
+            if self._styles[stream] != FULL_STYLE or NO_WORD not in found:
                 continue
-            if len(words) == len(shown) == shown.count(NOBODY):
+            if len(words) == len(found) == found.count(NO_WORD):
                 return array("q", tokens)
             for token, word in zip(tokens, words, strict=True):
-                if shown[word - base] == NOBODY:
-                    shown[word - base] = token
-        return [d if t == NOBODY else t for d, t in zip(drafts, shown, strict=True)]
+                if found[word - base] == NO_WORD:
+                    found[word - base] = token
+        return [d if t == NO_WORD else t for d, t in zip(drafts, found, strict=True)]
 
-    def _cues(self, written: Sequence[int], own: range) -> RunLengthList:
-        """The numbers of the words' cues, which never go back."""
-        begins = self._cue + bool(self.words)
-        said_in, cues = RunLengthList(), RunLengthList()
-        said_in.extend_from(self._tokens.cues[own.start :], [t - own.start for t in written])
-        for cue, start, stop in said_in.stretches():
-            self._cue = max(self._cue, begins + (cue or 0))
+    def _cues(self, spellings: Sequence[int], own: range) -> RunLengthList:
+        """The cue of each word; the numbers never go back."""
+        first = self._cue + bool(self.words)
+        of_words, cues = RunLengthList(), RunLengthList()
+        of_words.extend_from(self._tokens.cues[own.start :], [t - own.start for t in spellings])
+        for cue, start, stop in of_words.stretches():
+            self._cue = max(self._cue, first + (cue or 0))
             cues.add(self._cue, stop - start)
         return cues
 
-    def _turns(self, written: Sequence[int], own: range, speakers: Sequence[object]) -> array[int]:
-        """The numbers of the words' turns: another speaker begins one, and so does a sign before a word."""
-        begins = self._tokens.turns[own.start :]
-        if not speakers and not any(begins):
-            return array("q", repeat(self._turn, len(written)))
-        said, turns = list(begins), array("q")
-        for t, speaker in zip(written, speakers or repeat(None), strict=False):
+    def _turns(self, spellings: Sequence[int], own: range, speakers: Sequence[object]) -> array[int]:
+        """The turn of each word: a new one starts with another speaker, or with a dash or chevrons before a word."""
+        starts_turn = self._tokens.turns[own.start :]
+        if not speakers and not any(starts_turn):
+            return array("q", repeat(self._turn, len(spellings)))
+        marked, turns = list(starts_turn), array("q")
+        for t, speaker in zip(spellings, speakers or repeat(None), strict=False):
             changed = speaker is not None and speaker != self._speaker and self._speaker is not None
-            self._turn += bool(said[t - own.start]) or changed
+            self._turn += bool(marked[t - own.start]) or changed
             self._speaker = speaker if speaker is not None else self._speaker
             if isinstance(speaker, str | int):
                 self.names.setdefault(self._turn, str(speaker))
@@ -103,7 +104,7 @@ class WordTable:
         return turns
 
 
-def _timed(
+def _apply_clock(
     source: str,
     clock: Sequence[Field],
     keys: Sequence[str],
@@ -111,7 +112,7 @@ def _timed(
     ends: list[int | None],
     speakers: list[object],
 ) -> None:
-    """Give the words of these keys the times and speakers of the raw ones."""
+    """Set the times and speakers of words from those of the raw words in `clock`, aligned by keys."""
     fields, raw = Fields(source), Tokens()
     fields.extend(clock)
     tokenize(fields, range(len(fields)), raw)

@@ -98,7 +98,7 @@ def test_lenient_where_engines_are() -> None:
         ('["\\x"]', 1, "invalid \\escape"),
         ("[1 2]", 1, "expected ',' or ']'"),
         ("{'a': 1}", 1, "double quotes"),
-        ("[" * 1000, 1, "nested too deep"),
+        ("[" * 1000, 1, "nested too deeply"),
         ("  ", 1, "no value"),
         ('[{"a": 1},\n{"b": tru}]', 2, "unexpected 'tru}]'"),
         ('[{"a": 1},\n{"b": 2},]', 2, "unexpected ']'"),

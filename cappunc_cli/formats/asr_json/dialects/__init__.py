@@ -1,4 +1,4 @@
-"""One module for each kind of JSON transcript: `sniff(value)` and `tracks(value)`, nothing else.
+"""One module for each kind of JSON transcript, with `sniff(value)` and `tracks(value)`.
 
-How JSON is read and written in place is in the folder above; a dialect only says where its words stand.
+A dialect only tells where the words are; the package above reads and writes the JSON.
 """

@@ -1,4 +1,4 @@
-"""aeneas sync maps: fragments of lines with string times; levels repeat the same text."""
+"""aeneas sync maps: fragments with lines and times as strings; each level of fragments repeats the text."""
 
 from __future__ import annotations
 

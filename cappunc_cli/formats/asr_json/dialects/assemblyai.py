@@ -1,5 +1,5 @@
-"""AssemblyAI: words in milliseconds, again in utterances; also the sentences and paragraphs
-endpoints. Entities, highlights and chapters are derived and stay as they are.
+"""AssemblyAI: words with times in milliseconds, repeated in utterances; also the responses of the sentences and
+paragraphs endpoints. Entities, highlights and chapters are derived from the text and stay as they are.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis, node, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis, node, text_fields
 
 _PARTS = ("utterances", "sentences", "paragraphs")
 
@@ -21,11 +21,11 @@ def sniff(value: object) -> bool:
 
 
 def tracks(value: object) -> Iterator[Track]:
-    copies = [whole([node(value).get("text")])]
+    copies = [text_fields([node(value).get("text")])]
     for part in _PARTS:
         own = entries(value, part)
         copies.append(_fields([word for p in own for word in entries(p, "words")]))
-        copies.append(whole([p.get("text") for p in own]))
+        copies.append(text_fields([p.get("text") for p in own]))
     copies = [copy for copy in copies if copy]
     words = _fields(entries(value, "words")) or next((copy for copy in copies if copy[0].start is not None), [])
     words = words or (copies[0] if copies else [])

@@ -1,7 +1,7 @@
-"""AWS Transcribe: `results.items`, or that list alone, with marks as items of their own that have no times.
+"""AWS Transcribe: `results.items`, or just that list, with marks as items of their own, without times.
 
 A new mark becomes an item after its word. Where items have an `id` that audio segments
-count on, no item can be added, and the mark is attached to the word.
+refer to, no item can be added, and the mark is written on the word.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, first, node, seconds, text_fields
 
 _TYPES = ("pronunciation", "punctuation")
 
@@ -21,7 +21,7 @@ def sniff(value: object) -> bool:
 
 
 def _is_items(value: object) -> bool:
-    """Whether somebody kept the items and nothing around them."""
+    """Whether this is just the list of items."""
     items = entries(value)
     return bool(items) and all(item.get("type") in _TYPES and entries(item, "alternatives") for item in items)
 
@@ -34,8 +34,8 @@ def tracks(value: object) -> Iterator[Track]:
         for segment in entries(results, "speaker_labels", "segments")
         for item in entries(segment, "items")
     ]
-    transcript = whole([t.get("transcript") for t in entries(results, "transcripts")[:1]])
-    segments = whole([s.get("transcript") for s in entries(results, "audio_segments")])
+    transcript = text_fields([t.get("transcript") for t in entries(results, "transcripts")[:1]])
+    segments = text_fields([s.get("transcript") for s in entries(results, "audio_segments")])
     channels = [item for c in entries(results, "channel_labels", "channels") for item in entries(c, "items")]
     repeated = _fields(_in_order(channels), Voices.of([]))
     numbered = any("id" in item for item in items)
@@ -64,7 +64,7 @@ def _fields(items: Sequence[Node], voices: Voices) -> list[Field]:
 
 
 def _in_order(items: Sequence[Node]) -> list[Node]:
-    """Items of all channels as the transcript has them: by time, marks behind their word."""
+    """Items of all channels in the order of the transcript: by time, marks after their word."""
     timed: list[tuple[int, Node]] = []
     for item in items:
         moment = seconds(item.get("start_time"))

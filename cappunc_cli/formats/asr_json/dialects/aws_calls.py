@@ -1,6 +1,6 @@
-"""AWS Transcribe Call Analytics: `Transcript` of turns, each with `Content` and `Items`.
+"""AWS Transcribe Call Analytics: a `Transcript` of turns, each with `Content` and `Items`.
 
-Issues, outcomes and action items point into `Content` by characters; they move along.
+The character offsets of issues, outcomes and action items in `Content` are updated.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, millis, node, whole
+from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, millis, node, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -20,7 +20,7 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     turns = entries(value, "Transcript")
     fields = [field for turn in turns for field in _fields(turn)]
-    texts = whole([turn.get("Content") for turn in turns])
+    texts = text_fields([turn.get("Content") for turn in turns])
     anchors = [anchor for turn in turns for anchor in _anchors(turn)]
     yield Track(fields, [texts], anchors=anchors, new_mark=new_mark) if fields else Track(texts, anchors=anchors)
 

@@ -1,7 +1,7 @@
 """Azure batch transcription: phrases sorted by channel, times in ticks of 100 ns.
 
-`lexical`, `itn`, `maskedITN` and `words` are raw by definition: the words give their times
-to `display`, the only text that is written, and its copies.
+`lexical`, `itn`, `maskedITN` and `words` are raw by definition and stay: the words only give their times
+to `display` and its copies.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
 
 _TICKS = 1e-4
 
@@ -24,7 +24,7 @@ def tracks(value: object) -> Iterator[Track]:
     combined = entries(value, "combinedRecognizedPhrases")
     for channel in dict.fromkeys(map(_channel, phrases)):
         own = [phrase for phrase in phrases if _channel(phrase) == channel]
-        texts = whole([c.get("display") for c in combined if _channel(c) == channel])
+        texts = text_fields([c.get("display") for c in combined if _channel(c) == channel])
         shown = _words(own, channel, "displayWords", "displayText")
         copies = [copy for copy in (texts, shown) if copy]
         yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"), channel=channel)

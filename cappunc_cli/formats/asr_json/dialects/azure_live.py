@@ -1,11 +1,11 @@
-"""Azure real-time recognition: capitalised keys, ticks of 100 ns, one result or many."""
+"""Azure real-time recognition, one result or several: capitalised keys, times in ticks of 100 ns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
 
 _TICKS = 1e-4
 
@@ -21,7 +21,7 @@ def tracks(value: object) -> Iterator[Track]:
         clock = [Field(w["Word"], *_span(w)) for w in entries(best, "Words") if isinstance(w.get("Word"), Literal)]
         texts = [text for text in (best.get("Display"), result.get("DisplayText")) if isinstance(text, Literal)]
         if texts:
-            yield Track([Field(texts[0], *_span(result))], [whole([text]) for text in texts[1:]], clock)
+            yield Track([Field(texts[0], *_span(result))], [text_fields([text]) for text in texts[1:]], clock)
 
 
 def _results(value: object) -> list[Node]:

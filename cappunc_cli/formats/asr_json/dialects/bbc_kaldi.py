@@ -1,11 +1,11 @@
-"""BBC Kaldi (Octo): `punct` of each word is written, `word` stays raw."""
+"""BBC Kaldi (Octo): `punct` is the written form of each word; `word` is raw and stays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal
-from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -22,5 +22,5 @@ def tracks(value: object) -> Iterator[Track]:
         if isinstance(word.get("punct"), Literal):
             start = seconds(word.get("start"))
             fields.append(Field(word["punct"], start, seconds(word.get("end")), voices.at(start)))
-    text = whole([top.get("punct")])
+    text = text_fields([top.get("punct")])
     yield Track(fields, [text] if text else [])

@@ -1,6 +1,6 @@
-"""Deepgram: `punctuated_word` where the file has it (`word` stays raw then), else `word`.
+"""Deepgram: `punctuated_word` where the file has it (then `word` is raw and stays), else `word`.
 
-The words come again in the transcript, in paragraphs and sentences, and in utterances.
+The transcript, paragraphs, sentences and utterances repeat the words.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -23,10 +23,10 @@ def tracks(value: object) -> Iterator[Track]:
         paragraphs = node(best, "paragraphs")
         sentences = [s for p in entries(paragraphs, "paragraphs") for s in entries(p, "sentences")]
         copies = [
-            whole([best.get("transcript")]),
+            text_fields([best.get("transcript")]),
             [Field(text, labels=True) for text in [paragraphs.get("transcript")] if isinstance(text, Literal)],
-            whole([sentence.get("text") for sentence in sentences]),
-            whole([utterance.get("transcript") for utterance in own]),
+            text_fields([sentence.get("text") for sentence in sentences]),
+            text_fields([utterance.get("transcript") for utterance in own]),
             [field for utterance in own for field in _fields(entries(utterance, "words"), number)],
         ]
         copies = [copy for copy in copies if copy]

@@ -1,7 +1,7 @@
-"""DraftJS documents of transcript editors: block texts, and entities with a word each.
+"""DraftJS documents of transcript editors: texts of blocks, and an entity for each word.
 
-Entities point into the block's text by JavaScript's characters, so they move with every
-mark. `data.words` of a block repeats the words as `punct`; their `word` is raw.
+The offsets of entities in the text of a block, in UTF-16 code units, are updated.
+`data.words` of a block repeats the words as `punct`; `word` there is raw and stays.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -26,7 +26,7 @@ def tracks(value: object) -> Iterator[Track]:
         fields += own.fields()
         anchors += own.anchors()
     punct = [w["punct"] for b in blocks for w in entries(b, "data", "words") if isinstance(w.get("punct"), Literal)]
-    copies = [copy for copy in (whole([b["text"] for b in blocks]), whole(punct, " ")) if copy]
+    copies = [copy for copy in (text_fields([b["text"] for b in blocks]), text_fields(punct, " ")) if copy]
     if fields or copies:
         yield Track(fields or copies.pop(0), copies, anchors=anchors)
 
@@ -56,7 +56,7 @@ class _Ranges:
 
     def anchors(self) -> Iterator[Anchor]:
         for place, data in zip(self.ranges, self.data, strict=True):
-            # Editors leave the offsets of an entity behind when they join blocks: such stay.
+            # When blocks are joined, editors leave the offsets in the data as they were: such offsets stay.
             fresh = all(place.get(key) == data.get(key) for key in ("offset", "length"))
             for counting in (place, data) if fresh else (place,):
                 yield Anchor(self.block["text"], counting, "offset", utf16=True)

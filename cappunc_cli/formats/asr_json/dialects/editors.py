@@ -1,4 +1,4 @@
-"""Word lists of transcript editors: BBC's Digital Paper Edit, and hyperaudio's flat list."""
+"""Word lists of transcript editors: the BBC's Digital Paper Edit and hyperaudio."""
 
 from __future__ import annotations
 

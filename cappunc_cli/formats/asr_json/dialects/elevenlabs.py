@@ -1,11 +1,11 @@
-"""ElevenLabs Scribe: words, spaces and sounds are entries of one list; `text` joins them."""
+"""ElevenLabs Scribe: words, spaces and sounds are entries of one list; `text` is all of them joined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 _TYPES = ("word", "spacing", "audio_event")
 
@@ -18,7 +18,7 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     for part in _parts(value):
         fields = list(_fields(part))
-        text = whole([part.get("text")])
+        text = text_fields([part.get("text")])
         if fields:
             yield Track(fields, [text] if text else [], channel=part.get("channel_index"))
 

@@ -1,8 +1,8 @@
-"""The shape nobody foresaw: a list of objects with a text and a start, wherever it is.
+"""Any other JSON: the first list of objects with a text and a start, wherever it is.
 
-A list of segments may hold lists of words; the first text found below the same object that
-repeats the words is kept in sync with them. So is read what some engine wrote several times over, one object
-after the other or in a list: each of them as its own engine has it.
+Segments may have lists of words. Texts of the whole transcript beside the list are kept in sync.
+Several transcripts in one file, as a list or one after the other, are read here, too: each in its own
+dialect.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds, text_fields
 
 _TEXTS = ("punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8")
 _STARTS = ("start", "start_time", "startTime", "begin", "from", "ts", "time", "offset", "start_ms", "startMs", "t0")
@@ -23,7 +23,7 @@ _ENDS = ("end", "end_time", "endTime", "stop", "to", "end_ts", "end_ms", "endMs"
 _SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "spk", "channel")
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
-#: So many other entries, if they are more than the transcripts, show that a list is none of transcripts.
+#: A list with this many other entries, and more of them than transcripts, is not a list of transcripts.
 _OTHERS = 50
 
 
@@ -35,16 +35,16 @@ def tracks(value: object) -> Iterator[Track]:
     if several := _transcripts(value):
         from cappunc_cli.formats.asr_json import DIALECTS
 
-        for number, (engine, transcript) in enumerate(several):
-            for track in DIALECTS[engine].module.tracks(transcript):
-                yield _spoken_in(number, track)
+        for number, (dialect, transcript) in enumerate(several):
+            for track in DIALECTS[dialect].module.tracks(transcript):
+                yield _with_own_speakers(number, track)
         return
     found = _find(value)
     if found is None:
         return
     holder, listed = found
     words_key = next((key for key in ("words", "tokens", "items") if _timed(_inner(listed, key))), None)
-    copies = [whole([holder.get(key)]) for key in ("text", "transcript", "full_text", "full_transcript")]
+    copies = [text_fields([holder.get(key)]) for key in ("text", "transcript", "full_text", "full_transcript")]
     if words_key is None:
         fields = _fields(listed, " " if _single(listed) else "\n")
     else:
@@ -52,12 +52,12 @@ def tracks(value: object) -> Iterator[Track]:
         for entry in listed:
             fields += _fields(_timed(entries(entry, words_key)), " ") or _fields([entry], "\n")
         key = _key(listed, _TEXTS) or ""
-        copies.insert(0, whole([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
+        copies.insert(0, text_fields([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
     yield Track(fields, [copy for copy in copies if copy])
 
 
 def _transcripts(value: object) -> list[tuple[str, Any]]:
-    """The whole transcripts of a list, each with its engine; [] where it is a list of timed texts."""
+    """(dialect, value) of each transcript in a list of transcripts; [] for any other value."""
     from cappunc_cli.formats.asr_json import dialect_of
 
     if not isinstance(value, list) or _timed(entries(value)):
@@ -72,8 +72,8 @@ def _transcripts(value: object) -> list[tuple[str, Any]]:
     return found
 
 
-def _spoken_in(number: int, track: Track) -> Track:
-    """The track with speakers that no other transcript has: a new one begins a new turn."""
+def _with_own_speakers(number: int, track: Track) -> Track:
+    """The track with speakers unique to its transcript, so that each transcript starts a new turn."""
     named = any(field.speaker is not None for field in (*track.words, *track.clock))
 
     def own(fields: Sequence[Field]) -> list[Field]:
@@ -83,7 +83,7 @@ def _spoken_in(number: int, track: Track) -> Track:
 
 
 def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[Node, list[Node]] | None:
-    """The first list of timed texts, breadth before depth, and the object around it."""
+    """The first list of timed texts, and the object that contains it."""
     if depth > _DEPTH:
         return None
     if isinstance(value, list):
@@ -94,7 +94,7 @@ def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[No
             if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, holder)):
                 return below
     if isinstance(value, Node):
-        # Segments say more than a flat list of words beside them: they have the same words.
+        # Lists first; `segments` before a flat list of the same words, as they have more information.
         children = sorted(value.items(), key=lambda item: (not isinstance(item[1], list), item[0] != "segments"))
         for _, child in children:
             if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, value)):
@@ -107,7 +107,7 @@ def _inner(listed: Sequence[Node], key: str) -> list[Node]:
 
 
 def _timed(listed: Sequence[Node]) -> list[Node]:
-    """The entries, if most of them have a text and a time."""
+    """The entries with a text, if most entries have a text and a time."""
     if not listed:
         return []
     text, start = _key(listed, _TEXTS), _key(listed, _STARTS)
@@ -147,7 +147,7 @@ def _fields(listed: Sequence[Node], join: str) -> list[Field]:
 
 
 def _scale(key: str, values: Sequence[object]) -> float:
-    """Milliseconds in one unit of the list's times: names say it, else steps of whole numbers do."""
+    """The milliseconds in a unit of the times: told by the key, else guessed from the steps between integers."""
     if key.endswith(_MILLIS):
         return 1.0
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]

@@ -1,6 +1,6 @@
-"""Gentle: `transcript` has the marks, words point into it by character and never have any.
+"""Gentle: only `transcript` has marks; words have character offsets in it.
 
-Every mark that comes or goes moves the offsets behind it; `alignedWord` stays raw.
+The offsets are updated; `alignedWord` is raw and stays.
 """
 
 from __future__ import annotations

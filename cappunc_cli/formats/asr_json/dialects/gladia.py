@@ -1,4 +1,4 @@
-"""Gladia v2: utterances with words; texts, sentences and even subtitles repeat them."""
+"""Gladia v2: utterances with words, which texts, sentences and even subtitles repeat."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json import segments
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -18,11 +18,11 @@ def tracks(value: object) -> Iterator[Track]:
     utterances, sentences = entries(top, "utterances"), entries(top, "sentences")
     listed = [u for u in utterances if segments.words_of([u], "word")]
     copies = [
-        whole([u.get("text") for u in listed]),
-        whole([top.get("full_transcript")]),
+        text_fields([u.get("text") for u in listed]),
+        text_fields([top.get("full_transcript")]),
         _words(sentences),
-        whole([s.get("sentence", s.get("text")) for s in sentences]),
-        *(whole([s.get("subtitles")]) for s in entries(top, "subtitles")),
+        text_fields([s.get("sentence", s.get("text")) for s in sentences]),
+        *(text_fields([s.get("subtitles")]) for s in entries(top, "subtitles")),
     ]
     yield Track(list(segments.fields(utterances, "word")), [copy for copy in copies if copy])
 
@@ -33,7 +33,7 @@ def _transcription(value: object) -> Node:
 
 def _words(sentences: Sequence[Node]) -> list[Field]:
     words = segments.words_of(sentences, "word")
-    join = segments.joint(words, "word")
+    join = segments.join_of(words, "word")
     return [
         Field(w["word"], seconds(w.get("start")), seconds(w.get("end")), join=join)
         for w in words

@@ -1,8 +1,8 @@
 """Google Speech-to-Text v1 and v2, and the speech part of Video Intelligence.
 
-Times are "1.200s" or {"seconds": "1", "nanos": 200000000} with either key missing at zero.
-A diarised file repeats all its words, with speaker tags, in its last result. Where channels
-are recognised apart, their results alternate as they end, each with its channel's tag.
+Times are "1.200s" or {"seconds": "1", "nanos": 200000000}, where keys with the value zero are missing.
+The last result of a diarised file repeats all words with speaker tags. Results of separately
+recognised channels are in order of their ends, each with the tag of its channel.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
 from cappunc_cli.formats.asr_json.tokens import key_of
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields
 
 _REPEATED = 0.9
 
 
 def sniff(value: object) -> bool:
     found = _results(value)
-    return bool(found) and any("alternatives" in r for r in found) and any(_is_one(r) for r in found)
+    return bool(found) and any("alternatives" in r for r in found) and any(_is_result(r) for r in found)
 
 
 def tracks(value: object) -> Iterator[Track]:
@@ -39,17 +39,17 @@ def _track(best: Sequence[Node], channel: object) -> Track:
     if earlier and _repeats(last, earlier):
         copies = [
             _fields(earlier, channel),
-            whole([b.get("transcript") for b in earlier]),
-            whole([last.get("transcript")]),
+            text_fields([b.get("transcript") for b in earlier]),
+            text_fields([last.get("transcript")]),
         ]
         return Track(_fields([last], channel), [copy for copy in copies if copy], channel=channel)
     words = []
     for alternative in best:
         own = _fields([alternative], channel)
         words += own or [
-            field._replace(speaker=_speaker(channel, None)) for field in whole([alternative.get("transcript")])
+            field._replace(speaker=_speaker(channel, None)) for field in text_fields([alternative.get("transcript")])
         ]
-    texts = whole([b.get("transcript") for b in best if _fields([b])])
+    texts = text_fields([b.get("transcript") for b in best if _fields([b])])
     return Track(words, [texts] if texts else [], channel=channel)
 
 
@@ -65,7 +65,7 @@ def _results(value: object) -> list[Node]:
     return videos or entries(response, "results")
 
 
-def _is_one(result: Node) -> bool:
+def _is_result(result: Node) -> bool:
     best = first(result.get("alternatives"))
     words = entries(best, "words")
     return "transcript" in best and "timestamps" not in best and all("word" in word for word in words)
@@ -99,7 +99,7 @@ def _time(word: Node, *keys: str) -> int | None:
 
 
 def _repeats(last: Node, earlier: Sequence[Node]) -> bool:
-    """Whether the last result has the words of all others once more."""
+    """Whether the last result repeats the words of all others."""
     ours = [key_of(f.literal) for f in _fields([last])]
     theirs = [key_of(word) for b in earlier for word in str(b.get("transcript", "")).split()]
     if not ours or abs(len(ours) - len(theirs)) > (1 - _REPEATED) * len(theirs):

@@ -1,6 +1,6 @@
 """Hugging Face pipelines and insanely-fast-whisper: `chunks` with `timestamp: [start, end]`.
 
-Also as a bare list; `speakers` repeats the chunks of a diarised file. The end may be null.
+Also just the list of chunks; in a diarised file, `speakers` repeats them. The end may be null.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -18,7 +18,7 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     chunks = _chunks(value)
     repeated = _fields([c for c in entries(value, "speakers") if _is_chunk(c)])
-    text = whole([node(value).get("text")])
+    text = text_fields([node(value).get("text")])
     yield Track(_fields(chunks), [copy for copy in (text, repeated) if copy])
 
 
@@ -32,7 +32,7 @@ def _is_chunk(value: Node) -> bool:
 
 
 def _fields(chunks: Sequence[Node]) -> list[Field]:
-    # Sentences begin a line each; words join as they are spelled, with their leading space.
+    # Sentences are lines; words are joined with their own leading spaces, if they have any.
     words = 2 * sum(len(chunk["text"].split()) <= 1 for chunk in chunks) > len(chunks)
     spaced = any(chunk["text"][:1].isspace() for chunk in chunks)
     join = ("" if spaced else " ") if words else "\n"

@@ -1,4 +1,4 @@
-"""IBM Watson: `timestamps` are [word, start, end] lists, `word_confidence` repeats the words."""
+"""IBM Watson: `timestamps` are lists of [word, start, end]; `word_confidence` repeats the words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, first, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -18,7 +18,7 @@ def tracks(value: object) -> Iterator[Track]:
     best = [first(result.get("alternatives")) for result in _results(value)]
     labels = [label for holder in _holders(value) for label in entries(holder, "speaker_labels")]
     voices = Voices.of((seconds(label.get("from")), label.get("speaker")) for label in labels)
-    texts = whole([b.get("transcript") for b in best if _rows(b, "timestamps")])
+    texts = text_fields([b.get("transcript") for b in best if _rows(b, "timestamps")])
     confidences = [Field(row[0]) for b in best for row in _rows(b, "word_confidence")]
     words = [field for b in best for field in _words(b, voices)]
     yield Track(words, [copy for copy in (texts, confidences) if copy])
@@ -44,7 +44,7 @@ def _rows(best: Node, key: str) -> list[list[Any]]:
 def _words(best: Node, voices: Voices) -> Iterator[Field]:
     rows = _rows(best, "timestamps")
     if not rows:
-        yield from whole([best.get("transcript")])
+        yield from text_fields([best.get("transcript")])
     for i, row in enumerate(rows):
         start, end = (seconds(x) for x in [*row[1:], None, None][:2])
         yield Field(row[0], start, end, voices.at(start), " " if i else "\n")

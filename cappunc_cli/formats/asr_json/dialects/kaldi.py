@@ -1,6 +1,6 @@
-"""The Kaldi gstreamer server: `word-alignment` with start and length, and `transcript`.
+"""Kaldi GStreamer server: `word-alignment` with start and length, and `transcript`.
 
-One answer or a stream of them; those that are not final come again and are left alone.
+One response or a stream of them; interim results are not touched.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -20,7 +20,7 @@ def tracks(value: object) -> Iterator[Track]:
         best = first(node(answer, "result").get("hypotheses"))
         if node(answer, "result").get("final") is False:
             continue
-        text = whole([best.get("transcript")])
+        text = text_fields([best.get("transcript")])
         words = [_word(word) for word in entries(best, "word-alignment") if isinstance(word.get("word"), Literal)]
         if words or text:
             yield Track(words or text, [text] if words and text else [])

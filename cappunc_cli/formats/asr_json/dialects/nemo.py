@@ -1,6 +1,6 @@
 """NVIDIA NeMo manifests: JSON Lines with `audio_filepath` and `text`, or `pred_text`.
 
-`text` beside `pred_text` is somebody's reference and stays as it is.
+`text` beside `pred_text` is a reference and stays as it is.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -19,9 +19,9 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     for line in _lines(value):
         stamps = node(line, "timestamp") or node(line, "timestamps")
-        text = whole([line.get("pred_text", line.get("text"))])
+        text = text_fields([line.get("pred_text", line.get("text"))])
         words = _fields(entries(stamps, "word"), "word")
-        segments = whole([s.get("segment") for s in entries(stamps, "segment")])
+        segments = text_fields([s.get("segment") for s in entries(stamps, "segment")])
         copies = [copy for copy in (text, segments) if copy]
         if words or copies:
             yield Track(words or copies.pop(0), copies)

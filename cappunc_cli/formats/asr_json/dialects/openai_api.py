@@ -1,6 +1,6 @@
-"""OpenAI's transcription API, verbose_json: `words` beside `text`, without marks.
+"""OpenAI's transcription API, verbose_json: `text` or segments with marks, and `words` without.
 
-The words only give their times; the text and the segments are what people read.
+The words are raw and stay; they only give their times to the text or the segments.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
 
 
 def sniff(value: object) -> bool:
@@ -24,7 +24,7 @@ def tracks(value: object) -> Iterator[Track]:
     top = node(value)
     segments = [s for s in entries(value, "segments") if isinstance(s.get("text"), Literal)]
     clock = [_word(word) for word in entries(value, "words") if isinstance(word.get("word"), Literal)]
-    text = whole([top.get("text")])
+    text = text_fields([top.get("text")])
     if segments:
         fields = [Field(s["text"], seconds(s.get("start")), seconds(s.get("end")), join="\n") for s in segments]
         yield Track(fields, [text], clock)

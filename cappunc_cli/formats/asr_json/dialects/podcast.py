@@ -1,4 +1,4 @@
-"""Podcasting 2.0 transcripts: segments with `body`, a word or a sentence each."""
+"""Podcasting 2.0 transcripts: segments whose `body` is a word or a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rev.ai: monologues of elements; marks and the spaces between words are elements."""
+"""Rev.ai: monologues of elements, which are words, marks, and the spaces between words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def new_mark(item: Node, mark: str) -> dict[str, Any]:  # noqa: ARG001
 
 
 def _monologues(value: object) -> list[Node]:
-    # Seen once: a single `monologue` object.
+    # One file has been seen with a single `monologue` object.
     return entries(value, "monologues") or [m for m in [node(value, "monologue")] if m]
 
 

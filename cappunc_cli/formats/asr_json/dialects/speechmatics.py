@@ -1,7 +1,7 @@
 """Speechmatics json-v2 (batch) and AddTranscript messages: marks are results of their own.
 
-An entity (`17th of January`) has its words once more, without marks, as its written form; its
-spoken form (`seventeenth of january`) is raw.
+The written form of an entity (`17th of January`) repeats its words without marks; its
+spoken form (`seventeenth of january`) is raw and stays.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields
 
 _TYPES = ("word", "punctuation", "entity")
 _FINAL = "AddTranscript"
@@ -18,14 +18,14 @@ _FINAL = "AddTranscript"
 
 def sniff(value: object) -> bool:
     messages = _messages(value)
-    return bool(messages) and any(_is_one(message) for message in messages)
+    return bool(messages) and any(_is_transcript(message) for message in messages)
 
 
 def tracks(value: object) -> Iterator[Track]:
     for message in _messages(value):
-        if _is_one(message):
+        if _is_transcript(message):
             fields = _fields(entries(message, "results"))
-            text = whole([node(message, "metadata").get("transcript")])
+            text = text_fields([node(message, "metadata").get("transcript")])
             yield Track(fields, [text] if text and fields else [], new_mark=new_mark, twins=_written(fields))
 
 
@@ -49,7 +49,7 @@ def _messages(value: object) -> list[Node]:
     return [value] if isinstance(value, Node) and "results" in value else []
 
 
-def _is_one(message: Node) -> bool:
+def _is_transcript(message: Node) -> bool:
     results = entries(message, "results")
     if results:
         return all(result.get("type") in _TYPES and "start_time" in result for result in results)

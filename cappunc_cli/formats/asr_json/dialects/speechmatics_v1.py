@@ -1,4 +1,4 @@
-"""Speechmatics' first format: `words` with string times, and "." as a word of its own."""
+"""Speechmatics' first format: `words` with times as strings, and "." as a word of its own."""
 
 from __future__ import annotations
 

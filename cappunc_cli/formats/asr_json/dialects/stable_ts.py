@@ -1,4 +1,4 @@
-"""stable-ts: openai-whisper's shape; `ori_dict` keeps the first result and stays as it is."""
+"""stable-ts: like openai-whisper; `ori_dict` is the original result and stays as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cappunc_cli.formats.asr_json.tracks import Track
 
 
 def sniff(value: object) -> bool:
-    if not isinstance(value, dict) or not segments.found(value):
+    if not isinstance(value, dict) or not segments.find_segments(value):
         return False
     return any(key in value for key in ("ori_dict", "regroup_history", "nonspeech_sections"))
 

@@ -1,4 +1,4 @@
-"""Bare lists of [word, start, end], as 3Blue1Brown's captions keep them."""
+"""Lists of [word, start, end], as in 3Blue1Brown's captions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Vosk: `result` words and their `text`; a document, a list, or objects one after the other.
+"""Vosk: words in `result` and their `text`; one object, a list, or objects one after the other.
 
-Partial results come between and are ignored; of N-best alternatives only the first counts.
+Partial results in between are ignored, and so are all but the first of N-best alternatives.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, whole
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
 
 _KEYS = {"result", "text", "partial", "partial_result", "alternatives", "spk", "spk_frames"}
 
 
 def sniff(value: object) -> bool:
     utterances = _utterances(value)
-    return bool(utterances) and all(_is_one(u) for u in utterances)
+    return bool(utterances) and all(_is_utterance(u) for u in utterances)
 
 
 def tracks(value: object) -> Iterator[Track]:
@@ -26,7 +26,7 @@ def tracks(value: object) -> Iterator[Track]:
             for word in entries(best, "result")
             if isinstance(word.get("word"), Literal)
         ]
-        text = whole([best.get("text")])
+        text = text_fields([best.get("text")])
         if words:
             yield Track(words, [text] if text else [])
         elif text:
@@ -39,7 +39,7 @@ def _utterances(value: object) -> list[Node]:
     return [value] if isinstance(value, Node) else []
 
 
-def _is_one(value: Node) -> bool:
+def _is_utterance(value: Node) -> bool:
     if not value or not value.keys() <= _KEYS or not isinstance(value.get("text", Literal()), Literal):
         return False
     if "alternatives" in value:

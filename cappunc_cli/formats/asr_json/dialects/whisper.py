@@ -1,6 +1,6 @@
-"""openai-whisper and faster-whisper: segments, with words under `word` (` One`) if asked for.
+"""openai-whisper and faster-whisper: segments, with the words (` One`) under `word` if they were asked for.
 
-faster-whisper has no JSON of its own; people dump its segments as a bare list or below a key.
+faster-whisper has no JSON format; its users dump the segments as a list or under a key.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _OWN = ("seek", "tokens", "avg_logprob", "no_speech_prob")
 
 
 def sniff(value: object) -> bool:
-    found = segments.found(value)
+    found = segments.find_segments(value)
     if not found:
         return isinstance(value, dict) and value.get("segments") == [] and isinstance(value.get("text"), Literal)
     shaped = [s for s in found if isinstance(s.get("text"), Literal) and "start" in s]

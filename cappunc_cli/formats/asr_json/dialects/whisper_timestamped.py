@@ -1,7 +1,7 @@
-"""whisper-timestamped: words under `text`, without a space, each with `confidence`.
+"""whisper-timestamped: words under `text`, without a leading space, each with a `confidence`.
 
-With `punctuations_with_words=False` the words have no marks while the texts have them: such
-a list gets its case and leaves the marks to the texts. A word may hold a space: `Bonjour !`.
+With `punctuations_with_words=False` the words have no marks while the texts have them; such words
+get only their case restored. A word may contain a space: `Bonjour !`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cappunc_cli.formats.asr_json.tracks import Track
 
 
 def sniff(value: object) -> bool:
-    words = segments.words_of(segments.found(value), "text")
+    words = segments.words_of(segments.find_segments(value), "text")
     return bool(words) and "confidence" in words[0]
 
 

@@ -1,7 +1,7 @@
-"""whisper.cpp (-oj, -ojf): `transcription` of segments with millisecond offsets.
+"""whisper.cpp (-oj, -ojf): a `transcription` of segments with offsets in milliseconds.
 
-With `-ml 1` a segment is a piece of a word (` 100`, `,`, `000`). Tokens are the model's
-pieces, not words, and stay as they are.
+With `-ml 1` a segment can be a part of a word (` 100`, `,`, `000`). The `tokens` are the model's
+word pieces and stay as they are.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""WhisperX: words inside segments (no space, times and `score` may be missing) and again in
-`word_segments`; no text of the whole file.
+"""WhisperX: words in segments, repeated in `word_segments`. Words have no leading space; times and `score` may be
+missing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds
 
 
 def sniff(value: object) -> bool:
-    found = segments.found(value)
+    found = segments.find_segments(value)
     if isinstance(value, dict) and "word_segments" in value:
         return bool(found) or bool(entries(value, "word_segments"))
     return any("score" in word for word in segments.words_of(found, "word"))

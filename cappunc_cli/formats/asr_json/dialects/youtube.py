@@ -1,4 +1,4 @@
-"""YouTube's json3: events of segs; a word's time is its event's plus its own offset."""
+"""YouTube's json3: events with segs; the time of a word is the time of its event plus the word's offset."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _fields(event: Node) -> Iterator[Field]:
         if not seg["utf8"].strip() and join == "\n":
             continue
         begin = start if offsets[i] is None or start is None else start + (offsets[i] or 0)
-        # A word with an offset lasts until nobody knows: events overlap their successors.
+        # The end of a word with an offset is unknown, as events overlap the next ones.
         known = begin if timed or i == 0 else None
         yield Field(seg["utf8"], known, None if timed else end if i + 1 == len(segs) else None, join=join)
         join = ""
