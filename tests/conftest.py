@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, settings
 HERE = Path(__file__).resolve().parent
 _SLOW_MACHINES = [HealthCheck.too_slow]
 
-# One slow machine must not fail what another passes: no deadlines, and in CI no dice.
+# Tests must not depend on the speed of a machine: no deadlines; in CI, no randomness either.
 settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
-# The settings of whoever runs the tests are none of theirs.
+# Tests ignore the user's own configuration.
 os.environ["XDG_CONFIG_HOME"] = str(HERE / "no-such-folder")
-# What is said at a terminal is looked at without its colours, but for the tests of these.
+# Terminal output is compared without colours, except in the tests of colours.
 os.environ["NO_COLOR"] = "1"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

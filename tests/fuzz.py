@@ -1,15 +1,15 @@
-"""Broken files of every format: each is read and written within its promises, or refused in one line.
+"""Fuzz every format with broken files: each must be read and written within the promises, or refused in one line.
 
-    python tests/fuzz.py --count 100000 --jobs 2 --report        all of it, with the samples where they are there
-    python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, shown where it fails
+    python tests/fuzz.py --count 100000 --jobs 2 --report        the full run, with the samples if available
+    python tests/fuzz.py --only fixtures/stm/talk.stm:17         one input again, with its error
     python tests/fuzz.py --large --report                        the memory that files of megabytes take
 
-An input is named by its file and a number, and made from that file and those of fixtures/ alone: input 17 of
-talk.stm is the same wherever that file is, but for the few inputs that get a piece of a fixture which is new.
-`--keep FOLDER` writes what failed, byte for byte. Checked of each: no exception but CappuncError; no more than
-LIMIT_S seconds of this process and MEMORY_TIMES its size plus MEMORY_BASE of memory; the text that was decoded
-gives the same bytes again; writing nothing changes no byte; writing random marks and case passes `verify`, or is
-refused.
+An input is named by its file and a number, and made only from that file and the fixtures: input 17 of
+talk.stm is always the same, except for the few inputs that get a piece of a new fixture.
+`--keep FOLDER` saves the inputs that failed. Checked for each input: no exception but CappuncError; at most
+LIMIT_S seconds of processor time, and memory of at most MEMORY_TIMES its size plus MEMORY_BASE; encoding the decoded
+text gives the same bytes; writing unchanged words changes no byte; writing random marks and case passes `verify`, or
+is refused.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ from cappunc_cli.transcript.words import Word
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-#: Larger files are left out, but one input of LARGE_EACH is a small one many times over.
+#: Larger files are not used, but one in LARGE_EACH inputs repeats a small one many times.
 LARGEST_SEED, LARGE_EACH, LARGE_SIZE = 12_000, 2_000, 400_000
-#: Seconds of this process's own time, bytes per byte of input, bytes.
+#: Seconds of processor time, bytes per byte of input, bytes.
 LIMIT_S, MEMORY_TIMES, MEMORY_BASE = 10.0, 10, 64 << 20
-#: Memory is measured of one input of so many, and of all large ones: it costs time.
+#: Memory is measured for one in this many inputs, as that takes time, and for all large ones.
 MEASURED_EACH = 25
 
-#: Files that are made large to see what they take, and how large.
+#: Files that are enlarged to measure their memory, and the size.
 LARGE_FIXTURES = (
     "fixtures/srt/talk.srt", "fixtures/vtt/youtube.vtt", "fixtures/txt/prose.txt", "fixtures/ctm/plain.ctm",
     "fixtures/json/whisper/words.json", "fixtures/json/aws/bare.json",
 )  # fmt: skip
 LARGE_FILE = 3_000_000
-#: Nothing of these is used but whether marks go onto words: the labels are random.
+#: Only `attach` matters here, as the labels are random.
 SETTINGS = Settings("none", "cpu", None, Options())
 _ORACLE = (
-    "in lower case and without marks each result is its source to the byte (`fuzz_oracle.py`, which is not `verify`).",
+    "In lower case and without marks, each result equals its source (checked by `fuzz_oracle.py`, not by `verify`).",
 )
-#: What fuzz_scenes.py plays, by its name there.
+#: Descriptions of the scenes of fuzz_scenes.py, by name.
 SCENES = {
-    "names": "names with control characters and bytes that are no text",
+    "names": "names with control characters and undecodable bytes",
     "directories": "a directory in place of a file, a file in place of a directory",
     "edited": "edited, replaced or removed while the model reads",
     "links": "hard links, symbolic links",
@@ -83,7 +83,7 @@ SCENES = {
     "workers": "a killed worker process, and the same command again",
 }
 
-#: What tears grammars apart.
+#: What breaks grammars.
 TOKENS = (
     "<", ">", "-->", "->", "&", "&amp;", "&#39;", "&#x1F600;", "<i>", "</i>", "<v Bob>", "<00:00:01.000>", "<!--",
     "]]>", "<![CDATA[", "{", "}", "{\\an8}", "{\\k20}", "{\\p1}", "[", "]", "(", ")", "[music]", "( door slams )", "♪",
@@ -95,14 +95,14 @@ TOKENS = (
 )  # fmt: skip
 
 
-#: Code pages in which old files come, and some in which they are not expected.
+#: Code pages of old files, and some that are not expected.
 CODE_PAGES = (
     "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "gb18030", "big5",
     "cp932", "cp949", "euc_jp", "koi8-r", "cp874", "mac_roman", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
 )  # fmt: skip
 
 
-#: What people write in code pages: a text of these is known to be in its own.
+#: Words that people write in code pages; a text with these can be recognised as one in that code page.
 LANGUAGES = {
     "cp1254": "ışık İstanbul çığ şöyle değil güzel öğretmen için yağmur", "iso8859_9": "ışık İzmir çığ şöyle değil",
     "iso8859_2": "šest žena Čech říká že łódź źle też ľudia", "cp1250": "šest žena Čech říká že łódź źle też ľudia",
@@ -122,22 +122,22 @@ LANGUAGES = {
     "hz": "晚上好 伦敦 你好 今天", "utf-7": "según niño qué été Übung добрый вечер", "utf-16": "según niño добрый",
     "utf-16-le": "según niño été", "utf-16-be": "según niño été", "utf-32": "según niño добрый",
 }  # fmt: skip
-#: Spaces of every kind, and what nobody sees.
+#: All kinds of spaces and invisible characters.
 SPACES = (
     *" \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\xad\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a",
     *"\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff",
 )
-#: What may stand around a word.
+#: Marks before and after a word.
 PAIRS = (("", ""), ("“", "”"), ('"', '"'), ("«", "»"), ("¿", "?"), ("", ","), ("– ", ""), ("", " !"))
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A file, to break or broken; `path` is relative to the project or, for samples, to their folder."""
+    """A file to break, or a broken one; `path` is relative to the project or, for samples, to their folder."""
 
     path: str
     data: bytes
-    #: The code page that it is really in, where that is known.
+    #: Its real code page, if known.
     page: str = ""
 
     @property
@@ -147,13 +147,13 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The files to break, and the fixtures, of which pieces come into others; by folder."""
+    """The files to break, by folder, and the fixtures, pieces of which are inserted into other files."""
 
     folders: tuple[tuple[Seed, ...], ...]
     fixtures: dict[str, tuple[Seed, ...]]
 
     def input(self, number: int) -> tuple[Seed, int]:
-        """The file of the input that comes at this place in a run, and its number of that file: folders take turns."""
+        """The file of an input of a run, and the number of the input for that file; folders take turns."""
         turn, folder = divmod(number, len(self.folders))
         files = self.folders[folder]
         return files[turn % len(files)], turn // len(files)
@@ -162,7 +162,7 @@ class Known:
         return next(seed for files in self.folders for seed in files if seed.path == path)
 
     def other(self, random: Random) -> Seed:
-        """Any fixture. The highest hash wins, so that a new fixture takes few places from the others."""
+        """A random fixture, by highest hash, so that a new fixture changes few of the draws."""
         draw = random.randbytes(8)
 
         def rank(text: str) -> bytes:
@@ -174,7 +174,7 @@ class Known:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the inputs so far; an input is `path:number`, `failures` are (input, what went wrong)."""
+    """The results of the inputs so far; an input is `path:number`, and `failures` are (input, error)."""
 
     inputs: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -195,7 +195,7 @@ class Outcome:
 
 
 def seeds(samples: bool) -> Known:
-    """The fixtures and, where they are there, the samples, none above LARGEST_SEED; by folder."""
+    """The fixtures and, if available, the samples, up to LARGEST_SEED; by folder."""
     fixtures = _by_folder(ROOT, "fixtures")
     fixtures.pop("fixtures/eval", None)
     others = _by_folder(ROOT.parent / "shared", "samples") if samples else {}
@@ -212,7 +212,7 @@ def _by_folder(root: Path, below: str) -> dict[str, tuple[Seed, ...]]:
 
 
 def build(known: Known, seed: int, chosen: Seed, number: int) -> Seed:
-    """Input `number` of a file: it has one to eight wounds, or now and then is a long one."""
+    """Make input `number` of a file: with one to eight mutations, and now and then a large one."""
     random = Random(f"{seed}:{chosen.path}:{number}")
     other = known.other(random)
     path = chosen.path if random.random() < 0.8 else other.path
@@ -244,7 +244,7 @@ def build(known: Known, seed: int, chosen: Seed, number: int) -> Seed:
 
 
 def _legacy(text: str, random: Random) -> bytes:
-    """The text in a code page, with letters of it here and there."""
+    """The text in some code page, with random letters of it inserted."""
     page = random.choice(CODE_PAGES)
     letters = random.randbytes(64).decode(page, "ignore") or "?"
     for _ in range(random.choice((0, 2, 20, 200))):
@@ -254,7 +254,7 @@ def _legacy(text: str, random: Random) -> bytes:
 
 
 def _in_language(text: str, page: str, random: Random) -> str:
-    """The text with words of a language that is written in a code page."""
+    """The text with words of a language that uses the code page."""
     words = LANGUAGES[page].split()
     parts = re.split("( )", text)
     gaps = [i for i, part in enumerate(parts) if part == " "]
@@ -264,7 +264,7 @@ def _in_language(text: str, page: str, random: Random) -> str:
 
 
 def _is_told(data: bytes, page: str) -> bool:
-    """Whether there is anything to tell the code page by: `şö` in that of Mac OS is one character of UTF-8, too."""
+    """Whether the code page can be recognised: `şö` in that of Mac OS is one character of UTF-8, too."""
     if data.isascii():
         return not data.decode(page, "ignore").isascii()
     try:
@@ -275,7 +275,7 @@ def _is_told(data: bytes, page: str) -> bool:
 
 
 def _spaced(text: str, random: Random) -> str:
-    """The text with spaces of every kind beside its words."""
+    """The text with all kinds of spaces after its words."""
     ends = [found.end() for found in re.finditer(r"\w+", text)]
     for at in sorted(random.choices(ends, k=random.choice((1, 3, 10, 50))), reverse=True) if ends else ():
         text = text[:at] + random.choice(SPACES) * random.choice((1, 1, 2)) + text[at:]
@@ -283,7 +283,7 @@ def _spaced(text: str, random: Random) -> str:
 
 
 def _layered(text: str, random: Random) -> str:
-    """The text with some of its cues, rows or blocks once more, at the same times, with other marks and case."""
+    """The text with some cues, rows or blocks repeated at the same times, with other marks and case."""
     parts = re.split(r"(\n(?=\n)|\n(?=Dialogue:|<p|<SYNC|\[\d))", text)
     for i in sorted(random.choices(range(len(parts)), k=random.choice((1, 2, 6))), reverse=True):
         again = re.sub(r"(?<=^Dialogue: )\d+", lambda found: str(int(found[0]) + 1), parts[i].lstrip("\n"))
@@ -340,7 +340,7 @@ def _hurt(text: str, donor: Seed, random: Random) -> str:
 
 
 def _hurt_json(text: str, random: Random) -> str:
-    """The same kind of transcript with odd values in it: still JSON, perhaps another engine's."""
+    """The transcript with odd values in it: still JSON, perhaps in another dialect."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -352,7 +352,7 @@ def _hurt_json(text: str, random: Random) -> str:
 
 
 def _hurt_value(value: object, random: Random) -> None:
-    """Walk down to some member and change, drop, double or rename it."""
+    """Change, remove, duplicate or rename a random member."""
     while isinstance(value, (dict, list)) and value:
         if isinstance(value, dict):
             key = random.choice(list(value))
@@ -381,7 +381,7 @@ def _hurt_value(value: object, random: Random) -> None:
 
 
 def grown(seed: Seed, size: int) -> bytes:
-    """A whole transcript of at least so many bytes, made of many times the same."""
+    """The transcript repeated until it has at least `size` bytes."""
     times = 1 + size // len(seed.data)
     if not seed.name.endswith(".json"):
         return seed.data * times
@@ -394,7 +394,7 @@ def grown(seed: Seed, size: int) -> bytes:
 
 
 def _grown(value: Any, times: int) -> Any:
-    """Lists of segments or words, and the texts that repeat them, so many times."""
+    """The value with its lists of segments or words, and the texts that repeat them, multiplied."""
     match value:
         case dict():
             return {key: _grown(inner, times) for key, inner in value.items()}
@@ -408,9 +408,9 @@ def _grown(value: Any, times: int) -> Any:
 
 
 def memory(path: str, size: int) -> tuple[int, int]:
-    """The bytes of a fixture grown to `size`, and the most memory that reading and writing it took, in bytes.
+    """The size of a fixture enlarged to `size`, and the peak memory of reading and writing it, both in bytes.
 
-    A process of its own says how much it had at most: counting each object takes four times as long.
+    Measured as the peak of a separate process, as tracing allocations takes four times as long.
     """
     known = seeds(samples=False)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -419,7 +419,7 @@ def memory(path: str, size: int) -> tuple[int, int]:
 
 def _memory(data: bytes, path: str) -> tuple[int, int]:
     seed = Seed(path, data)
-    check(Seed(path, b"hello"), Random(0), compare=False)  # what is loaded on demand is loaded
+    check(Seed(path, b"hello"), Random(0), compare=False)  # loads modules that are imported on demand
     before = _resident()
     kind, *_ = check(seed, Random(0), compare=False)
     assert kind == "rewritten", kind
@@ -431,18 +431,18 @@ def _resident() -> int:
 
 
 def _most_resident() -> int:
-    # Not ru_maxrss: a process begins with that of the one that started it.
+    # Not ru_maxrss, which a process inherits from its parent.
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
 class TooSlow(Exception):
-    """An input took more than its time."""
+    """An input took too long."""
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises TooSlow where the block takes too much of this process's own time."""
+    """Raise TooSlow if the block takes more than `seconds` of processor time."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TooSlow
@@ -457,13 +457,13 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("“”", "«»", '""', "¿?")) -> list[str]:
-    """Random marks and case for every word, of `pairs` now and then; the words stay the same words."""
+    """The words with random marks and case, now and then within one of `pairs`; they stay the same words."""
     result = []
     for word in words:
         bare, label = cached_strip(word.text)
         mark = random.choice(("", "", label.mark, *MARKS))
         label = replace(label, case=random.choice(list(Case)), form="").with_mark(mark)
-        # A CTM reads what follows a semicolon as a tag of SCTK's.
+        # In a CTM, what follows a semicolon is read as one of SCTK's tags.
         if random.random() < 0.05 and mark != ";":
             opening, closing = random.choice(pairs)
             label = replace(label, before=opening + label.before, after=label.after + closing)
@@ -473,9 +473,9 @@ def relabelled(words: Sequence[Word], random: Random, pairs: Sequence[str] = ("�
 
 
 def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str, str]:
-    """(what became of an input, its format, its encoding); raises whatever breaks a promise.
+    """Check an input; returns (result, format, encoding), and raises an exception for a broken promise.
 
-    To `compare` with an oracle of one's own takes ten times the memory of what is compared.
+    To `compare` with the oracle takes ten times the memory of the texts.
     """
     codec = ""
     fixer = Fixer(replace(SETTINGS, attach=random.random() < 0.2), print)
@@ -493,7 +493,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     if not document.words:
         return "no words", document.format, codec
     try:
-        # A model opens questions in Spanish alone, and no Spanish text is in a code page that cannot.
+        # Models write ¿ only in Spanish, and Spanish texts are in code pages that have it.
         new = relabelled(document.words, random, *([("“”", "«»", '""')] if seed.page else []))
         fixed = fixer.write(document, text, new, encoding)
     except CappuncError as refusal:
@@ -505,33 +505,33 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
 
 
 def assert_only_marks_and_case(format: str, seed: Seed, fixed: Fixed, attach: bool) -> None:
-    """Compare a file and its result as text of its encoding; of the one that it is really in, where that is known."""
+    """Compare a file and its result, decoded with its real encoding, if known, or else with the detected one."""
     if seed.page:
         try:
-            was = seed.data.decode(seed.page)
+            before = seed.data.decode(seed.page)
         except UnicodeDecodeError:
             seed = replace(seed, page="")
         else:
-            assert_same(format, was, fixed.data.decode(seed.page), attach=attach)
+            assert_same(format, before, fixed.data.decode(seed.page), attach=attach)
     if not seed.page:
         encoding = fixed.encoding
-        was, now = (
+        before, after = (
             data[len(encoding.bom) :].decode(encoding.codec, encoding.errors) for data in (seed.data, fixed.data)
         )
-        assert_same(format, was, now, attach=attach)
+        assert_same(format, before, after, attach=attach)
 
 
 def _one_line(refusal: CappuncError) -> None:
-    assert refusal.message, "a refusal without a word"
-    assert "\n" not in str(refusal), "a refusal of several lines"
+    assert refusal.message, "a refusal without a message"
+    assert "\n" not in str(refusal), "a refusal with several lines"
 
 
 def run(known: Known, seed: int, numbers: Sequence[int], budget: float = 1e9, keep: Path | None = None) -> Outcome:
-    """Check the inputs at these places in the run, for at most `budget` seconds; failures are written to `keep`."""
+    """Check these inputs of the run, for at most `budget` seconds; inputs that fail are saved in `keep`."""
     outcome = Outcome()
-    begun = time.perf_counter()
+    started = time.perf_counter()
     for place in numbers:
-        if time.perf_counter() - begun > budget:
+        if time.perf_counter() - started > budget:
             break
         outcome.inputs += 1
         _one(known, seed, *known.input(place), outcome, keep)
@@ -548,7 +548,7 @@ def _one(known: Known, seed: int, chosen: Seed, number: int, outcome: Outcome, k
     if measured:
         tracemalloc.start()
     try:
-        # Counting memory makes everything some four times slower.
+        # Tracing memory makes everything some four times slower.
         with limited(LIMIT_S * (4 if measured else 1)):
             kind, form, codec = check(given, random)
         outcome.kinds[kind] += 1
@@ -582,19 +582,19 @@ def page(report: dict[str, Any]) -> str:
     lines = [
         "# Broken files",
         "",
-        f"{report['inputs']:,} broken files, made of {report['files']} files of every format, ours and others'. "
-        f"{report['failed']} broke a promise{':' if report.get('oracle') else '.'}",
+        f"{report['inputs']:,} broken files, made from {report['files']} files of every format, ours and others'. "
+        f"{report['failed']} broke a promise.",
         *(_ORACLE if report.get("oracle") else ()),
         f"`{report['command']}`, cappunc {report['version']}, Python {report['python']}; {machine['cpu']}, "
         f"{machine['cores']} cores, {report['seconds']:,.0f} s.",
         "",
-        "| what became of them | inputs |",
+        "| result | inputs |",
         "| --- | ---: |",
         *(f"| {kind} | {count:,} |" for kind, count in kinds.items()),
         "",
-        f"The slowest took {report['slowest'][0]:.2f} s of {LIMIT_S:.0f}; the one that needed most memory took "
+        f"The slowest took {report['slowest'][0]:.2f} s ({LIMIT_S:.0f} s are allowed); the largest use of memory was "
         f"{100 * report['hungriest'][0]:.0f} % of what is allowed",
-        f"({MEMORY_TIMES} times its size and {MEMORY_BASE >> 20} MB).",
+        f"({MEMORY_TIMES} times the size of the file plus {MEMORY_BASE >> 20} MB).",
         "",
         *_scene_lines(report.get("scenes")),
         *_large_lines(report.get("large", [])),
@@ -610,7 +610,7 @@ def page(report: dict[str, Any]) -> str:
 
 
 def _scene_lines(scenes: dict[str, Any] | None) -> list[str]:
-    """How often files, directories and pipes were in which state."""
+    """The counts of scenes by kind."""
     if not scenes:
         return []
     return [
@@ -622,9 +622,9 @@ def _scene_lines(scenes: dict[str, Any] | None) -> list[str]:
         "| --- | ---: |",
         *(f"| {SCENES[kind]} | {count:,} |" for kind, count in scenes["kinds"].items()),
         "",
-        "Access lists are set as the kernel keeps them, without a tool. A file system that ignores case is played: "
-        "names below a directory are looked up whatever their case.",
-        "Not tried: a real one, network file systems, Windows.",
+        "Access lists are set directly as extended attributes. A file system that ignores case is simulated: "
+        "names below a directory are looked up regardless of case.",
+        "Not tried: a real file system that ignores case, network file systems, Windows.",
         "",
     ]
 
@@ -634,8 +634,8 @@ def _large_lines(large: Sequence[tuple[str, int, int]]) -> list[str]:
     if not large:
         return []
     return [
-        f"Files of megabytes may take as much. Each fixture many times over, read, written with random marks and case, "
-        f"and read again; {MEMORY_BASE >> 20} MB are allowed for what does not grow with a file:",
+        "The same limit holds for files of megabytes. Each is a fixture repeated many times, read, written with random "
+        f"marks and case, and read back; {MEMORY_BASE >> 20} MB are allowed for what does not grow with the file:",
         "",
         "| fixture | MB | memory, MB | times the size |",
         "| --- | ---: | ---: | ---: |",
@@ -653,7 +653,7 @@ def _measure_large(write: bool) -> int:
 
 
 def add_to_report(news: dict[str, Any]) -> None:
-    """Put the figures of a run beside those of the other kind."""
+    """Add the figures of a run to the report, replacing older ones of the same kind."""
     report = json.loads((HERE / "fuzz.json").read_text(encoding="utf-8")) | news
     (HERE / "fuzz.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "fuzz.md").write_text(page(report), encoding="utf-8")
@@ -663,13 +663,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no input is begun")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no input is started")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", metavar="PATH:NUMBER")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where inputs that failed are written")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to save inputs that fail")
     parser.add_argument("--no-samples", action="store_true")
-    parser.add_argument("--large", action="store_true", help="only the memory of files of megabytes")
+    parser.add_argument("--large", action="store_true", help="only measure the memory of large files")
     parser.add_argument("--report", action="store_true", help="write fuzz.json and fuzz.md beside this file")
     options = parser.parse_args()
     if options.large:
@@ -680,7 +680,7 @@ def main() -> int:
         given = build(known, options.seed, known.find(path), int(number))
         sys.stdout.buffer.write(given.data)
         random = Random(f"{options.seed}:{options.only}:labels")
-        random.random()  # whether its memory is measured
+        random.random()  # in a run, this decides whether memory is measured
         print("\n", given.name, check(given, random))
         return 0
     started = time.perf_counter()

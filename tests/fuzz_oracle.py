@@ -1,7 +1,7 @@
-"""What `fix` may change of a file, said once more and without its own code: `verify` is not asked.
+"""A check of what `fix` may change in a file, independent of the package and its `verify`.
 
-Both sides in lower case and without marks must be the same, character for character. Where marks are entries or rows
-of their own, these are left out, too, and the numbers that count characters.
+Source and result must be the same, character for character, in lower case and without marks. Where marks are entries
+or rows of their own, these are left out as well, and so are numbers that count characters.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
-#: All that is a mark, however it is spelled, and the hyphens of which dashes are made.
+#: All spellings of marks, and the hyphens that dashes are made of.
 MARKS = ',.?!:;—…–‒―-。，、？！：；\u037e؟،؛।"“”„‟«»‹›¿¡'
-#: Formats of which a row may be a mark's, and the column of its text.
+#: Formats in which a mark can have a row of its own, and the column of the text.
 _ROWS = {"ctm": 4}
-#: Numbers of JSON that count the characters of a text.
+#: Keys of JSON numbers that count the characters of a text.
 _COUNTING = frozenset(("startOffset", "endOffset", "Begin", "End", "offset", "length"))
-#: Members that show the text of an entry, beside others that are no text.
+#: Keys of the text of an entry.
 _SHOWN = frozenset(("content", "value", "word", "text", "name", "display", "punctuated_word"))
 
 _SET = f"[{re.escape(MARKS)}]"
-# The space before a mark goes with it, unless it begins a line or the mark begins a word. ASS writes `\\h` for some.
+# The space before a mark goes with it, except at the start of a line or if the mark belongs to the next word. ASS can
+# write it `\\h`.
 _SPACE = r"(?:(?!\\h)[^\S\r\n]|\\h)"
 _TAG = r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"
 _UNSEEN = rf"(?:{_TAG}|\{{[^{{}}]*\}}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff])"
 _CLOSING = rf"(?>(?:{_UNSEEN}*{_SET})+)(?:(?>{_UNSEEN}*)(?:[\s\\)\]}}]|\Z)|<(?:/|[\w:]*br\b))"
 _CLOSES = rf"(?!(?>{_UNSEEN}*)[¿¡“„«]++(?![.,!?…])){_CLOSING}"
 _CLOSING_SPACE = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?={_SET})(?={_CLOSES})")
-# What nobody sees may stand between the two; but what is a tag here is text in some formats.
+# There may be something invisible between the two; but what is a tag here is text in some formats.
 _CLOSING_SPACE_APART = re.compile(rf"(?<=\S)(?>{_SPACE}+)(?=(?>(?:{_UNSEEN}|{_SPACE})*){_CLOSES})")
 _CLOSING_SPACE_IN_ROW = re.compile(rf"(?<=\S)[^\S\r\n\t]++(?={_SET}++(?:(?!\w)|(?<=[,;])(?=\d)))")
-# Between two digits there is no mark but in rows, `10,0.5`, and before a digit: `0,¿0`.
+# Between two digits a mark is part of a number, except in rows, `10,0.5`, and before a second mark: `0,¿0`.
 _AMONG_DIGITS = re.compile(rf"(?<=\d)({_SET}){_SET}++(?=\d)")
 _MARK = re.compile(rf"(?<!\d){_SET}|{_SET}(?!\d)")
 _ANY_MARK = re.compile(_SET)
@@ -41,21 +42,23 @@ _ENTITY = re.compile(r"&(?:amp;)?(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Z
 
 
 def assert_same(format: str, source: str, output: str, *, attach: bool = False) -> None:
-    """Raises AssertionError unless two texts differ in marks and case alone.
+    """Raise AssertionError unless two texts differ in marks and case only.
 
-    With `attach`, what stands in the entry of a mark may have come onto its word.
+    With `attach`, marks may have moved from entries of their own onto their words.
     """
     escapes = _is_json(source)
     for closing_space in (_CLOSING_SPACE_APART, _CLOSING_SPACE):
-        was, now = (_plain(format, text, escapes, closing_space) for text in (source, output))
-        if was == now:
+        before, after = (_plain(format, text, escapes, closing_space) for text in (source, output))
+        if before == after:
             return
     left, right = (_without_entries(format, text, attach) for text in (source, output))
     if left is not None and left == right:
         return
-    at = next((i for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-    around = slice(max(0, at - 40), at + 40)
-    raise AssertionError(f"more than marks and case has changed: {was[around]!r}, {now[around]!r}")
+    first = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    around = slice(max(0, first - 40), first + 40)
+    raise AssertionError(f"more than marks and case has changed: {before[around]!r}, {after[around]!r}")
 
 
 def _is_json(text: str) -> bool:
@@ -63,11 +66,11 @@ def _is_json(text: str) -> bool:
 
 
 def _plain(format: str, text: str, escapes: bool = False, closing_space: re.Pattern[str] = _CLOSING_SPACE_APART) -> str:
-    """Lower case, without marks; entities and, if asked, JSON's escapes of letters and marks are what they show."""
+    """The text in lower case and without marks, with entities decoded and, if asked, JSON's `escapes`, too."""
     if escapes:
         text = _ESCAPE.sub(_unescaped, text)
     text = _ENTITY.sub(_shown, text)
-    # One by one: a Σ at the end of a word has a lower case of its own.
+    # Character by character, as Σ has another lower case at the end of a word.
     text = "".join(map(str.lower, text))
     if format == "tsv":
         return _ANY_MARK.sub("", _CLOSING_SPACE_IN_ROW.sub("", text))
@@ -86,7 +89,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def _without_entries(format: str, text: str, attach: bool) -> object:
-    """What is left without the entries and rows of marks; None where the format has none."""
+    """The text without the entries or rows of marks; None where the format has no such entries."""
     if format in _ROWS:
         return [_plain(format, row) for row in re.split(r"\r\n|\r|\n", text) if not _is_mark_row(row, _ROWS[format])]
     if not _is_json(text):
@@ -98,7 +101,7 @@ def _without_entries(format: str, text: str, attach: bool) -> object:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The values of a text of JSON; there may be several, one after another."""
+    """The JSON values in a text, of which there may be several."""
     decoder = json.JSONDecoder(strict=False)
     at, text = 0, text.strip()
     while at < len(text):
@@ -124,12 +127,12 @@ def _value(value: Any, attach: bool) -> Any:
 
 
 def _is_mark(entry: Any, attach: bool) -> bool:
-    """Whether an entry of a list shows nothing but a mark or the space between words."""
+    """Whether an entry of a list shows only a mark or the space between words."""
     if not isinstance(entry, dict):
         return False
     kind = next((value for key, value in entry.items() if key.lower() == "type"), "")
     named = isinstance(kind, str) and kind.startswith("punct")
-    if named and isinstance(entry.get("alternatives"), list):  # AWS shows what is in these alone
+    if named and isinstance(entry.get("alternatives"), list):  # AWS: only these are shown
         entry = {"alternatives": entry["alternatives"]}
     texts = list(_texts({k: v for k, v in entry.items() if k != "word"} if named else entry))
     if attach:

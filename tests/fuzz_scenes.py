@@ -1,12 +1,12 @@
-"""Files, directories and pipes in odd states: what `cappunc fix` and `stream` leave of them.
+"""Fuzz `cappunc fix` and `stream` with files, directories and pipes in odd states.
 
-    python tests/fuzz_scenes.py --count 3000 --workers 5 --report       writes into fuzz.json and fuzz.md
+    python tests/fuzz_scenes.py --count 3000 --workers 5 --report       adds the results to fuzz.json and fuzz.md
     python tests/fuzz_scenes.py --only edited:17                        one scene again
 
-A scene is named by its kind and a number. Whole commands run in this process; their labels are random, so that no
-model is needed. Of each: no bug and no traceback; every line on standard error is one of ours, without control
-characters; no temporary file stays; nobody's file changes but the one that was to be written, and that in marks and
-case alone (`fuzz_oracle`), with its owner, mode, attributes and access list.
+A scene is named by its kind and a number. Commands run in this process, with random labels in place of a
+model. Checked for each: no bug and no traceback; every line on standard error is one of ours, without control
+characters; no temporary file is left; no file changes but the one to be written, and that only in marks and
+case (`fuzz_oracle`), keeping its owner, mode, attributes and access list.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 
 TINY = HERE / "tiny_model"
-#: What stands in file names, the suffix apart.
+#: Parts of file names.
 NAMES = (
     "talk",
     "\x1b[31m",
@@ -64,13 +64,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class Scene:
-    """A place with one file in it, and what has become of it."""
+    """A directory with one file in it, and the result of a run on it."""
 
     def __init__(self, place: Path, seed: Seed, random: Random) -> None:
         self.place, self.seed, self.random = place, seed, random
         self.suffix = Path(seed.name).suffix or ".txt"
         self.talk = self.file(f"talk{self.suffix}")
-        #: What happens while the model reads.
+        #: What happens while the model runs.
         self.meanwhile: Callable[[], object] = lambda: None
         self.code, self.said = 0, ""
 
@@ -81,7 +81,7 @@ class Scene:
         return path
 
     def fix(self, *arguments: str | Path) -> None:
-        """Run the command; asserts what is so of every run."""
+        """Run `cappunc fix`, and assert what holds for every run."""
         scene = self
 
         class Guessing(fixers.Fixer):
@@ -102,26 +102,26 @@ class Scene:
         assert not left, f"left behind: {left}"
 
     def is_refused(self) -> bool:
-        """Whether the run said that something is wrong."""
+        """Whether the run reported an error."""
         return self.code != 0
 
     def kept(self, path: Path, found: dict[str, Any]) -> None:
-        """Asserts that a file is as it was found."""
+        """Assert that a file has not changed."""
         now = state(path)
-        assert now == found, f"{path.name!r} became another: {[key for key in found if now.get(key) != found[key]]}"
+        assert now == found, f"{path.name!r} has changed: {[key for key in found if now.get(key) != found[key]]}"
 
     def fixed(self, path: Path, source: bytes | None = None) -> None:
-        """Asserts that a file differs from the source in marks and case alone."""
+        """Assert that a file differs from the source in marks and case only."""
         text, encoding = decode(self.seed.data if source is None else source)
         body = path.read_bytes()[len(encoding.bom) :]
         assert_same(_format(text, self.seed.name), text, body.decode(encoding.codec, encoding.errors))
 
     def written(self, target: Path) -> None:
-        """Asserts that a target is there and right, or that the run has refused."""
+        """Assert that a target exists and is right, or that the run reported an error."""
         if target.is_file():
             self.fixed(target)
         else:
-            assert self.is_refused() or not self.seed.data, f"neither {target.name!r} nor a word: {self.said}"
+            assert self.is_refused() or not self.seed.data, f"neither {target.name!r} nor an error: {self.said}"
 
 
 def _format(text: str, name: str) -> str:
@@ -131,7 +131,7 @@ def _format(text: str, name: str) -> str:
 
 
 def state(path: Path) -> dict[str, Any]:
-    """All that a file is: bytes, number, owner, mode, attributes."""
+    """The state of a file: bytes, inode, owner, mode, attributes."""
     found = path.lstat()
     plain = stat.S_ISREG(found.st_mode)
     return {
@@ -151,7 +151,7 @@ def attributes(path: Path) -> dict[str, Any]:
 
 
 def names(scene: Scene) -> None:
-    """A file of any name: in place, to a directory, beside itself, and in a tree."""
+    """A file with any name: in place, to a directory, in a tree, and with --diff."""
     random = scene.random
     name = "".join(random.choices(NAMES, k=random.randint(1, 4)))[:60] + scene.suffix
     folder = "".join(random.choices([n for n in NAMES if n != " "], k=2))
@@ -217,14 +217,14 @@ def directories(scene: Scene) -> None:
 
 
 def edited(scene: Scene) -> None:
-    """Somebody does something to the file, or to the result's name, while the model reads."""
+    """The file, or the one at the result's name, is changed or replaced while the model runs."""
     random, talk = scene.random, scene.talk
     found = talk.stat()
     theirs = scene.seed.data + b"more" if random.random() < 0.5 else bytes(reversed(scene.seed.data))
 
     def write(path: Path) -> None:
         path.write_bytes(theirs)
-        if random.random() < 0.5:  # nobody would see it by its time
+        if random.random() < 0.5:  # so that the time does not reveal the change
             os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
     def swap() -> None:
@@ -255,26 +255,26 @@ def edited(scene: Scene) -> None:
             elsewhere = scene.file("elsewhere")
             elsewhere.write_bytes(theirs)
             scene.meanwhile, wanted = lambda: (talk.unlink(), talk.symlink_to(elsewhere)), theirs
-    began: list[bool] = []
+    called: list[bool] = []
     meddle = scene.meanwhile
 
     def once() -> None:
-        if not began:
-            began.append(True)
+        if not called:
+            called.append(True)
             meddle()
 
     scene.meanwhile = once
     scene.fix("--in-place", talk)
-    if not began:  # refused before the model was asked
+    if not called:  # refused before the model ran
         assert scene.is_refused()
     elif wanted is None:
-        assert not talk.is_file(), "what was removed has come back"
+        assert not talk.is_file(), "a removed file was written again"
     elif theirs != scene.seed.data:
-        assert talk.read_bytes() == wanted, "what was edited is lost"
+        assert talk.read_bytes() == wanted, "an edit was lost"
 
 
 def links(scene: Scene) -> None:
-    """Several names of one file, and links within and out of the tree, dangling and in a ring."""
+    """Hard links, and symbolic links within and out of the tree, dangling and circular."""
     random, talk = scene.random, scene.talk
     tree = scene.place / "tree"
     inside = scene.file(f"tree/inside{scene.suffix}")
@@ -317,7 +317,7 @@ def links(scene: Scene) -> None:
 
 
 def owners(scene: Scene) -> None:
-    """The file is somebody else's, has attributes and an access list: so has the result in place."""
+    """A file of another owner, with attributes and an access list, which the result in place must have, too."""
     random, talk = scene.random, scene.talk
     if random.random() < 0.3:
         _grant(scene.place, "default", random)
@@ -335,7 +335,7 @@ def owners(scene: Scene) -> None:
 
 
 def _grant(path: Path, kind: str, random: Random) -> None:
-    """An access list as the kernel keeps it: owner, a user, group, a group, mask, others."""
+    """Set an access list as an extended attribute: owner, a user, group, a group, mask, others."""
     users = random.randrange(1, 60_000), random.randrange(1, 60_000)
     none = 0xFFFFFFFF
     entries = [(1, 6, none), (2, 4, users[0]), (4, 4, none), (8, 6, users[1]), (16, 6, none), (32, 0, none)]
@@ -344,7 +344,7 @@ def _grant(path: Path, kind: str, random: Random) -> None:
 
 
 def folding(scene: Scene) -> None:
-    """A file system that ignores case, played by `ignoring_case`: two names of one file, two files of one name."""
+    """A file system that ignores case, simulated by `ignoring_case`: two names of one file, two files of one name."""
     random = scene.random
     upper = scene.talk.name.upper()
     match random.randrange(4):
@@ -369,7 +369,7 @@ def folding(scene: Scene) -> None:
                 scene.fix(scene.talk, "-o", scene.place / upper, *random.choice(((), ("--force",))))
                 assert scene.is_refused()
             assert scene.talk.read_bytes() == scene.seed.data
-        case _:  # results below the tree are no inputs, however their directory is spelled
+        case _:  # results in the tree are not inputs, however their directory is spelled
             (scene.place / "Fixed").mkdir()
             with ignoring_case(scene.place):
                 for _ in range(2):
@@ -380,7 +380,7 @@ def folding(scene: Scene) -> None:
 
 @contextmanager
 def ignoring_case(root: Path) -> Iterator[None]:
-    """Below `root` a name is found whatever its case, as file systems of Windows and macOS do."""
+    """Names below `root` are found regardless of case, as on Windows and macOS."""
 
     def real(path: Any) -> Any:
         if not isinstance(path, (str, Path)) or not Path(path).is_relative_to(root):
@@ -421,7 +421,7 @@ def _through(function: Callable[..., Any], real: Callable[[Any], Any], paths: in
 
 
 def pipes(scene: Scene) -> None:
-    """A pipe in a tree, which nobody writes, and devices in place of results."""
+    """A pipe in a tree, which nobody writes to, and a device in place of the result."""
     tree = scene.place / "tree"
     inside = scene.file(f"tree/inside{scene.suffix}")
     os.mkfifo(tree / f"pipe{scene.suffix}")
@@ -435,7 +435,7 @@ def pipes(scene: Scene) -> None:
 
 
 def stream(scene: Scene) -> None:
-    """What is spoken, in blocks of any size: each word comes out once, in order, the same word."""
+    """Input of `stream` in blocks of any size: each word is written once, in order, as the same word."""
     from cappunc_cli.restoration.live import LiveRestorer
     from cappunc_cli.restoration.pipeline import load_model
 
@@ -486,7 +486,7 @@ SCENES: dict[str, Callable[[Scene], None]] = {
 
 
 def run_one(kind: str, number: int, known: Any) -> str | None:
-    """What is wrong after a scene; None if nothing is."""
+    """Run a scene; returns what is wrong, or None."""
     random = Random(f"{kind}:{number}")
     while True:
         seed = _seed(known, random)
@@ -501,12 +501,12 @@ def run_one(kind: str, number: int, known: Any) -> str | None:
 
 
 def _fast() -> str | None:
-    """A place in memory: a thousand files would wait for the disk a thousand times."""
+    """A directory in memory, if there is one, so that files need not wait for a disk."""
     return "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: PTH112
 
 
 def _seed(known: Any, random: Random) -> Seed | None:
-    """A file that can be read, or None: what cannot is the other fuzzer's affair."""
+    """A file that can be read, or None, as the others are the business of fuzz.py."""
     chosen, number = known.input(random.randrange(1 << 20))
     seed = build(known, 0, chosen, number) if random.random() < 0.5 else chosen
     from cappunc_cli import formats
@@ -522,7 +522,7 @@ def _seed(known: Any, random: Random) -> Seed | None:
 
 
 def killed_workers(count: int) -> list[str]:
-    """What is wrong after runs of several processes that lost one of them."""
+    """Run with several processes, kill one of them, and return what is wrong."""
     failures = []
     with tempfile.TemporaryDirectory() as place:
         source, whole = Path(place, "in"), Path(place, "whole")
@@ -538,7 +538,7 @@ def killed_workers(count: int) -> list[str]:
 
 
 def scenes(count: int, first: int = 0) -> tuple[Counter[str], list[str]]:
-    """So many scenes, kind after kind: how many of each, and what is wrong."""
+    """Run `count` scenes, the kinds in turn; returns how many of each, and what is wrong."""
     known = seeds(samples=False)
     counted: Counter[str] = Counter()
     failures = []
@@ -557,22 +557,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=800)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=0, metavar="N", help="so many runs that lose a worker process")
+    parser.add_argument("--workers", type=int, default=0, metavar="N", help="also N runs that lose a worker process")
     parser.add_argument("--only", metavar="KIND:NUMBER")
-    parser.add_argument("--report", action="store_true", help="write into fuzz.json and fuzz.md")
+    parser.add_argument("--report", action="store_true", help="add the results to fuzz.json and fuzz.md")
     options = parser.parse_args(arguments)
     if options.only is not None:
         kind, _, number = options.only.rpartition(":")
         print(run_one(kind, int(number), seeds(samples=False)))
         return 0
-    begun = time.monotonic()
+    started = time.monotonic()
     counted, failures = scenes(options.count, options.first)
     if options.workers:
         counted["workers"] = options.workers
         failures += killed_workers(options.workers)
     report = {
         "command": "python tests/fuzz_scenes.py " + " ".join(sys.argv[1:]),
-        "seconds": round(time.monotonic() - begun),
+        "seconds": round(time.monotonic() - started),
         "kinds": dict(counted),
         "failures": failures,
     }

@@ -1,11 +1,11 @@
-"""Kills `cappunc fix DIR -o OUT` at random moments; the same command must then end with nothing lost or left behind.
+"""Kill `cappunc fix DIR -o OUT` at random moments; running it again must lose nothing and leave nothing behind.
 
     python tests/kills.py --count 50 --report        writes tests/kills.json
 
-Each run gets SIGINT, SIGTERM, SIGHUP or SIGKILL, alone or with `--jobs`; of these, some lose a worker process instead.
-When the killed run has gone, every result that is there must be whole; the same command must end with exit code 0,
-must not do again what was there, and must leave what a run that nobody stopped leaves: the same results, a record that
-knows each of them, and no temporary file.
+Each run gets SIGINT, SIGTERM, SIGHUP or SIGKILL, with and without `--jobs`; with `--jobs`, some lose a worker process
+instead. After that, every result must be complete. The same command must then end with exit code 0, must not repeat
+finished work, and must leave what an undisturbed run leaves: the same results, a record of all of them, and no
+temporary files.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from cappunc_cli.benchmark.hardware import hardware
 HERE = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 RECORD = ".cappunc.jsonl"
-#: How a run ended that was done before the kill.
+#: The outcome of a run that ended before it was killed.
 LATE = "ended before"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
-#: Files of the tree, and seconds that a run may take on a busy machine.
+#: Files in the tree, and the most seconds that a run may take, on a busy machine.
 FILES, LONGEST_S = 300, 600
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """One run: how many `workers`, what gets which signal, and after how many results (and seconds) it comes."""
+    """One run: the number of `workers`, what gets which signal, and after how many results and further seconds."""
 
     workers: int
     victim: str
@@ -56,13 +56,13 @@ class Kill:
 
 
 def plan(seed: int, files: int) -> Kill:
-    """Kill number `seed`; each signal comes alone and with workers."""
+    """Plan kill number `seed`; each signal is used with one process and with several."""
     chance = Random(seed)
     workers = (1, 3)[seed // len(SIGNALS) % 2]
     victim = "worker" if workers > 1 and chance.random() < 0.25 else "run"
     sent = SIGNALS[seed % len(SIGNALS)] if victim == "run" else signal.SIGKILL
     results = chance.choice((0, 1, chance.randrange(2, files), chance.randrange(2, files)))
-    # Without a result the run is reading, or not yet there at all.
+    # Before the first result, the run is still reading or starting.
     return Kill(workers, victim, sent, results, chance.choice((0.0, chance.uniform(0, 0.1 if results else 3))))
 
 
@@ -75,13 +75,13 @@ def make_tree(folder: Path, files: int = FILES) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files below a folder but the record, hidden ones too."""
+    """All files below a folder except the record, including hidden ones."""
     found = (path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def results(out: Path) -> int:
-    """How many results there are."""
+    """The number of results so far."""
     try:
         folders = [entry.path for entry in os.scandir(out) if entry.is_dir()]
     except FileNotFoundError:
@@ -99,15 +99,21 @@ def environment() -> dict[str, str]:
 
 
 def run(source: Path, out: Path, workers: int) -> subprocess.CompletedProcess[str]:
-    """The command, undisturbed."""
-    asked = command(source, out, workers)
+    """Run the command undisturbed."""
+    arguments = command(source, out, workers)
     return subprocess.run(
-        asked, capture_output=True, text=True, env=environment(), check=False, timeout=LONGEST_S, start_new_session=True
+        arguments,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        timeout=LONGEST_S,
+        start_new_session=True,
     )
 
 
 def children(pid: int) -> list[int]:
-    """Worker processes of a process."""
+    """The worker processes of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -120,12 +126,12 @@ def children(pid: int) -> list[int]:
 
 
 def strike(kill: Kill, source: Path, out: Path) -> str:
-    """Run the command until the kill; how it ended. The workers of a killed run have a moment to end."""
-    # A background job inherits that Ctrl-C is ignored; a user's own process does not.
-    own = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    default = f"{own}; from cappunc_cli.cli import main; main()"
-    asked = [sys.executable, "-c", default, *command(source, out, kill.workers)[3:]]
-    with subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) as process:
+    """Run the command, kill it and return how it ended, when its workers have ended, too."""
+    # Background jobs ignore SIGINT, and their children inherit that; a user's process does not.
+    handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{handler}; from cappunc_cli.cli import main; main()"
+    arguments = [sys.executable, "-c", code, *command(source, out, kill.workers)[3:]]
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stderr is not None
         deadline = time.monotonic() + LONGEST_S
         while process.poll() is None and time.monotonic() < deadline:
@@ -137,40 +143,40 @@ def strike(kill: Kill, source: Path, out: Path) -> str:
         for victim in victims:
             if process.poll() is None:
                 os.kill(victim, kill.sent)
-        process.stderr.read()  # until the last worker has gone
+        process.stderr.read()  # until the last worker has ended
     return LATE if process.returncode == 0 else "killed" if process.returncode < 0 else "stopped"
 
 
 def check(kill: Kill, source: Path, out: Path, expected: dict[str, bytes]) -> tuple[str, list[str]]:
-    """What became of a kill, and what is wrong after the same command has been run again."""
+    """Kill a run and run the command again; returns how the first run ended, and what is wrong after the second."""
     ended = strike(kill, source, out)
-    there = {name: data for name, data in contents(out).items() if not name.endswith(".tmp")}
-    wrong = [f"{name}: torn" for name, data in there.items() if expected.get(name) != data]
+    finished = {name: data for name, data in contents(out).items() if not name.endswith(".tmp")}
+    wrong = [f"{name}: incomplete" for name, data in finished.items() if expected.get(name) != data]
     again = run(source, out, kill.workers)
     if again.returncode != 0:
         wrong.append(f"the same command failed: {again.stderr.strip()[-500:]}")
-    known = f"{len(there):,} up to date"
-    if there and known not in again.stderr:
-        wrong.append(f"{len(there)} results were there; {again.stderr.strip()[-200:]}")
+    skipped = f"{len(finished):,} up to date"
+    if finished and skipped not in again.stderr:
+        wrong.append(f"{len(finished)} results were finished; {again.stderr.strip()[-200:]}")
     found = contents(out)
-    wrong += [f"{name}: missing, left behind or another" for name in found.keys() ^ expected.keys()]
-    wrong += [f"{name}: another" for name in found.keys() & expected.keys() if found[name] != expected[name]]
-    made = set()
+    wrong += [f"{name}: missing or left behind" for name in found.keys() ^ expected.keys()]
+    wrong += [f"{name}: different" for name in found.keys() & expected.keys() if found[name] != expected[name]]
+    recorded = set()
     for line in (out / RECORD).read_text("utf-8").splitlines() if found else []:
         try:
             entry = json.loads(line)
         except ValueError:
-            continue  # torn by the kill
+            continue  # cut off by the kill
         path = out / entry["file"]
         if path.exists() and entry["output"] == [path.stat().st_size, path.stat().st_mtime_ns]:
-            made.add(entry["file"])
-    wrong += [f"{name}: not in the record" for name in found.keys() - made]
+            recorded.add(entry["file"])
+    wrong += [f"{name}: not in the record" for name in found.keys() - recorded]
     shutil.rmtree(out, ignore_errors=True)
     return ended, wrong
 
 
 def kills(count: int, files: int, seed: int = 0, jobs: int = 1) -> tuple[Counter[str], Counter[str], list[str]]:
-    """So many kills by name, how they ended, and what was wrong; one that came too late to hit is made up for."""
+    """Carry out `count` kills; returns counts by name and by outcome, and what was wrong. Late ones are repeated."""
     names: Counter[str] = Counter()
     ends: Counter[str] = Counter()
     failures: list[str] = []
@@ -201,24 +207,24 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     parser.add_argument("--report", action="store_true", help="write tests/kills.json")
-    asked = parser.parse_args()
-    begun = time.monotonic()
-    names, ends, failures = kills(asked.count, asked.files, asked.seed, asked.jobs)
+    options = parser.parse_args()
+    started = time.monotonic()
+    names, ends, failures = kills(options.count, options.files, options.seed, options.jobs)
     report = {
         "command": f"python tests/kills.py {' '.join(sys.argv[1:])}",
         "date": date.today().isoformat(),
         "version": __version__,
         "python": platform.python_version(),
         "hardware": hardware(),
-        "files": asked.files,
-        "seconds": round(time.monotonic() - begun),
+        "files": options.files,
+        "seconds": round(time.monotonic() - started),
         "kills": dict(sorted((+names).items())),
         "ended": dict(sorted(ends.items())),
         "failures": failures,
     }
-    if asked.report:
+    if options.report:
         (HERE / "kills.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     sys.exit(bool(failures))
 

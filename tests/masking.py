@@ -1,8 +1,8 @@
-"""The table of the masked kinds in fixtures/masking: what is no word, and what comes out around it.
+"""The expected results of fixtures/masking, and a table: what is not a word, and how the words around it change.
 
     python tests/masking.py
 
-writes the expected files and the table anew; formats/test_masking.py compares them.
+writes them; formats/test_masking.py compares them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ KINDS = sorted(path.stem for path in FOLDER.glob("*.srt") if not path.stem.endsw
 
 _HEAD = """# What is masked
 
-What is no word stays as it is and is no part of a sentence; where it stands is heard all the same. Each
-kind has a file here, with what comes out under the rules of `tests/rules.py` (a sentence ends at a long
-silence and at the end of a turn) instead of a model. `python tests/masking.py` writes this page.
+What is not a word stays as it is and is not part of a sentence, but a sound counts as a pause. Each
+kind has a file here, with the result for the rules of `tests/rules.py` in place of a model (a sentence ends
+at a long silence and at the end of a turn). `python tests/masking.py` writes this page.
 
 | kind | before | after |
 | --- | --- | --- |
@@ -30,7 +30,7 @@ silence and at the end of a turn) instead of a model. `python tests/masking.py` 
 
 
 def fixed(text: str, model: Model) -> str:
-    """An SRT file as `fix` writes it, with the words checked once more."""
+    """The text of an SRT file as `fix` writes it, verified."""
     document = formats.read(text, format="srt")
     output = formats.write(document, restore(document.words, model))
     formats.verify(document, output)
@@ -38,7 +38,7 @@ def fixed(text: str, model: Model) -> str:
 
 
 def page() -> str:
-    """The table, from the files as they are."""
+    """The table of the files."""
     rows = []
     for kind in KINDS:
         for before, after in zip(*(_cues(kind + suffix) for suffix in (".srt", ".fixed.srt")), strict=True):

@@ -1,9 +1,8 @@
-"""An engine whose rules a reader can check by eye, and which leaves no mark out that may be there.
+"""A stand-in for a model: simple rules that a reader can check by eye.
 
-A sentence ends at the end of a turn and of the text, and where the silence lasts long; a comma
-stands on both sides of a hesitation; names are capital. So the masked kinds
-(fixtures/masking) and whatever a format does with marks show alone what this project does,
-and no model.
+A sentence ends at the end of a turn or of the text and at a long silence; there is a comma
+on both sides of a hesitation; names are capitalised. So the expected results of fixtures show what
+this project does around a model, not what a model decides.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ LONG = 700
 NAMES = frozenset(("mary", "london", "dr", "mr", "smith", "jones", "anna", "john", "monday"))
 INITIALS = frozenset(("u.s.", "u.s.a.", "u.k."))
 HESITATIONS = frozenset(("uh", "um", "er", "hmm"))
-_SURE, _NO = 0.96, 0.01
+_HIGH, _LOW = 0.96, 0.01
 
 
 class Rules:
-    """Stands in for OnnxEngine; `config` names the columns."""
+    """An engine with fixed rules; `config` names the columns."""
 
     warning = ""
 
@@ -44,18 +43,18 @@ class Rules:
         turn_ends: Sequence[bool],
         chunks: Sequence[Chunk],
     ) -> Iterator[tuple[Chunk, Rows]]:
-        """Rows [n, cases + marks] for each chunk."""
+        """Yield each chunk with its probabilities, [n, cases + marks]."""
         cases, marks = self._config.cases, self._config.marks
         names = [str(case) for case in cases]
-        rows = np.full((len(words), len(cases) + len(marks)), _NO, np.float32)
+        rows = np.full((len(words), len(cases) + len(marks)), _LOW, np.float32)
         start = True
         for i, word in enumerate(words):
             stem = word.split("'")[0].rstrip("-")
             case = "upper" if word in INITIALS else "capital" if start or stem in NAMES else "lower"
-            rows[i, names.index(case)] = _SURE
+            rows[i, names.index(case)] = _HIGH
             end = turn_ends[i] or (pauses[i] or 0) >= LONG or i + 1 == len(words)
             comma = word in HESITATIONS or (i + 1 < len(words) and words[i + 1] in HESITATIONS)
-            rows[i, len(cases) + marks.index("." if end else "," if comma else "")] = _SURE
+            rows[i, len(cases) + marks.index("." if end else "," if comma else "")] = _HIGH
             start = end
         rows[:, : len(cases)] /= rows[:, : len(cases)].sum(1, keepdims=True)
         rows[:, len(cases) :] /= rows[:, len(cases) :].sum(1, keepdims=True)
@@ -64,6 +63,6 @@ class Rules:
 
 
 def rules() -> Model:
-    """A model for `restore` that runs these rules."""
+    """A model for `restore` that applies these rules."""
     tiny = load_model(str(Path(__file__).parent / "tiny_model"), "cpu")
     return Model(tiny.config, Rules(tiny), tiny.lexicon)  # type: ignore[arg-type]

@@ -1,11 +1,11 @@
-"""Every file that others wrote, through every format: what was found, what stayed, what was refused.
+"""Run all sample files from other projects through their formats and count the results.
 
     python tests/samples.py
 
 reads ../shared/samples and writes samples.json and samples.md beside this file; test_samples.py
-compares. What each file is stands in samples.toml, by hand. A file counts as fixed when sentences
-are restored in it by the rules of rules.py, words, times and all other bytes have been compared
-(`verify`), and fixing the result changes nothing.
+compares them. What each file really is was noted by hand in samples.toml. A file counts as fixed if
+the rules of rules.py have restored it, `verify` has compared words, times and all other bytes,
+and fixing the result changes nothing.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from cappunc_cli.transcript.words import Document
 HERE = Path(__file__).resolve().parent
 SAMPLES = Path(os.environ.get("CAPPUNC_SHARED", HERE.parents[1] / "shared")) / "samples"
 
-_HEAD = """# Files of others
+_HEAD = """# Sample files
 
-What happens to {files} files that others wrote, among them conformance suites with broken files: the format that
-is found by content and name, and how often that (or the refusal) is what samples.toml says after a look into the
-file; writing without a change gives the same bytes; `fixed` as samples.py says. A refusal is one line that says why.
-`python tests/samples.py` writes this page.
+What happens to {files} files from other projects, among them conformance suites with broken files. `read as` is the
+format found by content and name; `correctly` counts files where that (or the refusal) is what samples.toml says, which
+was written by hand; `same bytes` those that are the same when written unchanged; `fixed` is explained in samples.py. A
+refusal is one line that gives the reason. `python tests/samples.py` writes this page.
 
-| folder | files | read as | rightly | same bytes | fixed | without words | refused |
+| folder | files | read as | correctly | same bytes | fixed | without words | refused |
 | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |
 """
 
 
 @dataclass(slots=True)
 class Row:
-    """One folder: files by the format found; how many were right, the same, fixed, wordless; refusals by reason."""
+    """The counts of a folder: files by format found; correct, unchanged, fixed, wordless ones; refusals by reason."""
 
     files: int
     formats: dict[str, int]
@@ -61,7 +61,7 @@ def _by_hand() -> dict[str, dict[str, str]]:
 
 
 def expected(path: Path) -> str:
-    """What a sample is: a format, `empty`, or `refused: ` and how the reason begins; KeyError for an unknown folder."""
+    """What a sample is: a format, `empty`, or `refused: ` and the start of the reason. KeyError for unknown folders."""
     folder = path.parent.name
     for ending, kind in _by_hand()["files"].items():
         own, _, name = ending.partition("/")
@@ -71,7 +71,7 @@ def expected(path: Path) -> str:
 
 
 def outcome(path: Path, read: Document | CappuncError) -> str:
-    """What a sample was taken for, in the words of `expected`."""
+    """What a sample was read as, in the terms of `expected`."""
     if isinstance(read, CappuncError):
         return f"refused: {read}"
     return read.format if path.read_bytes().strip() else "empty"
@@ -83,7 +83,7 @@ def is_right(path: Path, read: Document | CappuncError) -> bool:
 
 
 def opened(path: Path) -> Document | CappuncError:
-    """The sample's words, or why it has none."""
+    """The document of a sample, or the error that refused it."""
     try:
         return formats.read(decode(path.read_bytes())[0], path.name)
     except CappuncError as refusal:
@@ -91,7 +91,7 @@ def opened(path: Path) -> Document | CappuncError:
 
 
 def examine(folder: Path, model: Model) -> Row:
-    """Put every file of a folder through reading, writing and fixing; raises AssertionError for a lost byte."""
+    """Read, write and fix every file of a folder; raises AssertionError for a lost byte."""
     found: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     right = same = fixed = wordless = 0
@@ -132,7 +132,7 @@ def _reason(refusal: CappuncError) -> str:
 
 
 def folders() -> list[Path]:
-    """The folders of samples, none where they are not there."""
+    """The folders of samples, if they are available."""
     return sorted(path for path in SAMPLES.glob("*") if path.is_dir())
 
 
@@ -161,7 +161,7 @@ def _line(name: str, row: Row) -> str:
 
 
 def stored() -> dict[str, Row]:
-    """The rows as they were written last."""
+    """The rows of the last run."""
     return {name: Row(**row) for name, row in json.loads((HERE / "samples.json").read_text("utf-8")).items()}
 
 

@@ -1,4 +1,4 @@
-"""Every file that others wrote, through every format: each is taken for what it is, nothing moves, nothing crashes."""
+"""Every sample file from other projects: the right format is found, words and times are kept, nothing crashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLDERS = sorted(path for path in (SHARED / "samples").glob("*") if path.is_dir(
 
 
 def shouted(word: Word, number: int) -> str:
-    """A legal change: a capital or all capitals, and a comma or a stop."""
+    """A legal change: a capital or all capitals, and a comma or a period."""
     bare, label = strip(word.text)
     text = dress(bare, replace(label, case=Case.UPPER if number % 3 else Case.CAPITAL).with_mark(",."[number % 2]))
     return text if strip(text)[0] == bare else word.text
@@ -48,12 +48,12 @@ def test_samples_of(folder: Path) -> None:
         formats.verify(document, formats.write(document, [shouted(w, i) for i, w in enumerate(document.words)]))
     assert not wrong
     row = samples.stored()[folder.name]
-    assert (count["files"], count["read"]) == (row.files, row.same), "python tests/samples.py makes the table anew"
+    assert (count["files"], count["read"]) == (row.files, row.same), "run python tests/samples.py to update the table"
 
 
 def test_the_table_shows_what_was_counted() -> None:
     rows = samples.stored()
     assert (samples.HERE / "samples.md").read_text(encoding="utf-8") == samples.page(rows)
-    # No file that was read is lost on the way out.
+    # Every file that was read was also written.
     assert all(row.same == sum(row.formats.values()) == row.fixed + row.wordless for row in rows.values())
     assert all(row.right == row.files for row in rows.values())

@@ -52,7 +52,7 @@ def read(text: str) -> Document:
         cues = [Cue(field.start, field.end, field.text) for field in fields]
         return read_cues("tsv", text, cues, [])
     if text.strip() and not _HEADER.match(text):
-        raise BadInput("the first line does not name the columns: start, end and text, separated by tabs")
+        raise BadInput("the first line does not name the columns: start, end, text (separated by tabs)")
     notices: list[Notice] = []
     cues = []
     for number, (start, stop) in enumerate(split(text)[1:], 2):

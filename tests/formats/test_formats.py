@@ -1,4 +1,4 @@
-"""Every format: what it reads, that nothing moves, and what it refuses."""
+"""Every format: what it reads and refuses, and that writing changes nothing else."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def model() -> Model:
 
 
 @pytest.mark.parametrize("path", FIXED, ids=ids)
-def test_what_comes_out(path: Path, model: Model) -> None:
+def test_fixtures_give_the_expected_results(path: Path, model: Model) -> None:
     for source in (path, FIXED[path]):
         document = formats.read(load(source), path.name)
         assert formats.write(document, restore(document.words, model)) == load(FIXED[path])
 
 
 @pytest.mark.parametrize("path", GOOD, ids=ids)
-def test_nothing_changed_changes_nothing(path: Path) -> None:
+def test_writing_unchanged_words_changes_nothing(path: Path) -> None:
     text = load(path)
     assert same(formats.read(text, path.name)) == text
 
@@ -99,7 +99,7 @@ def test_a_capital_and_a_comma_for_every_word(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TEXT, ids=ids)
 def test_content_tells_the_format(path: Path) -> None:
-    if path.name != "unsigned.vtt":  # only its name tells it from SRT
+    if path.name != "unsigned.vtt":  # only its name distinguishes it from SRT
         assert formats.detect(load(path)) == path.parent.name
     assert formats.detect(load(path), path.name) == path.parent.name
 
@@ -194,10 +194,10 @@ def test_rolling_captions_in_srt() -> None:
         "the first thing to remember is that each line is shown again but nobody said it twice"
     )
     assert [word.start for word in document.words if word.start is not None] == [240, 2879, 5559]
-    assert all(word.end is None for word in document.words)  # the ends say when the next line was complete
+    assert all(word.end is None for word in document.words)  # the ends of cues are those of the next line
 
 
-def test_who_repeats_himself_is_not_rolling() -> None:
+def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
     cues = [f"{i}\n00:00:{i:02},000 --> 00:00:{i:02},900\nthank you\n" for i in range(1, 9)]
     assert len(formats.read("\n".join(cues)).words) == 16
 
@@ -205,17 +205,17 @@ def test_who_repeats_himself_is_not_rolling() -> None:
 @pytest.mark.parametrize(
     ("texts", "turns"),
     [
-        (["MAN: perhaps", "the wire", "what", "MAN: faraday"], [1, 1, 1, 1, 2]),  # somebody has asked
+        (["MAN: perhaps", "the wire", "what", "MAN: faraday"], [1, 1, 1, 1, 2]),  # somebody else has spoken in between
         (["MAN: perhaps", "MAN: faraday"], [1, 1]),
-        (["Dora: perhaps", "the wire", "Dora: faraday"], [1, 1, 1, 1]),  # Zoom repeats whose line it is
+        (["Dora: perhaps", "the wire", "Dora: faraday"], [1, 1, 1, 1]),  # Zoom repeats the name of the speaker
         (["MAN: perhaps", "WOMAN: what", "MAN: faraday"], [1, 2, 3]),
         (["- perhaps\n- <i>the wire</i>", "faraday", "again"], [1, 2, 2, 3, 3]),
         (["perhaps\n- what", "faraday"], [0, 1, 1]),
         (["-5 volts\n-3 volts", "faraday"], [0] * 5),
-        ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # who speaks goes on until the next chevrons
+        ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # the speaker continues until the next chevrons
     ],
 )
-def test_when_another_speaks(texts: list[str], turns: list[int]) -> None:
+def test_when_a_turn_starts(texts: list[str], turns: list[int]) -> None:
     cues = [f"{i}\n00:00:0{i},000 --> 00:00:0{i},900\n{text}\n" for i, text in enumerate(texts, 1)]
     assert [word.turn for word in formats.read("\n".join(cues), "talk.srt").words] == turns
 
@@ -223,7 +223,7 @@ def test_when_another_speaks(texts: list[str], turns: list[int]) -> None:
 def test_turns_follow_the_speakers() -> None:
     assert [word.turn for word in fixture("vtt/voices.vtt").words] == [1] * 5 + [2] * 7 + [3, 4]
     zoom = fixture("vtt/zoom.vtt")
-    assert [word.turn for word in zoom.words] == [1] * 5 + [2] * 9 + [3]  # a cue without a name goes on
+    assert [word.turn for word in zoom.words] == [1] * 5 + [2] * 9 + [3]  # a cue without a name continues the turn
     assert {word.turn for word in fixture("srt/talk.srt").words} == {0}
     assert [word.turn for word in fixture("txt/otter.txt").words] == [1] * 10 + [2] * 5 + [3] * 3
     assert [word.turn for word in fixture("txt/paragraphs.txt").words] == [0] * 37 + [1] * 27 + [2] * 32
@@ -237,15 +237,18 @@ PARAGRAPH = "so perhaps we heard what mister faraday said of the wire\nand of al
     [
         ([PARAGRAPH] * 3, [0, 1, 2]),
         ([PARAGRAPH, "chapter two", PARAGRAPH], [0, 0, 0]),  # fifteen words each
-        ([PARAGRAPH, "chapter two", PARAGRAPH, PARAGRAPH, PARAGRAPH * 2], [0, 1, 1, 2, 3]),  # a heading is not closed
-        (PARAGRAPH.split("\n") * 3, [0] * 6),  # lines in double spacing
+        (
+            [PARAGRAPH, "chapter two", PARAGRAPH, PARAGRAPH, PARAGRAPH * 2],
+            [0, 1, 1, 2, 3],
+        ),  # a heading does not end a turn
+        (PARAGRAPH.split("\n") * 3, [0] * 6),  # double-spaced lines
         ([PARAGRAPH], [0]),
         ([PARAGRAPH + ".", "“" + PARAGRAPH.upper() + "…"], [0, 1]),
         (["Mary: " + PARAGRAPH, "Mary: " + PARAGRAPH, "Paul: " + PARAGRAPH], [1, 1, 2]),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_paragraph_of_plain_text_is_closed_like_a_turn(parts: list[str], turns: list[int], end: str) -> None:
+def test_a_paragraph_of_plain_text_ends_like_a_turn(parts: list[str], turns: list[int], end: str) -> None:
     text = "\n \n".join(parts).replace("\n", end) + end
     document = formats.read(text, "talk.txt")
     found = [len(part.removeprefix("Mary: ").removeprefix("Paul: ").split()) for part in parts]
@@ -261,12 +264,12 @@ def test_ctm_marks_with_rows_of_their_own() -> None:
     rows = formats.write(document, texts).split("\n")
     assert rows[0] == "call.wav 1 1 1 Good"
     assert rows[1:3] == ["call.wav 1 2 1 Morning", "call.wav 1 2 1 ."]
-    assert rows[4:6] == ["call.wav 1 5 1 Jones", "call.wav 1 7 1 <unk>"]  # the row went with its mark
+    assert rows[4:6] == ["call.wav 1 5 1 Jones", "call.wav 1 7 1 <unk>"]  # the row was removed with its mark
     assert rows[-2:] == ["call.wav 1 11 1 raining", "call.wav 1 11 1 ?"]
     formats.verify(document, "\n".join(rows))
 
 
-def test_ctm_marks_come_onto_their_words() -> None:
+def test_ctm_marks_are_attached_to_their_words() -> None:
     document = fixture("ctm/mark-rows.ctm")
     texts = [word.text for word in document.words]
     output = formats.write(document, [*texts[:-1], "raining?"], attach=True)
@@ -364,7 +367,7 @@ def test_known_kinds_that_are_not_supported_are_named(text: str, kind: str) -> N
         formats.read(text, "transcript.txt")
 
 
-def test_a_name_refuses_what_its_content_does_not_deny() -> None:
+def test_a_name_is_refused_unless_the_content_shows_another_format() -> None:
     with pytest.raises(UnknownFormat, match="MicroDVD"):
         formats.detect("hello there", "talk.sub")
     with pytest.raises(BadInput, match="Events"):
@@ -377,14 +380,14 @@ def test_a_name_refuses_what_its_content_does_not_deny() -> None:
     "name",
     ["x.py", "X.PY", "main.c", "app.js", "run.sh", "site.css", "paper.tex", "set.toml", "Makefile", "CMakeLists.txt"],
 )
-def test_program_code_is_text_only_where_the_user_says_so(name: str) -> None:
+def test_program_code_is_read_as_text_only_on_request(name: str) -> None:
     with pytest.raises(UnknownFormat, match=r"program code.*; --format txt reads it as text"):
         formats.detect("if it is so then\n", name)
     assert formats.recognise("if it is so then\n", name, "txt").format == "txt"
     assert formats.detect(SRT_CUE + "hi", name) == "srt"
 
 
-def test_a_script_is_told_by_its_first_line() -> None:
+def test_a_script_is_recognised_by_its_first_line() -> None:
     for first in ("#!/bin/sh", "#! /usr/bin/env python3"):
         with pytest.raises(UnknownFormat, match="program code"):
             formats.detect(f"{first}\necho hello\n")
@@ -423,7 +426,7 @@ def test_verify_finds_every_other_change(old: str, new: str, what: str) -> None:
         ("so we\u2009”", "so we”"),
     ],
 )
-def test_verify_sees_what_stands_beside_a_word_and_is_no_mark(text: str, output: str) -> None:
+def test_verify_compares_brackets_and_spaces_around_words(text: str, output: str) -> None:
     document = formats.read(text, "talk.txt")
     formats.verify(document, text.upper().replace("WE", "WE."))
     with pytest.raises(BadInput):
@@ -439,7 +442,7 @@ def test_verify_compares_every_place_that_shows_a_word() -> None:
         formats.verify(document, source[:-3] + "no\n")
 
 
-# What other readers see in what we wrote.
+# What other libraries read in our results.
 
 
 def shouted(path: Path) -> tuple[str, str]:
@@ -480,7 +483,7 @@ def test_webvtt_sees_the_same_cues(name: str) -> None:
     assert before != after
 
 
-# Properties. Lines are mixed as no editor would, and read as they come.
+# Properties. Random mixtures of lines have to be read as they are.
 
 LINES = [
     "",

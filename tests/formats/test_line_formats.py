@@ -1,4 +1,4 @@
-"""SBV, TSV, STM, TextGrid and LRC: what is speech in them, and that nothing else moves."""
+"""SBV, TSV, STM, TextGrid and LRC: what is speech in them, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_malformed_sbv_is_kept_and_named() -> None:
     assert heard(document) == "the second one is mistyped there was no blank line but one in here"
 
 
-def test_tsv_columns_behind_the_text_stay() -> None:
+def test_tsv_columns_after_the_text_stay() -> None:
     document = fixture("tsv/odd-rows.tsv")
     assert heard(document) == "is it open not on a sunday"
     assert [notice.line for notice in document.notices] == [3]
@@ -103,7 +103,7 @@ def test_tsv_of_words_has_times_for_each() -> None:
     assert [word.text for word in words[3:]] == ['"go"', "home !"]
 
 
-def test_csv_fields_get_quotes_where_a_comma_comes_in() -> None:
+def test_csv_fields_get_quotes_where_a_comma_is_added() -> None:
     document = fixture("tsv/quotes.csv")
     texts = [word.text for word in document.words]
     texts[3:5] = ["early,", "train."]
@@ -115,7 +115,7 @@ def test_csv_fields_get_quotes_where_a_comma_comes_in() -> None:
 
 
 @pytest.mark.parametrize("text", ["Bonjour !", "bonjour", "Bonjour\xa0!"])
-def test_a_csv_of_one_word_is_one_whatever_its_marks(text: str) -> None:
+def test_a_csv_of_one_word_is_recognised_with_any_mark(text: str) -> None:
     source = f"{text},0.14,0.94\n"
     document = formats.read(source, "talk.csv")
     assert document.format == "tsv"
@@ -126,7 +126,7 @@ def test_a_csv_of_one_word_is_one_whatever_its_marks(text: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["tea,1.5,2.0\ncoffee,1.75,3.0\n", "Oslo,59.91,60.75\nBergen,60.39,95.32\n"])
-def test_a_table_of_numbers_is_no_csv_of_words(table: str) -> None:
+def test_a_table_of_numbers_is_not_a_csv_of_cues(table: str) -> None:
     with pytest.raises(UnknownFormat, match="a table"):
         formats.read(table, "prices.csv")
 
@@ -158,7 +158,7 @@ def test_stm_turns_follow_file_channel_and_speaker() -> None:
 
 
 @pytest.mark.parametrize("space", ["\x1d", "\x85", "\xa0", "\u2028"])
-def test_spaces_of_other_kinds_end_no_word_of_an_stm_twice(space: str) -> None:
+def test_other_kinds_of_spaces_separate_words_of_an_stm(space: str) -> None:
     source = f"t A x 0 1 so{space} it{space}is\n"
     document = formats.read(source, "talk.stm")
     assert [word.text for word in document.words] == ["so", "it", "is"]
@@ -183,7 +183,7 @@ def test_a_no_break_space_stays_in_a_column() -> None:
         ("hare_!", "HARE_!"),
     ],
 )
-def test_spaces_of_other_kinds_stay_beside_the_words_of_a_ctm(column: str, written: str, space: str) -> None:
+def test_other_kinds_of_spaces_around_the_words_of_a_ctm_stay(column: str, written: str, space: str) -> None:
     source, expected = (f"t A 0 1 {text.replace('_', space)}\nt A 1 1 ran\n" for text in (column, written))
     document = formats.read(source, "talk.ctm")
     output = formats.write(document, [_new(document), "ran"])
@@ -198,7 +198,7 @@ def _new(document: Document) -> str:
     return dress(bare, replace(label, case=Case.UPPER).with_mark("!" if label.mark == "!" else "."))
 
 
-def test_a_row_for_a_mark_gets_nothing_else() -> None:
+def test_a_new_row_of_a_mark_has_only_the_mark_as_its_word() -> None:
     document = formats.read("t A 0 1 so\nt A 0 1 ,\nt A 1 1 \xa0hare\u3000;tag 0.5\n", "talk.ctm")
     output = formats.write(document, ["So,", "Hare."])
     assert output == "t A 0 1 So\nt A 0 1 ,\nt A 1 1 \xa0Hare\u3000;tag 0.5\nt A 1 1 . 0.5\n"
@@ -207,7 +207,7 @@ def test_a_row_for_a_mark_gets_nothing_else() -> None:
 
 @pytest.mark.parametrize("space", ["\x0b", "\x1d", "\x85", "\xa0", "\u2009", "\u2028", "\u3000"])
 @pytest.mark.parametrize("field", ["{}so ran", "so{} ran", "so ran{}", "“{}so{}” ran", "so ran {}"])
-def test_spaces_of_other_kinds_stay_beside_the_words_of_a_tsv(field: str, space: str) -> None:
+def test_other_kinds_of_spaces_around_the_words_of_a_tsv_stay(field: str, space: str) -> None:
     source = "start\tend\ttext\n0\t900\t" + field.replace("{}", space) + "\n"
     document = formats.read(source, "talk.tsv")
     texts = [text.replace("so", "SO").replace("ran", "RAN?") for text in document.words.texts]
@@ -218,7 +218,7 @@ def test_spaces_of_other_kinds_stay_beside_the_words_of_a_tsv(field: str, space:
         formats.verify(document, output.replace(space, ""))
 
 
-def test_stm_marks_that_stand_alone_belong_to_the_word() -> None:
+def test_detached_marks_of_an_stm_belong_to_the_word() -> None:
     document = fixture("stm/spaces.stm")
     assert [word.text for word in document.words if " " in word.text] == ["bridge ,", "may .", "ferry -"]
     texts = [word.text for word in document.words]
@@ -247,7 +247,7 @@ def test_textgrid_tiers_of_the_same_words_change_together() -> None:
     assert '"She said, ""Come in."""' in output
     assert '"""Come"' in output
     assert '"in."""' in output
-    # A word with a colon alone in its interval would be somebody's name there.
+    # A single word with a colon would be read as a speaker's name in its interval.
     assert '"And then Marta, slept."' in output
     assert '"Marta,"' in output
     formats.verify(document, output)
@@ -287,7 +287,7 @@ def test_lrc_stamps() -> None:
     assert [notice.line for notice in odd.notices] == [2, 4]
 
 
-# Properties. Lines are mixed as no editor would, and read as they come.
+# Properties. Random mixtures of lines have to be read as they are.
 
 TEXTS = [
     "hello there",
@@ -347,7 +347,7 @@ def keeps_its_promises(document: Document, source: str, seed: int) -> None:
     ("wanted", "written"),
     [("London:", "London ,"), ("London:”", "London:”"), ("london:", "london:"), ("London;", "London;")],
 )
-def test_a_colon_that_would_name_a_speaker_leaves_the_comma_and_its_space(wanted: str, written: str) -> None:
+def test_instead_of_a_colon_that_would_make_a_label_a_comma_keeps_its_space(wanted: str, written: str) -> None:
     source = HEADS["sbv"] + "london , never\n"
     document = formats.read(source, format="sbv")
     assert document.words.texts == ["london ,", "never"]

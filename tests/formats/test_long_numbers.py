@@ -1,4 +1,4 @@
-"""Numbers of more digits than any time has, wherever a file has a number: kept or refused, and never a bug."""
+"""Numbers with more digits than any time has, wherever a file has a number: kept or refused, but never a bug."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def readable() -> list[Path]:
 
 @pytest.mark.parametrize("digits", [16, 400, 5000])
 @pytest.mark.parametrize("path", readable(), ids=lambda path: str(path.relative_to(FIXTURES)))
-def test_a_number_without_end_is_kept_or_refused(path: Path, digits: int) -> None:
+def test_an_endless_number_is_kept_or_refused(path: Path, digits: int) -> None:
     text = path.read_text("utf-8")
     name = formats.read(text, path.name).format
     places = [found.span() for found in re.finditer("[0-9]+", text)]

@@ -1,4 +1,4 @@
-"""TTML, YouTube's srv captions, ASS and SAMI: what is a word in them, and when it is spoken."""
+"""TTML, YouTube's srv captions, ASS and SAMI: what is a word in them, and its times."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_lyrics_have_a_time_for_every_word() -> None:
     ]
 
 
-def test_ttml_counts_from_the_element_around() -> None:
+def test_ttml_times_are_relative_to_the_enclosing_element() -> None:
     starts = [word.start for word in fixture("ttml/frames.dfxp").words if word.start is not None]
     assert starts == [11_200, 13_000, 15_000, 16_000, 16_300]
 
@@ -95,7 +95,7 @@ def test_ttml_time_expressions(text: str, milliseconds: int | None) -> None:
     assert Rates(frames=25, parts=2, ticks=10).milliseconds(text) == milliseconds  # type: ignore[arg-type]
 
 
-def test_ttml_in_sequence_counts_from_the_one_before() -> None:
+def test_ttml_times_in_a_sequence_are_relative_to_the_element_before() -> None:
     timed = '<p dur="1s">one</p><p begin="2s" dur="1s">two</p><p begin="1s" end="3s">three</p>'
     inner = timed + '<p>four</p><p dur="1s">five</p>'
     document = formats.read(f'<tt><body begin="10s" timeContainer="seq">{inner}</body></tt>')
@@ -118,7 +118,7 @@ def test_youtube_words_start_at_their_own_offsets() -> None:
         ("have", 1200, 1500),
         ("you", 1500, 1720),
         ("ever", 1720, 2100),
-        ("baked", 2100, 2800),  # not until the next row: nobody needs that long for it
+        ("baked", 2100, 2800),  # not until the next row, which would be too long for a word
         ("it", 3610, 3850),
         ("isn't", 3850, 4310),
         ("hard", 4310, 4920),
@@ -156,7 +156,7 @@ def test_ass_layers_show_what_is_spoken_once() -> None:
         (["marta never", "“marta never”"], "Marta: never.", ["Marta, never.", "“Marta, never.”"]),
     ],
 )
-def test_a_layer_keeps_the_marks_that_the_others_have_not(layers: list[str], new: str, written: list[str]) -> None:
+def test_a_layer_keeps_marks_that_the_others_do_not_have(layers: list[str], new: str, written: list[str]) -> None:
     head = "[Events]\nFormat: Layer, Start, End, Text\n"
     lines = [f"Dialogue: {i},0:00:01.00,0:00:02.00," for i in range(len(layers))]
     source = head + "".join(f"{line}{layer}\n" for line, layer in zip(lines, layers, strict=True))
@@ -192,7 +192,7 @@ def test_karaoke_syllables_are_words_with_times() -> None:
     ]
 
 
-def test_ass_fields_stand_where_the_format_line_says() -> None:
+def test_ass_fields_are_in_the_order_of_the_format_line() -> None:
     document = fixture("ass/order.ass")
     assert spoken(document) == "one, two and, after that, three"
     assert [word.start for word in document.words if word.start is not None] == [1000, 3000]

@@ -1,4 +1,4 @@
-"""What is no word, and what comes out around it: every kind of fixtures/masking, and its table."""
+"""What is not a word, and how the words around it change: every kind of fixtures/masking, and their table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOUBLED = re.compile(r"[,;:?!]{2}|(?<!\.)\.{2}(?!\.)|[.,?!][;:,?!]")
 
 
 @pytest.mark.parametrize("kind", masking.KINDS)
-def test_what_comes_out(kind: str) -> None:
+def test_expected_results(kind: str) -> None:
     before, after = ((masking.FOLDER / (kind + end)).read_text(encoding="utf-8") for end in (".srt", ".fixed.srt"))
     assert masking.fixed(before, MODEL) == after
     assert masking.fixed(after, MODEL) == after
@@ -33,7 +33,7 @@ def test_what_comes_out(kind: str) -> None:
         ("we met (at 12:30) there: it rained", ["we", "met", "there:", "it", "rained"]),
     ],
 )
-def test_a_label_may_tell_the_time(line: str, spoken: list[str]) -> None:
+def test_a_label_may_have_a_time(line: str, spoken: list[str]) -> None:
     assert [word.text for word in read(line + "\n", "a.txt").words] == spoken
 
 

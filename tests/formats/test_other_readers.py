@@ -54,7 +54,7 @@ def by_praatio(text: str, directory: Path) -> Seen:
     grid = textgrid.openTextgrid(str(path), includeEmptyIntervals=True)
     found: Seen = [(name, grid.getTier(name).maxTimestamp, "") for name in grid.tierNames]
     for name in grid.tierNames:
-        # An interval has a start, an end and a label, a point its time and a label.
+        # An interval has a start, an end and a label; a point has a time and a label.
         found += [(entry[0], entry[-2], entry[-1]) for entry in grid.getTier(name).entries]
     return found
 

@@ -1,4 +1,4 @@
-"""Every format takes marks before a word and quotes after it, in composed and in decomposed letters."""
+"""Every format can write marks before a word and quotes after it, with composed and with decomposed letters."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_marks_on_both_sides_of_a_word(path: Path, form: str) -> None:
         output = formats.write(document, texts)
         formats.verify(document, output)
         again = [word.text for word in formats.read(output, path.name, document.format).words]
-        # A dash at the head of a line would be another speaker's: the writer leaves it out.
+        # A dash at the start of a line would mark another speaker, so it is not written.
         assert [text.lstrip("—–") for text in again] == [text.lstrip("—–") for text in texts]
         if len(texts) > len(SIGNS):
             assert {"¿", "«", "»", "?", "”"} <= set("".join(again))
 
 
-def test_a_dash_is_written_inside_a_line_but_not_at_its_head() -> None:
+def test_a_dash_is_written_inside_a_line_but_not_at_its_start() -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\n"
     document = formats.read(cue + "hola dijo él\nqué\n")
     output = formats.write(document, ["—Hola", "—dijo", "él—.", "—¿Qué?"])

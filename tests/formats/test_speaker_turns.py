@@ -1,4 +1,4 @@
-"""Who speaks: each way in which a format says so, as docs/formats.md lists them."""
+"""Every way in which a format marks speakers, as listed in docs/formats.md."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def test_another_speaker_is_another_turn(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), SILENT.values(), ids=SILENT)
-def test_what_names_nobody_is_one_turn(name: str, text: str) -> None:
+def test_text_without_speakers_is_one_turn(name: str, text: str) -> None:
     assert len(set(turns(name, text))) == 1

@@ -1,4 +1,4 @@
-"""Every engine: nothing moves, copies agree, marks arrive in the engine's own shape."""
+"""Every dialect: times are kept, copies agree, and new marks have the form of the dialect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def texts_of(document: Document) -> list[str]:
     return [word.text for word in document.words]
 
 
-# What a file's own copies say about each other, computed without the code under test.
+# Pairs of texts in a file that should be equal, found without the code under test.
 
 
 def whisper_joins(value: Any, key: str = "word", join: str = "") -> Iterator[tuple[str, str]]:
@@ -51,7 +51,7 @@ def whisper_joins(value: Any, key: str = "word", join: str = "") -> Iterator[tup
 def aws_joins(value: Any) -> Iterator[tuple[str, str]]:
     text = ""
     if isinstance(value, list):
-        return  # the items alone, which nothing joins
+        return  # just the items, without a transcript
     for item in value["results"]["items"]:
         text += ("" if item["type"] == "punctuation" or not text else " ") + item["alternatives"][0]["content"]
     yield value["results"]["transcripts"][0]["transcript"], text
@@ -189,7 +189,7 @@ def is_mark(value: object) -> bool:
     if not isinstance(value, dict) or not re.search(r'"(?:[Tt]ype": "punct|duration": "\d)', text):
         return False
     shown = re.search(r'"(?:[Cc]ontent|name|value)": "([^"]*)"', text)
-    # An item with a number (AWS) that lost its mark stays, empty: others count on the numbers.
+    # An AWS item with an id that lost its mark stays, empty, as the ids are referred to.
     return shown is not None and not any(c.isalnum() for c in shown[1])
 
 
@@ -211,7 +211,7 @@ def marked(text: str, case: Case, mark: str) -> str:
 
 
 def check_change(document: Document, source: str, texts: list[str]) -> None:
-    """All that must hold when the words of a file are changed."""
+    """Assert everything that must hold when the words of a file are changed."""
     output = formats.write(document, texts)
     formats.verify(document, output)
     again = DIALECTS[document.format].read(output)
@@ -335,7 +335,7 @@ def test_copies_that_differ_in_case_agree_where_something_is_restored() -> None:
     assert formats.write(document, said) == source
     texts = ["Hello", "there.", "How", "are", "you?", "Fine", "thanks"]
     [best] = documents(formats.write(document, texts))["results"][0]["alternatives"]
-    # Nobody has asked for another case in the last sentence.
+    # Nothing has changed in the last sentence, so its copies still differ.
     assert best["transcript"] == "Hello there. How are you? fine thanks"
     assert [word["word"] for word in best["words"]] == texts
 
@@ -356,7 +356,7 @@ def test_an_entity_is_written_as_its_written_form_and_spoken_raw() -> None:
     assert attached["results"][4]["written_form"] == date["written_form"]
 
 
-def test_another_spelling_gets_the_label_alone() -> None:
+def test_another_spelling_gets_only_the_label() -> None:
     document = formats.read(source_of(FIXTURES / "json/ibm/smart-formatting.json"))
     output = documents(formats.write(document, ["I'm", "glad,", "Eleven!", "came"]))
     assert output["results"][0]["alternatives"][0]["transcript"] == "I'm glad, 11! came "
@@ -382,7 +382,7 @@ def test_numbered_items_are_neither_added_nor_removed() -> None:
 
 @pytest.mark.parametrize("attach", [False, True])
 @pytest.mark.parametrize("between", ['"a note", ', '{"odd": 1},\n  '])
-def test_what_stands_before_the_entry_of_a_mark_that_goes_stays(attach: bool, between: str) -> None:
+def test_entries_before_a_removed_mark_stay(attach: bool, between: str) -> None:
     word, mark = '{"type": "text", "value": "so", "ts": 0.5, "end_ts": 0.9}', '{"type": "punct", "value": ","}'
     source = f'{{"monologues": [{{"speaker": 0, "elements": [{word}, {between}{mark}, {word}]}}]}}'
     document = formats.read(source)
@@ -408,7 +408,7 @@ def test_attached_marks_have_no_items(path: Path) -> None:
 
 
 def marks_alone(value: Any) -> bool:
-    """Whether an object of a list stands for a mark."""
+    """Whether there is an entry of a mark in a value."""
     if isinstance(value, dict):
         kind = str(value.get("type", value.get("Type", "")))
         shown = str(value.get("value", value.get("Content", value.get("name", "")))) or "."
@@ -418,14 +418,14 @@ def marks_alone(value: Any) -> bool:
     return isinstance(value, list) and any(map(marks_alone, value))
 
 
-def test_a_mark_that_goes_takes_its_item_along() -> None:
+def test_the_item_of_a_removed_mark_is_removed() -> None:
     source = source_of(FIXTURES / "json/aws/marks-differ.json")
     document = formats.read(source)
     output = documents(formats.write(document, [strip(w.text)[0] for w in document.words]))
     assert {item["type"] for item in output["results"]["items"]} == {"pronunciation"}
 
 
-# Which engine, or none.
+# Recognition.
 
 
 @pytest.mark.parametrize(
@@ -505,7 +505,7 @@ def test_blocks_cover_both_runs(ours: list[str], theirs: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from([*"[]()♪<>-–— \n\ta1:", "-->", ">>", "WEBVTT"]), max_size=12).map("".join))
-def test_what_is_masked_or_begins_a_turn_has_a_sign(text: str) -> None:
+def test_the_quick_checks_miss_no_mask_and_no_turn(text: str) -> None:
     assert tokens._MASK.search(text) is None or tokens._MASKING.search(text) or "WEBVTT" in text
     assert tokens._TURN.search(text) is None or tokens._TURNING.search(text)
 
@@ -517,7 +517,7 @@ def test_long_runs_stay_aligned() -> None:
     assert equal > 0.97 * len(theirs)
 
 
-# Files that others wrote.
+# Samples.
 
 ENGINES_OF = {
     "json_3b1b": {"timings"},
@@ -584,15 +584,15 @@ def test_a_file_is_parsed_once_to_be_recognised_and_read(monkeypatch: pytest.Mon
     assert parsed == [source, source]
 
 
-# What one stream of Google's repeats is its speakers' words once more, so twice the same is no test of it.
+# Not Google: a last result that repeats the words of the others is read as these words with speakers.
 @pytest.mark.parametrize("path", [path for path in CASES if path.parent.name != "google"], ids=lambda path: path.stem)
-def test_of_several_transcripts_in_a_file_none_is_left_out(path: Path) -> None:
-    """`jq -c . *.json > all.jsonl`: each one is read as by itself, and begins a new turn."""
+def test_several_transcripts_in_a_file_are_all_read(path: Path) -> None:
+    """`jq -c . *.json > all.jsonl`: each is read as if by itself, and starts a new turn."""
     source = source_of(path)
     alone = texts_of(formats.read(source, "talk.json"))
     found = formats.read(f"{source}\n{source}", "talk.jsonl")
     assert texts_of(found) == 2 * alone
-    if found.format == "generic":  # whatever an engine of its own writes in pieces is one recording
+    if found.format == "generic":  # other dialects read several values as one recording
         assert turn_ends(found.words)[len(alone) - 1]
 
 
@@ -609,8 +609,8 @@ def test_transcripts_of_several_engines_in_a_list() -> None:
     ).replace('"and you"', '"And you?"').replace('"and"', '"And"').replace('"you"', '"you?"')
 
 
-def test_a_list_of_much_else_is_soon_known_to_hold_no_transcripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """200,000 times `{}` took half a minute."""
+def test_a_long_list_of_other_values_is_quickly_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """200,000 times `{}` once took half a minute."""
     podcast = '{"version": "1.0.0", "segments": [{"startTime": 0, "endTime": 1, "body": "hello there"}]}'
     dialect_of, tried = asr_json.dialect_of, []
     monkeypatch.setattr(asr_json, "dialect_of", lambda value: tried.append(value) or dialect_of(value))

@@ -1,4 +1,4 @@
-"""Spans and speech: where words stand, what is spoken, what changes."""
+"""Spans, lines, times and speech: what is a word, where it is, and how it is changed."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def rewritten(text: str, new: list[str]) -> str:
     return spans.write(text, Words.of(Word(word.text, where=(word.copy,)) for word in found), new)
 
 
-def test_splice_puts_edits_in_whatever_their_order() -> None:
+def test_splice_takes_edits_in_any_order() -> None:
     assert spans.splice("abcdef", [(4, 5, "E"), (0, 1, ""), (2, 2, "-"), (2, 2, "+")]) == "b-+cdEf"
     assert spans.splice("abc", []) == "abc"
 
 
-def test_gaps_take_the_place_of_words_and_do_not_overlap() -> None:
+def test_spans_are_replaced_and_must_not_overlap() -> None:
     assert spans.replace_spans("one two", [0, 4], [3, 7], "_") == "_ _"
     assert spans.replace_spans("one", [], [], "_") == "one"
     with pytest.raises(ValueError, match="overlap"):
@@ -70,8 +70,8 @@ def test_splice_keeps_all_that_no_edit_covers(source: str, drafts: list[tuple[in
         ("\u200ehi\u202c there", ["hi", "there"]),
         ("two\u2028words\x0bmore\x85yet", ["two", "words", "more", "yet"]),
         ("Bonjour ! oui — « non » .", ["Bonjour !", "oui —", "non » ."]),
-        ("said\n, and", ["said", "and"]),  # a mark on another line is nobody's
-        ("said\n... and then\n… so", ["said", "... and", "then", "… so"]),  # but these go on
+        ("said\n, and", ["said", "and"]),  # a mark on another line belongs to no word
+        ("said\n... and then\n… so", ["said", "... and", "then", "… so"]),  # but ellipses belong to the next word
         ("... [sighs] and", ["and"]),
         ("so [Music] we [ __ ] go [speaking\nFrench] on", ["so", "we", "go", "on"]),
         ("hi [laughs], there", ["hi", "there"]),
@@ -164,12 +164,12 @@ def test_who_speaks(text: str, heard: list[tuple[str, str | None]]) -> None:
 
 
 @pytest.mark.parametrize("sign", ["&", "&amp;", "=", "www.example.org"])
-def test_what_a_word_cannot_be_parted_from(sign: str) -> None:
+def test_a_sign_after_a_word_belongs_to_the_sentence(sign: str) -> None:
     text = f"johnson {sign} johnson"
     assert [word.followed for word in scan(text, 0, len(text)).words] == [True, False]
 
 
-def test_a_label_may_stand_behind_a_time() -> None:
+def test_a_label_may_come_after_a_time() -> None:
     text = "(00:12) Speaker 1: hi you\n(0:15.3) JOHN: hello"
     found = list(scan(text, 0, len(text)).words)
     assert [(word.text, word.speaker) for word in found] == [("hi", "Speaker 1"), ("you", None), ("hello", "JOHN")]
@@ -186,12 +186,12 @@ def test_a_label_may_stand_behind_a_time() -> None:
         ("2 * 3 is bang * 4", ["2", "3", "is", "bang", "4"]),
     ],
 )
-def test_a_sound_between_asterisks_is_none_of_the_words(text: str, spoken: list[str]) -> None:
+def test_a_sound_between_asterisks_is_not_spoken(text: str, spoken: list[str]) -> None:
     assert [word.text for word in scan(text, 0, len(text)).words] == spoken
 
 
 @pytest.mark.parametrize(("text", "sound"), [("[Applause] hi", True), ("[Alba] hi", False), ("(Boom) hi", True)])
-def test_a_name_in_brackets_is_no_sound(text: str, sound: bool) -> None:
+def test_a_name_in_brackets_is_not_a_sound(text: str, sound: bool) -> None:
     assert [word.sound for word in scan(text, 0, len(text)).words] == [sound]
 
 
@@ -216,7 +216,7 @@ _SAID = [
 
 
 @given(st.lists(st.tuples(st.sampled_from(_SAID), st.sampled_from([" ", "\n", "\r\n", "  ", "\xa0"])), max_size=8))
-def test_words_alone_are_what_is_spoken(parts: list[tuple[str, str]]) -> None:
+def test_the_fast_path_finds_the_same_words(parts: list[tuple[str, str]]) -> None:
     text = "".join([said + space for said, space in parts])
     places = plain_words(text, 0, len(text))
     plain = bool(parts) and all(said in _SAID[:9] for said, _ in parts)
@@ -235,7 +235,7 @@ def test_words_alone_are_what_is_spoken(parts: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize("hidden", [HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
 @given(st.text(st.sampled_from("ab1 \n\\Nnh<>{}&;#'’-.,!?…\xa0\u200b\u200e\u202a\u2060\ufeff"), max_size=12))
-def test_no_markup_is_taken_for_words_alone(hidden: re.Pattern[str], text: str) -> None:
+def test_the_fast_path_takes_no_markup(hidden: re.Pattern[str], text: str) -> None:
     assert plain_words(text, 0, len(text)) is None or not hidden.search(text)
 
 
@@ -264,7 +264,7 @@ def test_a_word_changes_where_it_stands(text: str, new: list[str], result: str) 
     assert spoken(result) == new
 
 
-def test_a_bracket_stays_behind_the_tag_that_it_stands_behind() -> None:
+def test_a_bracket_after_a_tag_stays_there() -> None:
     assert spoken("three <i>, ], more") == ["three , ],", "more"]
     assert rewritten("three <i>, ], more", ["Three; ]", "more"]) == "Three;<i> ] more"
 

@@ -1,4 +1,4 @@
-"""Changes of marks and case that the next reader would take for something else are not made."""
+"""Changes of marks and case that would be misread by the next reader are reverted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CUE = "1\n00:00:01,000 --> 00:00:03,000\n{}\n"
         ("london never", ["London:", "never"], "London, never"),  # not a speaker's label
         ("london never", ["London", "never."], "London never."),
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], None),  # not a sound
-        ("so he left", ["—so", "he", "left."], "so he left."),  # a dash begins another speaker
+        ("so he left", ["—so", "he", "left."], "so he left."),  # a dash starts another speaker's words
         ("she said never", ["She", "said:", "never."], None),
     ],
 )
