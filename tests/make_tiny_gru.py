@@ -1,4 +1,4 @@
-"""Make tests/tiny_gru: a recurrent model of a few KB with random weights, and the words of tests/tiny_model.
+"""Make tests/tiny_gru: a recurrent model of a few KB with random weights and the vocabulary of tests/tiny_model.
 
 python tests/make_tiny_gru.py [DIRECTORY]
 """

@@ -1,10 +1,10 @@
-"""Make tests/tiny_model: a model of a few KB whose rules a test can reckon by hand.
+"""Make tests/tiny_model: a model of a few KB whose outputs a test can compute by hand.
 
     python tests/make_tiny_model.py [DIRECTORY]
 
-Its logits are sums of table entries: of the word's last piece, of the pieces beside it, of
-the pause and the turn after it and before it. So it sees one piece to each side, and windows
-that overlap by a few words must give exactly what one window over everything gives.
+Its logits are sums of table entries for a word's last piece, the pieces next to it, and
+the pauses and turns before and after it. So it sees only one piece on each side, and windows
+that overlap by a few words must give exactly the same result as a single window.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def tokenizer(vocab: dict[str, int]) -> Tokenizer:
 
 
 def tables(vocab: dict[str, int]) -> dict[str, np.ndarray]:
-    """name -> float32 [entries, labels]; `here`, `next` and `previous` say whose entry is added."""
+    """name -> float32 [entries, labels]; `here`, `next` and `previous` are the pieces whose entries are added."""
     size = len(vocab)
     case = {name: np.zeros((size, len(CASES)), np.float32) for name in ("here", "previous")}
     marks = {name: np.zeros((size, len(MARKS)), np.float32) for name in ("here", "next")}
@@ -92,7 +92,7 @@ def graph(arrays: dict[str, np.ndarray]) -> onnx.ModelProto:
         return output
 
     def shifted(name: str, to: str) -> str:
-        # Left: each piece sees its successor; right: its predecessor. The rim is filled with 0.
+        # To the left, each piece sees its successor; to the right, its predecessor. Padded with 0.
         left = to == "left"
         part = node("Slice", [name, "one" if left else "zero", "far" if left else "last", "axis"], f"{name}_{to}_part")
         return node("Pad", [part, "pad_end" if left else "pad_start", "nothing"], f"{name}_{to}")

@@ -1,4 +1,4 @@
-"""The files of deploy/ are what their tools read: Ray's own schema, and the options that the command has."""
+"""The files of deploy/ are valid: they fit Ray's schema and the options of the command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GROUP = typer.main.get_group(app)
 
 
 def calls(text: str) -> list[list[str]]:
-    """The calls of cappunc in a file's text."""
+    """The `cappunc fix` commands in a text."""
     found = re.findall(r"\bcappunc (fix [^\n'\"]*)", text)
     return [shlex.split(re.split(r" [<>|] ", call)[0]) for call in found]
 
@@ -43,7 +43,7 @@ def test_the_container_has_an_ordinary_user_and_known_extras() -> None:
         assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
 
 
-def test_the_container_is_built_of_what_the_wheel_needs() -> None:
+def test_the_container_copies_what_the_wheel_needs() -> None:
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
     copied = {name for line in re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
     whole = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text("utf-8"))
@@ -62,7 +62,7 @@ def ray_autoscaler(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["ray-aws.yaml", "ray-gcp.yaml"])
 @pytest.mark.usefixtures("ray_autoscaler")
-def test_ray_takes_the_cluster(name: str) -> None:
+def test_ray_accepts_the_cluster(name: str) -> None:
     from ray.autoscaler._private.util import prepare_config, validate_config  # type: ignore[import-not-found]
 
     whole = prepare_config(loaded(name))
@@ -75,7 +75,7 @@ def test_ray_takes_the_cluster(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("ray_autoscaler")
-def test_ray_takes_the_groups_of_kuberay() -> None:
+def test_ray_accepts_the_groups_of_kuberay() -> None:
     from ray.autoscaler._private.kuberay.autoscaling_config import (  # type: ignore[import-not-found]
         _derive_autoscaling_config_from_ray_cr,
     )

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are found in /proc")
-def test_a_run_that_is_killed_loses_and_leaves_nothing() -> None:
+def test_a_killed_run_loses_nothing_and_leaves_nothing_behind() -> None:
     _, ends, failures = kills.kills(2, 40, seed=3, jobs=2)
     assert failures == []
     assert ends.total() >= 2

@@ -35,7 +35,7 @@ def test_types_are_shipped() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
-def test_the_package_has_the_version_that_it_says(distribution: metadata.Distribution) -> None:
+def test_the_installed_version_is_that_of_the_package(distribution: metadata.Distribution) -> None:
     assert distribution.version == cappunc_cli.__version__
 
 
@@ -44,7 +44,7 @@ def test_the_command_is_installed(distribution: metadata.Distribution) -> None:
     assert entries == {"cappunc": "cappunc_cli.cli:main"}
 
 
-def test_the_licence_travels_along(distribution: metadata.Distribution) -> None:
+def test_the_licence_is_shipped(distribution: metadata.Distribution) -> None:
     assert distribution.metadata["License-Expression"] == "GPL-3.0-or-later"
     assert any("LICENSE" in str(path) for path in distribution.files or [])
 
@@ -76,10 +76,10 @@ def test_the_run_time_never_loads_the_training() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_what_maintainers_try_out_is_not_shipped(distribution: metadata.Distribution) -> None:
+def test_experiments_are_not_shipped(distribution: metadata.Distribution) -> None:
     files = [str(path) for path in distribution.files or []]
     if any(path.endswith(".pth") for path in files):
-        pytest.skip("runs from a checkout, where everything is")
+        pytest.skip("an editable install, which has all files")
     assert any(path.endswith("/model.onnx") for path in files)
     left_out = ("training/experiments", "study.", "ablation.", "chain.json")
     assert [path for path in files if path.startswith("cappunc_cli/") and any(name in path for name in left_out)] == []

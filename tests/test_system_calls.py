@@ -1,4 +1,4 @@
-"""What a run asks of the system, seen from outside by strace: no socket, and nothing written but what was named."""
+"""The system calls of a run, traced with strace: no sockets, and no files written except those that were named."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from test_train import text_of
 from cappunc_cli.restoration.model.registry import find_model
 
 HERE = Path(__file__).resolve().parent
-#: Stops the processes at these calls alone: everything else is as fast as ever.
+#: Traces only these calls, so that everything else runs at full speed.
 STRACE = ("strace", "-f", "--seccomp-bpf", "-qq", "-s", "4096", "-e", "trace=network,openat")
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 
-#: Set where a minute does not matter, as in .ci/run.
+#: .ci/run sets the variable.
 when_slow = pytest.mark.skipif(not os.environ.get("CAPPUNC_SLOW"), reason="takes long (CAPPUNC_SLOW=1 runs it)")
 
 #: `openat(AT_FDCWD, "talk.fixed.srt", O_WRONLY|O_CREAT, 0666) = 3`
 _OPENED = re.compile(r'\bopenat\((?:AT_FDCWD|\d+), "([^"]*)", (O_[A-Z_|]+)')
-#: Of the calls that strace shows as `network`, those between two processes of one run.
+#: The `network` calls that are between two processes of one run.
 _OWN = (
     "socketpair(AF_UNIX",
     "getsockname(",
@@ -39,14 +39,14 @@ _OWN = (
     "recvmsg(",
     "sendmsg(",
 )
-#: Who the user is the C library asks a service of this machine where there is one: torch wants a name for its cache.
+#: The C library asks a local service, if there is one, for the user's name, which torch needs for its cache.
 _USERS = ("socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK, 0)", 'sun_path="/var/run/nscd/socket"')
 _WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
 _OWN_TEMPORARY = re.compile(r"/\.cappunc-[0-9a-f]{16}\.tmp\Z")
 
 
 class Run:
-    """A command in a place of its own, where home, caches and temporary files would be seen."""
+    """A command with its own home and temporary directory, where anything left behind is found."""
 
     def __init__(self, folder: Path) -> None:
         self.work, self.home, self.temporary = folder / "work", folder / "home", folder / "temporary"
@@ -74,7 +74,7 @@ class Run:
         return output
 
     def written(self) -> set[str]:
-        """What was opened for writing, as it was named; asserts that no socket was, and that nothing else is left."""
+        """The paths opened for writing; asserts that no socket was opened and that nothing else is left behind."""
         paths = set()
         lines = self._trace.read_text("utf-8", "surrogateescape").splitlines()
         calls = [line.split(None, 1)[1] for line in lines]
@@ -89,7 +89,7 @@ class Run:
         return paths
 
     def _is_passing(self, path: str) -> bool:
-        """Whether nothing of it stays: the null device, temporary files, semaphores (unlinked as they are made)."""
+        """Whether nothing of it remains: the null device, temporary files, semaphores (unlinked when created)."""
         return path == os.devnull or path.startswith((f"{self.temporary}/", "/dev/shm/sem."))
 
 
@@ -109,7 +109,7 @@ def long_srt(minutes: int) -> str:
 
 @needs_strace
 def test_the_trace_shows_a_socket_and_a_file(traced: Run, tmp_path: Path) -> None:
-    # Whoever is to find nothing must be able to find something.
+    # A check of the check: it can find a socket and a file.
     code = f"import socket; open({str(tmp_path / 'x')!r}, 'w'); socket.socket()"
     command = [*STRACE, "-o", str(tmp_path / "trace")]
     subprocess.run([*command, sys.executable, "-B", "-c", code], check=True, env=environment())
@@ -170,7 +170,7 @@ def test_train(traced: Run) -> None:
 @needs_strace
 @when_slow
 def test_a_run_of_more_than_a_minute(traced: Run) -> None:
-    # What a library reports of its users it gathers first.
+    # A library may collect telemetry for some time before it sends any.
     with traced.start("stream", "--model", str(find_model("en-fast"))) as process:
         assert process.stdin is not None
         process.stdin.write(b"hello anna then we went to london and so it was\n")
@@ -182,7 +182,7 @@ def test_a_run_of_more_than_a_minute(traced: Run) -> None:
 
 @pytest.mark.parametrize("path", sorted(HERE.rglob("*.py")), ids=lambda path: str(path.relative_to(HERE)))
 def test_nobody_imports_onnxruntime_before_the_package(path: Path) -> None:
-    # The package tells it to be silent, which is too late once it is loaded. Imports at the top are sorted by name.
+    # The package switches its telemetry off, which has no effect once it is loaded. Imports at the top are sorted.
     tree = ast.parse(path.read_text("utf-8"))
     for node in tree.body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -193,7 +193,7 @@ def test_nobody_imports_onnxruntime_before_the_package(path: Path) -> None:
         assert re.search(r"^(import|from) cappunc_cli\b", text, re.MULTILINE), f"{path} never imports cappunc_cli"
 
 
-def test_the_run_time_is_told_before_it_is_loaded() -> None:
+def test_telemetry_is_switched_off_before_onnxruntime_is_loaded() -> None:
     code = "import os, cappunc_cli; print(os.environ['ORT_DISABLE_TELEMETRY'])"
     surroundings = {**environment(), "ORT_DISABLE_TELEMETRY": "0"}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, env=surroundings, check=True)

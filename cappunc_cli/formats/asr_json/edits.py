@@ -54,7 +54,7 @@ def _field_changes(
     fields, tokens = synced.fields, synced.tokens
     changed = [old != new for old, new in zip(before, after, strict=True)]
     synced_case = _in_changed_sentences(synced.differing, changed, after)
-    # To attach marks, all words have to be visited, and all tokens that are no word's.
+    # To attach marks, all words have to be visited, and all tokens that belong to no word.
     wanted = [True] * len(changed) if attach else changed
     for word in synced_case:
         wanted[word] = True
