@@ -1,4 +1,5 @@
-"""The application: which files, in which encoding and language, in batches, by several processes, resumed.
+"""What is done with files: finding them, detecting encoding and language, batches, worker processes, resuming.
 
-The command line, the Python interface and a cluster share it, so nothing here knows an option or prints a usage.
+The command line, the Python interface and the cluster share this package, so nothing in it parses options or prints
+usage.
 """

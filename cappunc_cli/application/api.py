@@ -1,4 +1,4 @@
-"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text, as the command line does them."""
+"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
 from cappunc_cli.application.inspection import Report, find_missing, span_entry
 from cappunc_cli.application.language_detection import AUTO, model_of_text
-from cappunc_cli.application.storage.encodings import UTF_8, Encoding, decode, named
+from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.restoration.options import Options
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 #: The path of a file, its bytes, or its text.
 Source = str | bytes | os.PathLike[str]
 
-#: So many models stay open for the next call.
+#: Models kept open between calls.
 _OPEN_MODELS = 2
 
 
 class Choices(TypedDict, total=False):
-    """The fields of `Options` that `fix` takes by name; a glossary may be its terms."""
+    """The fields of `Options` that `fix` takes as keywords; the glossary may also be a list of terms."""
 
     marks: str | None
     sensitivity: float
@@ -48,10 +48,10 @@ class Choices(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Unrestored:
-    """A stretch of words that lack marks, case or both, with the names that `cappunc check --json` gives them.
+    """A stretch of words that lack marks, case or both; the fields are those of `cappunc check --json`.
 
-    Times are milliseconds, None where the file has none; `lines` are those of plain text, None in any other
-    format. Lines and words are counted from 1.
+    Times are milliseconds, None if the file has none. `lines` is the first and last line in plain text, None in other
+    formats. Lines and words are counted from 1.
 
     >>> (span,) = cappunc.check("so we went to london and then we came back and it was late")
     >>> span.first_word, span.last_word, span.missing
@@ -83,16 +83,16 @@ def fix(
     apostrophes: bool = False,
     **options: Unpack[Choices],
 ) -> Fixed:
-    """Give a transcript its punctuation and case back, as `cappunc fix` does; nothing is written to disk.
+    """Restore the punctuation and case of a transcript, as `cappunc fix` does; nothing is written to disk.
 
-    `source` is the path of a file (a Path: a str is text), its bytes or its text, in any format that cappunc reads.
-    `model` is an open one, its name or its directory; without it the `language`, which is found unless it is named,
-    says which. The last two models that were opened stay open. The `options` are the fields of `Options`;
-    `glossary` may be a list of terms, too. `encoding` names that of bytes and files where it is not to be guessed.
-    What the others do stands in `cappunc fix --help`.
+    `source` is the path of a file (as Path, since a str is text), its bytes or its text, in any format that cappunc
+    reads. `model` is an open model, a name or a directory; by default it is chosen by `language`, which is detected
+    unless given. The last two models stay open between calls. `encoding` is that of bytes and files, detected by
+    default. `options` are the fields of `Options`; `glossary` may also be a list of terms. The other parameters are
+    described in `cappunc fix --help`.
 
-    Raises BadInput, UnknownFormat, BadModel, WrongUsage (all CappuncError), and OSError for a file that
-    cannot be read. Warns where a GPU is there and cannot be used.
+    Raises BadInput, UnknownFormat, BadModel or WrongUsage (all of them CappuncError), and OSError for a file that
+    cannot be read. Warns if there is a GPU that cannot be used.
 
     >>> cappunc.fix("good evening london how are you").text
     'Good evening, London. How are you?'
@@ -101,11 +101,11 @@ def fix(
     ['1', '00:00:01,280 --> 00:00:02,760', 'Good evening London.']
     """
     terms = options.pop("glossary", ())
-    glossary = terms if isinstance(terms, Glossary) else Glossary.of(_several(terms))
-    own = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary is out of them
-    with _told(source):
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(_term_list(terms))
+    chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
+    with _errors_about(source):
         text, found = _content(source, format, encoding)
-        settings = Settings("", device, format, own, engine, attach, diacritics, numbers, apostrophes)
+        settings = Settings("", device, format, chosen, engine, attach, diacritics, numbers, apostrophes)
         fixer = _fixer(text, model, language, fast, settings)
         document = fixer.read(text, _name(source))
         (new,) = fixer.restore([document])
@@ -122,16 +122,16 @@ def check(
     device: str = "auto",
     pauses: bool = True,
 ) -> list[Unrestored]:
-    """List the stretches of a transcript that lack marks or case, as `cappunc check` does; [] where nothing is missing.
+    """List the stretches of a transcript that lack marks or case, as `cappunc check` does; [] if nothing is missing.
 
-    The arguments are those of `fix`, which restores what `check` lists. Raises what `fix` raises.
+    These are the stretches that `fix` would restore. Arguments and exceptions are those of `fix`.
 
     >>> cappunc.check("Good evening, London. How are you?")
     []
     >>> [(span.start_ms, span.words) for span in cappunc.check(Path("talk.srt"))]
     [(1280, 341)]
     """
-    with _told(source):
+    with _errors_about(source):
         text, _ = _content(source, format, encoding)
         fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
         document = fixer.read(text, _name(source))
@@ -139,25 +139,25 @@ def check(
 
 
 def read(source: Source, name: str = "", format: str | None = None, encoding: str | None = None) -> Document:
-    """Read the words of a transcript: the path of a file, its bytes or its text with its own line ends.
+    """Read the words of a transcript from the path of a file, its bytes or its text (with original line ends).
 
-    The format is that of the content; the ending of `name` decides where it could be anything. Raises
-    UnknownFormat, BadInput where the text is broken beyond reading, and OSError.
+    The format is recognised from the content, or from the suffix of `name` if the content is ambiguous. Raises
+    UnknownFormat, BadInput for malformed input, and OSError.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, document.words[0].text, document.words[0].start
     ('srt', 'good', 1280)
     """
-    with _told(source):
+    with _errors_about(source):
         text, _ = _content(source, name or format, encoding)
         return formats.read(text, name or _name(source), format)
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
-    r"""Write the source of a document with new texts, one per word in order, and read it again to verify it.
+    r"""Return the source of a document with new texts, one per word in order, verified by reading it back.
 
-    With `attach`, marks that are entries of their own in the format come onto their words. Raises BadInput where
-    anything but marks and case would change, and ValueError for another number of texts than words.
+    `attach` moves marks that are entries of their own in the format onto their words. Raises BadInput if anything but
+    marks and case would change, and ValueError unless there is one text per word.
 
     >>> document = cappunc.read("good evening london\n")
     >>> cappunc.write(document, ["Good", "evening,", "London!"])
@@ -171,8 +171,8 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-class _LastingFixer(Fixer):
-    """A Fixer around an open model, or one that stays open for the next call."""
+class _CachingFixer(Fixer):
+    """A Fixer with a given model, or with one that is kept open for the next call."""
 
     given: Model | None = None
 
@@ -184,19 +184,19 @@ class _LastingFixer(Fixer):
 def _fixer(
     text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
 ) -> Fixer:
-    """A Fixer with these settings but for the model and the language, which the text may decide."""
+    """A Fixer with these settings, completed by the model and the language, which may depend on the text."""
     given = model if isinstance(model, Model) else None
     if fast and model is not None:
-        raise WrongUsage("fast: the model is named already")
-    asked = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
+        raise WrongUsage("fast and model exclude each other")
+    named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
     codes = given.config.languages if given else None
-    name, own = model_of_text(text, language, asked, settings.engine, fast, codes)
-    settings = replace(settings, model=name, options=replace(settings.options, language=own))
+    name, code = model_of_text(text, language, named, settings.engine, fast, codes)
+    settings = replace(settings, model=name, options=replace(settings.options, language=code))
     config = given.config if given else settings.config()
     settings.check(config)
     if notice := settings.notice(config):
         _warn(notice)
-    fixer = _LastingFixer(settings, _warn)
+    fixer = _CachingFixer(settings, _warn)
     fixer.given = given
     return fixer
 
@@ -210,34 +210,32 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def _content(source: Source, known: str | None, encoding: str | None) -> tuple[str, Encoding]:
-    """The text of a source; raises WrongUsage for a str like the name of a file, unless its format is `known`."""
+def _content(source: Source, format_hint: str | None, encoding: str | None) -> tuple[str, Encoding]:
+    """The text of a source and its encoding; raises WrongUsage for a str like a file name without a `format_hint`."""
     if not isinstance(source, str):
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         try:
-            return decode(data, None if encoding is None else named(encoding))
+            return decode(data, None if encoding is None else codec_name(encoding))
         except LookupError as error:
-            raise WrongUsage(f"no encoding of text files is called {encoding!r}") from error
-    if known is None and _looks_like_a_name(source):
-        raise WrongUsage(
-            f"{source!r} looks like the name of a file: give Path({source!r}), or format='txt' if it is the text"
-        )
+            raise WrongUsage(f"{encoding!r} is not a known text encoding") from error
+    if format_hint is None and _looks_like_file_name(source):
+        raise WrongUsage(f"{source!r} looks like a file name: pass Path({source!r}), or format='txt' if it is text")
     return source, UTF_8
 
 
-def _looks_like_a_name(text: str) -> bool:
+def _looks_like_file_name(text: str) -> bool:
     suffix = PurePath(text).suffix.lower() if len(text.splitlines()) == 1 else ""
     return bool(suffix) and any(suffix in module.SUFFIXES for module in formats.FORMATS.values())
 
 
 def _name(source: Source) -> str:
-    """The name that helps to tell the format; "" for what is no path."""
+    """The file name, which helps to recognise the format; "" unless the source is a path."""
     return "" if isinstance(source, str | bytes) else Path(source).name
 
 
 @contextmanager
-def _told(source: Source) -> Iterator[None]:
-    """Errors about a file name it."""
+def _errors_about(source: Source) -> Iterator[None]:
+    """Add the path of the source to errors that name no file."""
     try:
         yield
     except CappuncError as error:
@@ -247,9 +245,9 @@ def _told(source: Source) -> Iterator[None]:
         raise
 
 
-def _several(terms: Iterable[str]) -> Iterable[str]:
-    if isinstance(terms, str):  # its letters are no terms
-        raise WrongUsage("a glossary is a list of terms, not one str")
+def _term_list(terms: Iterable[str]) -> Iterable[str]:
+    if isinstance(terms, str):  # would be taken for a list of letters
+        raise WrongUsage("glossary must be a list of terms, not a str")
     return terms
 
 

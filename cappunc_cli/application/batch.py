@@ -1,4 +1,4 @@
-"""Many files, each done or reported."""
+"""Run `fix` over many files and report each result or failure."""
 
 from __future__ import annotations
 
@@ -13,56 +13,57 @@ from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import Heard, JobOutcome, Mode, collect_rarely, process_jobs
+from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 
-#: Files that are read, restored together and written: enough words for full batches, few enough for a steady memory.
+#: Limits of a group of files that are restored together: enough words to fill batches, few enough to bound memory.
 _FILES_TOGETHER = 256
 _BYTES_TOGETHER = 1 << 20
-#: Up to so many files each has a line of its own; of more there is a summary (and lines with --verbose).
-_FILES_TOLD = 20
+#: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
+_FILES_LISTED = 20
 
 
 @dataclass(slots=True)
 class BatchSummary:
-    """Summary of a command's files: how many there are, were done before, are fixed, are no transcripts, failed.
+    """Counts over all files of a command, whatever their language."""
 
-    `stopped`: the rest would have failed the same way. `terms` hears of those of the glossary.
-    """
-
+    #: Files that were asked for.
     asked: int = 0
+    #: Files that an earlier run has done.
     known: int = 0
     fixed: int = 0
-    passed: int = 0
+    #: Files of a directory that are no transcripts.
+    skipped: int = 0
     failed: int = 0
     words: int = 0
+    #: Whether the run ended early, because every other file would have failed the same way.
     stopped: bool = False
     terms: TermCheck | None = None
-    begun: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=time.perf_counter)
 
     @property
     def done(self) -> int:
         """Files that need nothing more."""
-        return self.known + self.fixed + self.passed + self.failed
+        return self.known + self.fixed + self.skipped + self.failed
 
-    def tell(self, reporter: Reporter) -> None:
-        """One summary, in whichever languages the files are."""
+    def report(self, reporter: Reporter) -> None:
+        """Print the summary, if there are many files or some were up to date, and how many failed."""
         if self.stopped:
             return
         if self.failed and self.asked > 1:
             reporter.error(f"{self.failed} of {self.asked} files failed")
-        if self.asked > _FILES_TOLD or self.known:
+        if self.asked > _FILES_LISTED or self.known:
             reporter.info(self._summary())
 
     def _summary(self) -> str:
         parts = [
             f"{self.fixed:,} files fixed",
             f"{self.known:,} up to date" if self.known else "",
-            f"{self.passed:,} skipped" if self.passed else "",
+            f"{self.skipped:,} skipped" if self.skipped else "",
             f"{self.failed:,} failed" if self.failed else "",
         ]
-        seconds = time.perf_counter() - self.begun
+        seconds = time.perf_counter() - self.started
         pace = f"{self.words:,} words in {seconds:.1f} s, {self.words / max(seconds, 1e-9):,.0f} words/s"
         return f"{', '.join(part for part in parts if part)}; {pace}"
 
@@ -76,41 +77,42 @@ def run_batch(
     manifest: Manifest | None = None,
     workers: int = 1,
 ) -> None:
-    """Work off all jobs and count them. BrokenPipeError when the reader has gone.
+    """Process all jobs and count them in the `tally`.
 
-    With a `manifest` what it knows as done is skipped, and what is its own may be overwritten.
+    With a `manifest`, files that it records as done are skipped, and results that it records may be overwritten.
+    Raises BrokenPipeError when the reader of standard output has gone.
     """
     collect_rarely()
     todo = jobs if manifest is None or mode != "new" else _undone(jobs, manifest)
-    fixed = tally.fixed
+    fixed_before = tally.fixed
     tally.asked += len(jobs)
     tally.known += len(jobs) - len(todo)
-    # Workers share what the network is fed; the trigram engine is at home in one process, and so is a pipe.
+    # Only the network is shared between workers, and pipes can only be read by this process.
     alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in todo)
     try:
         with reporter.progress(len(todo)) as steps:
             steps.begin(job.name for job in todo)
             if alone:
-                outcomes = _in_this_process(todo, fixer, mode, steps.reading, manifest)
+                outcomes = _in_this_process(todo, fixer, mode, steps.group_progress, manifest)
             else:
                 from cappunc_cli.application.worker_pool import process_all
 
-                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps.reading, manifest)
+                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps.group_progress, manifest)
             for outcome in outcomes:
                 tally.words += outcome.words
-                tally.passed += outcome.passed
-                tally.failed += outcome.error is not None and not outcome.passed
+                tally.skipped += outcome.skipped
+                tally.failed += outcome.error is not None and not outcome.skipped
                 tally.fixed += outcome.error is None
                 if tally.terms is not None and outcome.terms is not None:
-                    tally.terms.hear(outcome.terms)
-                _report(outcome, reporter, len(todo) <= _FILES_TOLD, mode)
+                    tally.terms.add(outcome.terms)
+                _report(outcome, reporter, len(todo) <= _FILES_LISTED, mode)
                 steps.done(outcome.job.name)
                 if outcome.fatal:
                     tally.stopped = True
                     return
     except KeyboardInterrupt:
-        if manifest is not None and mode == "new":  # more may be written than was told
-            tally.fixed = max(tally.fixed, fixed + len(todo) - len(_undone(todo, manifest)))
+        if manifest is not None and mode == "new":  # more may have been written than has been reported
+            tally.fixed = max(tally.fixed, fixed_before + len(todo) - len(_undone(todo, manifest)))
         raise
 
 
@@ -119,7 +121,7 @@ def _undone(jobs: Sequence[Job], manifest: Manifest) -> list[Job]:
 
 
 def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """The jobs, in order, in runs that are worked off together."""
+    """The jobs, in order, in groups that are processed together."""
     group: list[Job] = []
     size = 0
     for job in jobs:
@@ -140,41 +142,41 @@ def _in_this_process(
     jobs: Sequence[Job],
     fixer: Fixer,
     mode: Mode,
-    reading: Callable[[int], Heard | None],
+    group_progress: Callable[[int], ProgressCallback | None],
     manifest: Manifest | None,
 ) -> Iterator[JobOutcome]:
-    # While some files are decided and written, the next ones are read, here and by the model.
-    begun: Iterator[JobOutcome] = iter(())
+    # The next group is read, and run through the model, while the current one is decided and written.
+    current: Iterator[JobOutcome] = iter(())
     with ThreadPoolExecutor(1) as reader:
         for group in job_groups(jobs):
-            following = process_jobs(group, fixer, mode, reading(len(group)), manifest)
-            if len(group) == 1:  # it may be a long one, and two of these need twice the memory
-                yield from begun
+            following = process_jobs(group, fixer, mode, group_progress(len(group)), manifest)
+            if len(group) == 1:  # perhaps a large file: two at a time would need twice the memory
+                yield from current
                 yield from following
-                begun = iter(())
+                current = iter(())
             else:
                 first = reader.submit(next, following)
-                yield from begun
-                begun = _continued(first, following)
-        yield from begun
+                yield from current
+                current = _chained(first, following)
+        yield from current
 
 
-def _continued(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iterator[JobOutcome]:
+def _chained(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iterator[JobOutcome]:
     yield first.result()
     yield from following
 
 
-def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> None:
-    """Say what became of a job, and give its data to standard output."""
+def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -> None:
+    """Report the outcome of a job, and write its data to standard output."""
     reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
     if outcome.error is not None:
-        reporter.failure(outcome.error, outcome.passed)
+        reporter.failure(outcome.error, outcome.skipped)
         if outcome.trace is not None:
             for line in outcome.trace.splitlines():
                 reporter.detail(line)
         return
     if outcome.guessed:
-        (reporter.info if told else reporter.detail)(f"{outcome.job.name}: {outcome.guessed}")
+        (reporter.info if listed else reporter.detail)(f"{outcome.job.name}: {outcome.guessed}")
     if outcome.data is not None:
         with reporter.without_bar():
             if mode == "diff":
@@ -185,14 +187,14 @@ def _report(outcome: JobOutcome, reporter: Reporter, told: bool, mode: Mode) -> 
         reporter.detail(f"{outcome.job.name}: {change.line()}")
     job = outcome.job
     way = job.name if job.target is None or str(job.target) == job.source else f"{job.name} -> {job.target}"
-    tell = reporter.info if told and job.target is not None else reporter.detail
-    tell(f"{way}: {_counts(outcome)}, {outcome.seconds:.1f} s")
+    log = reporter.info if listed and job.target is not None else reporter.detail
+    log(f"{way}: {_counts(outcome)}, {outcome.seconds:.1f} s")
 
 
 def _counts(outcome: JobOutcome) -> str:
     respelled = f", {len(outcome.respelled):,} respelled" if outcome.respelled else ""
     if not outcome.marks and not outcome.capitals:
-        # With --attach, --diacritics and spelling there is more than marks and capitals.
+        # --attach, --diacritics and spelling change other things than marks and capitals.
         what = "no new marks or capitals" if outcome.changed else "nothing to change"
         return f"{outcome.words:,} words, {what}{respelled}"
     return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set{respelled}"

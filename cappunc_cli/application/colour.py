@@ -1,4 +1,4 @@
-"""Colour at a terminal, through rich; none elsewhere, nor where NO_COLOR is set or the terminal is dumb."""
+"""Coloured output on terminals, through rich; no colour elsewhere, with NO_COLOR, or on a dumb terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: A line in parts: text and its style as rich names it, "" for none.
+#: A line in parts: pairs of text and rich style, "" for none.
 Parts = Sequence[tuple[str, str]]
 
 FILE, PLACE, ERROR, WARNING, HEADING = "magenta", "green", "bold red", "yellow", "bold"
@@ -20,25 +20,25 @@ _REMOVED, _ADDED, _CHANGED = "red", "green", "bold reverse"
 
 
 def is_coloured(stream: TextIO | None) -> bool:
-    """Whether who reads a stream sees colour and wants it."""
+    """Whether a stream is a terminal on which colour is wanted."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and stream is not None and stream.isatty()
 
 
 def plain(parts: Parts) -> str:
-    """The text of a line."""
+    """The text of a line without styles."""
     return "".join(text for text, _ in parts)
 
 
 def print_parts(stream: TextIO, lines: Iterable[Parts]) -> None:
-    """Lines in colour, which have no control characters."""
+    """Print lines in colour; they must not have control characters."""
     console = _console(stream)
     for parts in lines:
         console.print(_text(parts), soft_wrap=True)
 
 
 def print_on(console: Console, parts: Parts) -> None:
-    """A line on a console that shows a bar as well; whether it has colour is the console's affair."""
+    """Print a line on a console that also shows a progress bar; the console decides about colour."""
     console.print(_text(parts), soft_wrap=True)
 
 
@@ -56,7 +56,7 @@ def _text(parts: Parts) -> Text:
 
 
 def diff_lines(diff: str) -> Iterator[Parts]:
-    """The lines of a unified diff of one file, with the words that differ in two lines that stand for each other."""
+    """The coloured lines of a unified diff of one file; words that differ within a changed line are highlighted."""
     lines = diff.removesuffix("\n").split("\n")
     yield from ([(line, HEADING)] for line in lines[:2])
     removed: list[str] = []
@@ -66,7 +66,7 @@ def diff_lines(diff: str) -> Iterator[Parts]:
             removed.append(line)
         elif line.startswith("+"):
             added.append(line)
-        elif not line.startswith("\\"):  # `\ No newline at end of file` is in the midst of a pair
+        elif not line.startswith("\\"):  # `\ No newline at end of file` may split a pair
             yield from _changed(removed, added)
             removed, added = ([line], []) if line.startswith("-") else ([], [])
             if not removed:
@@ -75,7 +75,7 @@ def diff_lines(diff: str) -> Iterator[Parts]:
 
 
 def _changed(removed: Sequence[str], added: Sequence[str]) -> Iterator[Parts]:
-    """The lines of a change, the removed ones first."""
+    """The lines of a hunk's change, the removed ones first."""
     paired = len(removed) == len(added)
     for lines, others, style in ((removed, added, _REMOVED), (added, removed, _ADDED)):
         for line, other in zip_longest(lines, others if paired else (), fillvalue=""):
@@ -83,11 +83,11 @@ def _changed(removed: Sequence[str], added: Sequence[str]) -> Iterator[Parts]:
 
 
 def _line(line: str, other: str | None, style: str) -> Parts:
-    """A line in its style; its words that are not in the same place of the other one stand out."""
+    """A line in its style, with the words highlighted that differ from the `other` line's at the same position."""
     words = line[1:].split(" ")
-    if other is None or len(theirs := other.split(" ")) != len(words):
+    if other is None or len(other_words := other.split(" ")) != len(words):
         return [(line, style)]
     parts = [(line[0], style)]
-    for i, (word, their) in enumerate(zip(words, theirs, strict=True)):
-        parts += [(" " if i else "", style), (word, style if word == their else f"{_CHANGED} {style}")]
+    for i, (word, other_word) in enumerate(zip(words, other_words, strict=True)):
+        parts += [(" " if i else "", style), (word, style if word == other_word else f"{_CHANGED} {style}")]
     return parts

@@ -1,4 +1,4 @@
-"""A unified diff of a file and its fixed self."""
+"""Unified diffs between a file and its fixed text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 
 from cappunc_cli.application.progress import escaped
 
-# Only what ends a line for `patch`: str.splitlines would also cut at form feeds and U+2028.
+# Line ends as `patch` knows them: str.splitlines would also split at form feeds and U+2028.
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def unified(name: str, before: str, after: str) -> str:
-    """The diff with three lines of context, '' where nothing differs; the name's line is one, whatever is in it."""
+    """A diff with three lines of context, "" if nothing differs. Control characters in the name are escaped."""
     parts, name = [], escaped(name)
     for line in difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), name, f"{name} (fixed)"):
         parts.append(line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n")

@@ -1,4 +1,4 @@
-"""Texts through reading, restoring, writing and the last check; the model is opened once."""
+"""Read, restore, write and verify texts with one model, which is loaded once."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A fixed text, what was odd in it, how many words it had, and how many marks and capitals are new.
+    """A fixed text, the reader's notices, the number of its words, and how many changed in marks and in capitals.
 
-    `encoding` is that of the bytes that the text came from, UTF-8 where it came as a str. `respelled` lists the words
-    that are others now, which happens only where `numbers` or `apostrophes` asked for it.
+    `encoding` is that of the input, UTF-8 for a str. `respelled` lists the words whose letters changed, which happens
+    only with `numbers` or `apostrophes`.
 
     >>> fixed = cappunc.fix("good evening london how are you")
     >>> fixed.text, fixed.words, fixed.marks, fixed.capitals
@@ -49,24 +49,23 @@ class Fixed:
 
     @property
     def data(self) -> bytes:
-        """The content of a file with this text, in the encoding that it came in, byte order mark included."""
+        """The text in the encoding of the input, with its byte order mark if it had one."""
         return encode(self.text, self.encoding)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `data` to a file in one step, so that nobody ever sees half of it.
+        """Write `data` to a file atomically.
 
-        Raises CappuncError where the file is there already, unless `force` overwrites it; OSError where it cannot
-        be written.
+        Raises CappuncError if the file exists, unless `force` is set, and OSError if it cannot be written.
         """
         target = Path(path)
         if not force and os.path.lexists(target):
-            raise CappuncError("exists already; force=True overwrites it", str(target))
+            raise CappuncError("already exists; force=True overwrites it", str(target))
         write_atomic(target, self.data)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings that decide how texts are fixed; they travel to worker processes."""
+    """How texts are fixed; sent to worker processes."""
 
     model: str
     device: str
@@ -80,53 +79,53 @@ class Settings:
 
     @property
     def respells(self) -> bool:
-        """Whether words may become others."""
+        """Whether words may be respelled."""
         return self.numbers or self.apostrophes
 
     def check(self, config: ModelConfig | None = None) -> None:
-        """Raises BadModel where there is no such model, and WrongUsage where it cannot do what is asked for.
+        """Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
 
-        `config` is that of the model, where it is open already.
+        `config` is the model's, if it is loaded already.
         """
         config = config or self.config()
         self.options.windows(config)
         self.options.paired_marks(config)
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
-            raise WrongUsage(f"--diacritics restore: nothing is known of the diacritics of {own.name}")
+            raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
         if self.respells:
             from cappunc_cli.spelling.speller import check_spelling
 
             check_spelling(own, self.numbers, self.apostrophes)
 
     def config(self) -> ModelConfig:
-        """What the model says of itself; raises BadModel where there is no such model."""
+        """The model's config; raises BadModel if there is no such model."""
         from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
         kind = ENGINES[self.engine]
         return ModelConfig.load(find_model(self.model, kind), kind.config)
 
     def notice(self, config: ModelConfig) -> str:
-        """What a user should know who asks a model for a language that it has not learnt; empty for one that it has."""
+        """A warning if the model was not trained on the requested language, otherwise ""."""
         code = self.options.language
         if code is None or code in config.languages:
             return ""
-        return f"{config.name} has learnt no {language(code).name}: nothing is promised of its marks and capitals"
+        return f"{config.name} was not trained on {language(code).name}: marks and capitals may be poor"
 
 
 @dataclass(eq=False)
 class Fixer:
-    """`fix` for many texts with one model, which is loaded for the first text that has words."""
+    """Fixes texts with one model, which is loaded for the first text that has words."""
 
     settings: Settings
     warn: Callable[[str], None]
     detail: Callable[[str], None] = lambda _: None
-    #: Hears which share of a text's words the model has read, where somebody watches one text after the other.
-    heard: Callable[[float], None] | None = None
+    #: Called with the share of the current text's words that the model has read, when texts are done one by one.
+    on_progress: Callable[[float], None] | None = None
 
     @cached_property
     def model(self) -> Model:
-        """The loaded model; raises BadModel for whatever keeps it from being used."""
+        """The model, loaded on first use; raises BadModel if that fails."""
         from cappunc_cli.restoration.pipeline import load_model
 
         try:
@@ -140,21 +139,26 @@ class Fixer:
         return model
 
     def read(self, text: str, name: str) -> Document:
-        """The words of a text; `name` helps to tell its format. Raises CappuncError."""
+        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
         from cappunc_cli import formats
 
-        # A silent recording gives an empty file, whatever its format would ask for.
+        # The transcript of a silent recording is empty, which is malformed in some formats.
         return formats.read(text, name, self.settings.format if text.strip() else None)
 
-    def counted(self, words: int, heard: Callable[[float], None] | None = None) -> Callable[[int], None] | None:
-        """What hears how many of so many words the model has read, and tells the share; None where nobody watches."""
-        watching = heard or self.heard
-        return None if watching is None else lambda read: watching(read / max(words, 1))
+    def word_progress(
+        self, words: int, on_progress: Callable[[float], None] | None = None
+    ) -> Callable[[int], None] | None:
+        """A callback for the number of words read out of `words`, which reports their share; None without a listener.
+
+        The listener is `on_progress`, or that of the Fixer.
+        """
+        listener = on_progress or self.on_progress
+        return None if listener is None else lambda read: listener(read / max(words, 1))
 
     def restore(
-        self, documents: Sequence[Document], heard: Callable[[float], None] | None = None
+        self, documents: Sequence[Document], on_progress: Callable[[float], None] | None = None
     ) -> Iterator[list[str]]:
-        """The new texts of each document's words; `heard` is told the share of them that the model has read."""
+        """The new texts of each document's words; `on_progress` gets the share of all words that the model has read."""
         from cappunc_cli.restoration.pipeline import restore_all
 
         texts: list[Sequence[Word]] = [document.words for document in documents]
@@ -162,10 +166,10 @@ class Fixer:
             return iter([[] for _ in texts])
         if self.settings.diacritics != "keep":
             texts = [
-                tuple(replace(word, text=text) for word, text in zip(words, self._respelled(words), strict=True))
+                tuple(replace(word, text=text) for word, text in zip(words, self._with_diacritics(words), strict=True))
                 for words in texts
             ]
-        progress = self.counted(sum(map(len, texts)), heard)
+        progress = self.word_progress(sum(map(len, texts)), on_progress)
         restored = restore_all(texts, self.model, self.settings.options, progress)
         return map(self._with_spaces, documents, restored) if self._language.spaced else restored
 
@@ -178,9 +182,9 @@ class Fixer:
 
         return space_marks(document.words.texts, new, self._language)
 
-    def _respelled(self, words: Sequence[Word]) -> list[str]:
-        if self._speller is not None:
-            return self._speller.restore([word.text for word in words])
+    def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
+        if self._diacritic_restorer is not None:
+            return self._diacritic_restorer.restore([word.text for word in words])
         from cappunc_cli.restoration.ngram.diacritics import normalise
 
         return [normalise(word.text, self._language) for word in words]
@@ -190,8 +194,8 @@ class Fixer:
         return self.settings.options.conventions(self.model.config)
 
     @cached_property
-    def _speller(self) -> DiacriticRestorer | None:
-        """The restorer of diacritics, if that is asked for; raises BadModel."""
+    def _diacritic_restorer(self) -> DiacriticRestorer | None:
+        """The restorer of diacritics, if requested; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
         from cappunc_cli.restoration.model.registry import find_model_for
@@ -201,10 +205,10 @@ class Fixer:
         return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
 
     def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
-        """The source with new texts in it, which fit into the encoding of its bytes, if there is one.
+        """The source with new texts, verified by `formats.verify`, and then respelled if requested.
 
-        Where that is a guess only what is sure in every likely one changes. Raises CappuncError; the result has passed
-        `formats.verify`, and only then words become others.
+        With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
+        every likely encoding are made. Raises CappuncError.
         """
         from cappunc_cli import formats
 
@@ -225,33 +229,32 @@ class Fixer:
         return fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
-        """The result with its words respelled."""
         from cappunc_cli import formats
         from cappunc_cli.spelling.speller import respell
 
-        asked = self.settings
+        settings = self.settings
         if fixed.text != source:
             document = formats.read(fixed.text, format=document.format)
         stripped = list(map(cached_strip, document.words.texts))
-        terms = asked.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
+        terms = settings.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         text, respelled = respell(
             document,
             fixed.text,
             self._language,
-            numbers=asked.numbers,
-            apostrophes=asked.apostrophes,
+            numbers=settings.numbers,
+            apostrophes=settings.apostrophes,
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many words have other marks, and how many another case."""
+    """How many words changed in marks, and how many in case."""
     marks = capitals = 0
     for before, after in zip(old, new, strict=True):
         if before != after:
-            (_, was), (_, now) = cached_strip(before), cached_strip(after)
-            marks += was.signs != now.signs
-            capitals += (was.case, was.form) != (now.case, now.form)
+            (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
+            marks += old_label.signs != new_label.signs
+            capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
     return marks, capitals

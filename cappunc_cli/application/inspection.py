@@ -1,4 +1,4 @@
-"""Shared by `check` and `review`: inspect files as they are, and report in lines or as JSON."""
+"""What `check` and `review` share: inspect files without changing them, and report lines or JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.transcript.words import Document, Word
 
-#: What is told of a file, for JSON.
+#: A JSON object about a file, or about an entry of its report.
 Report = dict[str, Any]
 
 
@@ -34,25 +34,25 @@ def inspect_files(
     format_name: str | None,
     options: Options,
     reporter: Reporter,
-    of: Callable[[Document, Fixer], Report],
+    inspect: Callable[[Document, Fixer], Report],
     tally: FileTally,
 ) -> Iterator[Report]:
-    """A report of each readable file, with what `of` adds about its document; one language after the other.
+    """Yield a report for each readable file, with the fields that `inspect` returns, grouped by language.
 
-    `reporter` hears of the other files, `tally` of all. Raises BadModel and WrongUsage.
+    Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
     """
-    for fixer, some in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
-        for job in some:
+    for fixer, own_jobs in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
+        for job in own_jobs:
             try:
-                fixer.heard = tally.begin(job.name)
+                fixer.on_progress = tally.begin(job.name)
                 text, encoding = read_text(job.source, job.encoding)
                 document = fixer.read(text, job.source)
                 reporter.guessed(job.name, encoding.note)
-                report = of(document, fixer)
+                report = inspect(document, fixer)
             except BadModel:
                 raise
             except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_passed_over(error))
+                reporter.failure(about(error, job.name), job.is_skipped(error))
                 tally.finish(job.name)
                 continue
             tally.finish(job.name)
@@ -69,28 +69,27 @@ def fixers_by_model(
     reporter: Reporter,
     refuse: Callable[[CappuncError], None],
 ) -> Iterator[tuple[Fixer, list[Job]]]:
-    """What reads the jobs of each model and language; `refuse` hears of those without one.
+    """A Fixer for each model and language, with its jobs; `refuse` is called for jobs without a model.
 
     Raises BadModel and WrongUsage.
     """
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.language_detection import by_model
 
-    for (name, code), some in by_model(jobs, lang, model, NETWORK, refuse).items():
+    for (name, code), own_jobs in by_model(jobs, lang, model, NETWORK, refuse).items():
         settings = Settings(name, device, format_name, replace(options, language=code))
         settings.check()
-        yield Fixer(settings, reporter.info, reporter.detail), some
+        yield Fixer(settings, reporter.info, reporter.detail), own_jobs
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
-    """The reports as one list, in the order of the files."""
+    """Print the reports as a JSON list, in the order of the jobs."""
     order = {job.name: i for i, job in enumerate(jobs)}
-    ordered = sorted(found, key=lambda report: order[report["file"]])
-    write_json(ordered)
+    write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
 def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
-    """The stretches of a document that lack marks or case, which `fix` would restore."""
+    """The stretches of a document that lack marks or case and that `fix` would change."""
     words: Sequence[Word] = document.words
     options = fixer.settings.options
     if not words:
@@ -98,12 +97,12 @@ def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
     from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
     words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options, fixer.counted(len(words)))
+    rows = probabilities(words, fixer.model, options, fixer.word_progress(len(words)))
     return missing_spans(words, rows, lack_of(words, rows, fixer.model, options), fixer)
 
 
 def missing_spans(words: Sequence[Word], rows: Rows, lack: Lack, fixer: Fixer) -> list[UnrestoredSpan]:
-    """The stretches in which `fix` would change something, of those that `lack` something."""
+    """The stretches of `lack` in which `fix` would change something."""
     from cappunc_cli.restoration.decoding.unrestored import unrestored_spans
     from cappunc_cli.restoration.pipeline import rewrite_long
 
@@ -115,7 +114,7 @@ def missing_spans(words: Sequence[Word], rows: Rows, lack: Lack, fixer: Fixer) -
 
 
 def span_entry(document: Document, stretch: UnrestoredSpan) -> Report:
-    """A stretch for JSON; words are counted from 1."""
+    """A stretch as JSON; words are counted from 1."""
     return {
         **place(document, stretch.start, stretch.stop),
         "first_word": stretch.start + 1,
@@ -126,18 +125,18 @@ def span_entry(document: Document, stretch: UnrestoredSpan) -> Report:
 
 
 def place(document: Document, start: int, stop: int) -> Report:
-    """Where some words are: times are milliseconds, null in untimed text, lines are counted from 1."""
+    """The position of words [start, stop): times in milliseconds, null in untimed text; lines counted from 1."""
     words = document.words
     plain = document.format == "txt"
     return {
-        "start_ms": _span(words, start)[0],
-        "end_ms": _span(words, stop - 1)[1],
+        "start_ms": _word_times(words, start)[0],
+        "end_ms": _word_times(words, stop - 1)[1],
         "lines": [words[start].cue + 1, words[stop - 1].cue + 1] if plain else None,
     }
 
 
-def _span(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
-    """When a word begins and ends, as its letters tell inside a cue; a word without an end lasts until the next one."""
+def _word_times(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
+    """Start and end of a word; inside a cue they are interpolated, and a word without an end lasts until the next."""
     first, stop, cue = at, at + 1, words[at].cue
     while words[first].start is None and first and words[first - 1].cue == cue:
         first -= 1
@@ -150,27 +149,27 @@ def _span(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
         return begin, end
     lengths = [speaking_time(words[i].text) for i in range(first, stop)]
     before, shared = sum(lengths[: at - first]), max(end - begin, 0)
-    start, ends = (begin + shared * part // sum(lengths) for part in (before, before + lengths[at - first]))
-    return start, ends
+    word_start, word_end = (begin + shared * part // sum(lengths) for part in (before, before + lengths[at - first]))
+    return word_start, word_end
 
 
 def span_line(report: Report, entry: Report) -> Parts:
-    """`talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case`"""
-    return [*placed(report, _place(entry)), (span_text(entry), WARNING)]
+    """A line such as `talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case`."""
+    return [*line_prefix(report, _position(entry)), (span_text(entry), WARNING)]
 
 
-def placed(report: Report, where: str) -> Parts:
-    """`talk.srt:00:04:10.2: `, with which a line begins."""
+def line_prefix(report: Report, where: str) -> Parts:
+    """The beginning of a line: `talk.srt:00:04:10.2: `."""
     return [(report["file"], FILE), (":", ""), (where, PLACE), (": ", "")]
 
 
 def span_text(entry: Report) -> str:
-    """`187 words lack marks and case`"""
+    """A text such as `187 words lack marks and case`."""
     count = entry["words"]
     return f"{count} word{'s' * (count != 1)} lack{'s' * (count == 1)} {' and '.join(entry['missing'])}"
 
 
-def _place(entry: Report) -> str:
+def _position(entry: Report) -> str:
     match entry:
         case {"lines": [first, last]}:
             return f"{first}-{last}"
@@ -181,5 +180,5 @@ def _place(entry: Report) -> str:
 
 
 def tenths(milliseconds: int) -> str:
-    """`00:04:10.2`, cut to tenths of a second."""
+    """A time truncated to tenths of a second: `00:04:10.2`."""
     return timestamp(milliseconds)[:-2]

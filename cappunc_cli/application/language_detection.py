@@ -1,4 +1,4 @@
-"""Which language a file is in, and which model that asks for."""
+"""Detect the language of files and choose their models."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 AUTO = "auto"
-#: What a text is held for that is too short to tell.
+#: The language assumed for texts that are too short to tell.
 DEFAULT = "en"
-#: Characters at the beginning of a file, and words of them, that are looked at.
-_LONGEST, _MOST = 100_000, 1000
-#: Fewer words, or less certainty, and only languages with a model come into question. Of five words of French two
-#: thirds are told, of twelve 99 in 100; of five in a language with a model one in 2000 is taken for another's.
-_FEWEST, _SURE = 5, 0.9
-#: The share of its frequent words by which English is told, in so many words at least.
-_ENGLISH_SHARE, _ENGLISH_FEWEST = 0.15, 20
+#: Detection looks at this many characters from the beginning of a file, and at this many words of them.
+_MAX_CHARACTERS, _MAX_WORDS = 100_000, 1000
+#: With fewer words or less certainty, only languages with a model are considered. French is recognised in two thirds
+#: of texts of five words and in 99 % of texts of twelve; of texts of five words in a language with a model, one in
+#: 2000 is taken for a language without.
+_MIN_WORDS, _MIN_CERTAINTY = 5, 0.9
+#: A text of at least this many words is English if at least this share of them are frequent English words.
+_ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
 _LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
@@ -37,31 +38,31 @@ _WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f'’-]+[^\W\d_]*)*")
 
 
 def words_of(text: str) -> list[str]:
-    """The first words of a file of any format, in lower case: not its tags, keys and clock times."""
-    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text[:_LONGEST])
-    return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MOST]
+    """The first words of a file of any format, in lower case, without tags, keys and timestamps."""
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text[:_MAX_CHARACTERS])
+    return [word.lower() for word in _WORD.findall(_MARKUP.sub(" ", text))][:_MAX_WORDS]
 
 
 def declared(text: str) -> list[str]:
-    """The languages that a file says it is in (Whisper's JSON, YouTube's WebVTT); a translation need not be."""
+    """The language codes that a file declares (Whisper's JSON, YouTube's WebVTT); wrong for some translations."""
     return sorted({code.lower() for code in _DECLARED.findall(text)})
 
 
 def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
-    """The code of the language of some words; of `candidates` alone where the words are few."""
+    """The language code of some words in lower case; one of `candidates` if the words are few."""
     if not words:
         return DEFAULT
     english = sum(word in LANGUAGES[DEFAULT].frequent for word in words)
-    # What most files are is told without the half second that the identifier takes to load.
-    if len(words) >= _ENGLISH_FEWEST and english >= _ENGLISH_SHARE * len(words):
+    # Most files are English: spare them the half second that the identifier takes to load.
+    if len(words) >= _ENGLISH_MIN_WORDS and english >= _ENGLISH_SHARE * len(words):
         return DEFAULT
-    # A word or two say little, and the identifier has a dozen languages to guess among.
-    if len(words) < _FEWEST and 2 * english >= len(words):
+    # The identifier is unreliable on a word or two.
+    if len(words) < _MIN_WORDS and 2 * english >= len(words):
         return DEFAULT
     identifier = _identifier()
     text = " ".join(words)
     code, certainty = identifier.classify(text)
-    if len(words) < _FEWEST or certainty < _SURE:
+    if len(words) < _MIN_WORDS or certainty < _MIN_CERTAINTY:
         known = tuple(sorted(set(candidates) & set(identifier.labels)))
         if _is_foreign(text) and _LATIN.issuperset(known):
             return str(code)
@@ -72,25 +73,25 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
 
 
 def _is_foreign(text: str) -> bool:
-    """Whether most letters are not Latin."""
+    """Whether most letters of a text are not Latin."""
     letters = [c for c in text if c.isalpha()]
     return 2 * sum(c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in letters) < len(letters)
 
 
 @cache
 def _identifier(among: tuple[str, ...] = ()) -> LanguageIdentifier:
-    """The identifier of all languages, or some of them; choosing these takes longer than identifying."""
+    """The identifier of all languages, or of those named; cached, since restricting it is slower than identifying."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     if not among:
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    some = copy(_identifier())
-    some.set_languages(among)
-    return some
+    restricted = copy(_identifier())
+    restricted.set_languages(among)
+    return restricted
 
 
 def model_for(code: str, engine: str, fast: bool = False) -> str:
-    """The directory of a language's best or `fast` model; raises UnknownModel, which tells how to come by one."""
+    """The directory of a language's best or `fast` model; raises UnknownModel, which says how to get one."""
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import find_model_for
 
@@ -102,10 +103,10 @@ def model_for(code: str, engine: str, fast: bool = False) -> str:
                 find_model_for(code, config)
             except BadModel:
                 continue
-            raise UnknownModel(f"{error.message}, or --engine {other}, which has one") from error
-        way = f"; cappunc train --lang {code} TEXT -o DIR makes one; --model NAME asks another's"
-        way = "" if code in UNSPACED else way
-        raise UnknownModel(error.message + way) from error
+            raise UnknownModel(f"{error.message}; --engine {other} has one") from error
+        hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
+        hint = "" if code in UNSPACED else hint
+        raise UnknownModel(error.message + hint) from error
 
 
 def by_model(
@@ -116,32 +117,32 @@ def by_model(
     refuse: Callable[[CappuncError], None],
     fast: bool = False,
 ) -> dict[tuple[str, str | None], list[Job]]:
-    """The jobs by model and language, in the order of their files.
+    """Group jobs by model and language code, keeping their order; the code None stands for the model's own language.
 
-    With `lang` auto each file is looked at, unless a named `model` has one language alone; `refuse` hears of those
-    that cannot be read or have no model. Otherwise one model does all, and raises BadModel if there is none. The
-    language None is the model's.
+    With `lang` auto, the language of each file is detected, unless the named `model` has only one; `refuse` is called
+    for files that cannot be read or whose language has no model. Otherwise all jobs share one model; raises BadModel
+    if there is none.
     """
     named = named_model(lang, model, engine, fast)
     codes = () if lang != AUTO else known_languages() if model is None else languages_of(model, engine)
     if named is not None and len(codes) <= 1:
         return {named: list(jobs)}
-    chosen = cache(partial(model_seen, engine=engine, fast=fast)) if model is None else lambda _: model
+    model_of = cache(partial(model_for_detected, engine=engine, fast=fast)) if model is None else lambda _: model
     result: dict[tuple[str, str | None], list[Job]] = {}
     for job, code in with_languages(jobs, codes, refuse):
         try:
-            own = chosen(code)
+            name = model_of(code)
         except BadModel as error:
             refuse(CappuncError(error.message, job.name))
         else:
-            result.setdefault((own, code), []).append(job)
+            result.setdefault((name, code), []).append(job)
     return result
 
 
 def with_languages(
     jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
 ) -> Iterator[tuple[Job, str]]:
-    """Each job with the code of its file's language, as `language_of`; `refuse` hears of those that cannot be read."""
+    """Yield each job with its file's language as `language_of` finds it; `refuse` is called for unreadable files."""
     for job in jobs:
         try:
             code = language_of(job, codes)
@@ -152,7 +153,7 @@ def with_languages(
 
 
 def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -> tuple[str, str | None] | None:
-    """The model and the language that are asked for; None where a text's language is to say. Raises BadModel."""
+    """The requested model and language code; None if the model depends on the text's language. Raises BadModel."""
     if model is None and lang == AUTO:
         return None
     return model_for(lang, engine, fast) if model is None else model, None if lang == AUTO else lang
@@ -161,14 +162,14 @@ def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -
 def model_of_text(
     text: str, lang: str, model: str | None, engine: str, fast: bool = False, codes: Sequence[str] | None = None
 ) -> tuple[str, str | None]:
-    """The model and the language for a file's text; the language None is the model's. Raises BadModel.
+    """The model and the language code for a text; the code None stands for the model's own language.
 
-    `codes` are the languages of the named model, which are looked up where they are None.
+    `codes` are the languages of the named model; they are looked up if None. Raises BadModel.
     """
     named = named_model(lang, model, engine, fast)
     if named is None:
         code = language_of_text(text, known_languages())
-        return model_seen(code, engine, fast), code
+        return model_for_detected(code, engine, fast), code
     name, own = named
     if own is None:
         codes = languages_of(name, engine) if codes is None else codes
@@ -176,18 +177,18 @@ def model_of_text(
     return name, own
 
 
-def model_seen(code: str, engine: str, fast: bool = False) -> str:
-    """As `model_for`, for a language that nobody has named."""
+def model_for_detected(code: str, engine: str, fast: bool = False) -> str:
+    """As `model_for`, for a language that was detected: the error says so."""
     try:
         return model_for(code, engine, fast)
     except BadModel as error:
         raise BadModel(
-            f"looks like {language(code).name}: {error.message}; --lang says what it is if it is not"
+            f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
         ) from error
 
 
 def languages_of(model: str, engine: str) -> list[str]:
-    """The languages of a model by its name or directory; raises BadModel."""
+    """The language codes of a model, given by name or directory; raises BadModel."""
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
@@ -196,7 +197,7 @@ def languages_of(model: str, engine: str) -> list[str]:
 
 
 def known_languages() -> list[str]:
-    """Languages with a model, whatever its engine: one that the other engine alone has is no other language."""
+    """Languages that have a model of any engine."""
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import model_languages
 
@@ -204,10 +205,10 @@ def known_languages() -> list[str]:
 
 
 def language_of(job: Job, codes: Sequence[str]) -> str:
-    """The code of the language that a file seems to be in, one of `codes` if in doubt; raises BadInput and OSError."""
+    """The detected language of a job's file, one of `codes` if in doubt; raises BadInput and OSError."""
     return language_of_text(read_text(job.source, job.encoding)[0], codes)
 
 
 def language_of_text(text: str, codes: Sequence[str]) -> str:
-    """The code of the language that the text of a file seems to be in, one of `codes` if in doubt."""
+    """The detected language of a file's text, one of `codes` if in doubt."""
     return detect_language(words_of(text), [*codes, *declared(text)])

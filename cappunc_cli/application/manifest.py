@@ -1,10 +1,10 @@
-"""The record of a former run in an output directory, so that the next one can go on where it stopped.
+"""The record of results in an output directory, so that the next run resumes where this one stopped.
 
-`cappunc fix DIR -o OUT` appends one line to OUT/.cappunc.jsonl for each file, just before the result gets its name:
-its path and that of the input, the state of the input when it was read and of the result, and a hash of model and
-options. Words that `--numbers` and `--apostrophes` have made others follow: the number of the first, how many they
-were, old, new. A run that is killed in between leaves a line about a result that is not there, never a result without
-its line.
+`cappunc fix DIR -o OUT` appends one line to OUT/.cappunc.jsonl for each file, just before the result is renamed into
+place: the paths of result and input, the state of the input when it was read, the state of the result, and a hash of
+model and options; then the words that `--numbers` and `--apostrophes` respelled, as (number of the first word, number
+of old words, old text, new text). A killed run may leave a line without its result, but never a result without its
+line.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from cappunc_cli.spelling.speller import Respelled
 
 NAME = ".cappunc.jsonl"
-#: Neither a link is followed nor a pipe waited for. Windows has neither.
-_PLAINLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+#: Follow no symbolic link and wait for no pipe. Windows lacks these flags.
+_OPEN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-#: Size and time of last change of a file; None where there is none.
+#: Size and modification time (ns) of a file; None if there is none.
 State = tuple[int, int] | None
-#: The states of an input and its result, the hash of the settings, the input; None in a record of an older version.
+#: States of input and result, hash of the settings, path of the input; older versions lack the last two (None).
 Entry = tuple[State, State, object, object]
 
 
 def settings_signature(settings: Settings, encoding: str | None = None) -> str:
-    """A hash of what decides the results: version, model, options, format, encoding. Raises BadModel for no model."""
+    """A hash of all that determines a result: version, model, options, format, encoding. Raises BadModel."""
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import find_model
 
-    # The model's config names the hashes of its files.
+    # The model's config includes the hashes of its files.
     kind = ENGINES[settings.engine]
     config = (find_model(settings.model, kind) / kind.config).read_text("utf-8")
     parts = [__version__, config, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
@@ -53,48 +53,52 @@ def settings_signature(settings: Settings, encoding: str | None = None) -> str:
 
 
 class Manifest:
-    """The record of one output directory, which several processes and threads may add to; travels between processes."""
+    """The record of one output directory; picklable, and safe to append to from several processes and threads."""
 
     def __init__(self, root: Path, signature: str) -> None:
-        """Raises CappuncError where something else than a file has the record's name."""
+        """Raises CappuncError if the record's path is not a regular file."""
         self._root = root
         self._path = root / NAME
         self._signature = signature
-        self._forget()
+        self._reset()
         if os.path.lexists(self._path) and not stat.S_ISREG(self._path.lstat().st_mode):
-            raise CappuncError("is no file, so the record of what is done has no place", str(self._path))
+            raise CappuncError("is not a regular file and cannot hold the record of results", str(self._path))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_root": self._root, "_path": self._path, "_signature": self._signature}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._known: dict[str, list[Entry]] = {}
-        #: So many bytes of the record are known.
+        #: Number of bytes of the record that have been read.
         self._read = 0
         self._handle: int | None = None
         self._lock = threading.Lock()
 
     def is_ours(self, target: Path, source: str) -> bool:
-        """Whether the file is as a run has written it of this input, be it a moment ago: no work is lost with it."""
-        made = state_of(target)
-        if made is None:
+        """Whether a run wrote this file from this input and it is unchanged since, so that it can be overwritten."""
+        current = state_of(target)
+        if current is None:
             return False
         inputs = (None, self._input(source))
-        return any(output == made and of in inputs for _, output, _, of in self._entries(target, made))
+        return any(output == current and path in inputs for _, output, _, path in self._entries(target, current))
 
     def is_done(self, source: str, target: Path) -> bool:
-        """Whether the file is ours, of this very input, by the same model and options."""
-        read, made = state_of(Path(source)), state_of(target)
-        if read is None or made is None:
+        """Whether the file is the result of this input, as it is now, by the same model and options."""
+        source_state, target_state = state_of(Path(source)), state_of(target)
+        if source_state is None or target_state is None:
             return False
-        return (read, made, self._signature) in (entry[:3] for entry in self._entries(target, made))
+        wanted = source_state, target_state, self._signature
+        return wanted in (entry[:3] for entry in self._entries(target, target_state))
 
     def add(self, target: Path, source: str, read: State, made: State, respelled: Sequence[Respelled] = ()) -> None:
-        """Remember a file that is about to be written, from an input as it was `read`. Raises CappuncError."""
+        """Record a result that is about to be renamed into place. Raises CappuncError.
+
+        `read` is the state of the input when it was read, `made` that of the result.
+        """
         entry: dict[str, object] = {
             "file": self._key(target),
             "of": self._input(source),
@@ -114,7 +118,7 @@ class Manifest:
     def _append(self, line: bytes) -> None:
         if self._handle is None:
             self._handle = self._opened()
-        # In one call: lines of several processes do not mix.
+        # A single call, so that lines of several processes do not interleave.
         if os.write(self._handle, line) < len(line):
             self._close()
             raise OSError(28, "No space left on device")
@@ -129,34 +133,34 @@ class Manifest:
             self._handle = None
 
     def _opened(self) -> int:
-        handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _PLAINLY, 0o666)
+        handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _OPEN_FLAGS, 0o666)
         size = os.fstat(handle).st_size
-        # A line that a killed run left torn would spoil the next one.
+        # End a line that a killed run left incomplete, or it would corrupt the next one.
         if size and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n":
             os.write(handle, b"\n")
         return handle
 
     def _entries(self, target: Path, state: State) -> list[Entry]:
-        """The entries of a file; what others have written meanwhile is read where its `state` is news."""
+        """The entries of a file; reads what other processes appended if no known entry has this `state`."""
         with self._lock:
             key = self._key(target)
             if not any(output == state for _, output, *_ in self._known.get(key, ())):
-                for file, entry in self._news():
+                for file, entry in self._new_entries():
                     self._known.setdefault(file, []).append(entry)
             return self._known.get(key, [])
 
-    def _news(self) -> Iterator[tuple[str, Entry]]:
-        """The lines that have come since the last look; one that is torn or not ours counts for nothing."""
+    def _new_entries(self) -> Iterator[tuple[str, Entry]]:
+        """The lines appended since the last read; incomplete and malformed lines are ignored."""
         try:
-            handle = os.open(self._path, os.O_RDONLY | _PLAINLY)
+            handle = os.open(self._path, os.O_RDONLY | _OPEN_FLAGS)
         except OSError:
             return
         with os.fdopen(handle, "rb") as stream:
             stream.seek(self._read)
             data = stream.read()
-        whole = data.rfind(b"\n") + 1
-        self._read += whole
-        for line in data[:whole].split(b"\n"):
+        complete = data.rfind(b"\n") + 1
+        self._read += complete
+        for line in data[:complete].split(b"\n"):
             try:
                 entry = json.loads(line)
                 yield (
@@ -173,18 +177,18 @@ class Manifest:
         return target.relative_to(self._root).as_posix()
 
     def _input(self, source: str) -> str:
-        """The input as it is seen from the output directory: both may be moved, and be called from anywhere."""
+        """The input's path relative to the output directory, so that both can be moved together."""
         if is_url(source):
             return source
         path = os.path.realpath(source)
         try:
             return Path(os.path.relpath(path, os.path.realpath(self._root))).as_posix()
-        except ValueError:  # it is on another drive
+        except ValueError:  # on another drive
             return path
 
 
 def state_of(path: Path) -> State:
-    """Size and time of last change; None where that cannot be told."""
+    """Size and modification time of a file; None if it cannot be accessed."""
     try:
         return state(path.stat())
     except OSError:
@@ -196,7 +200,7 @@ def state(found: os.stat_result) -> State:
 
 
 def _state(entry: Any) -> State:
-    """The state in a line of the record; raises TypeError and ValueError where it is none."""
+    """The state in a line of the record; raises TypeError or ValueError if malformed."""
     if entry is None:
         return None
     size, time = entry

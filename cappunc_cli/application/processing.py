@@ -1,4 +1,4 @@
-"""A few files together: read, restored in shared batches, written, each done or failed on its own."""
+"""Process a group of files: read, restore in shared batches, write; each file succeeds or fails on its own."""
 
 from __future__ import annotations
 
@@ -38,23 +38,20 @@ if TYPE_CHECKING:
 
 #: `new` refuses to overwrite anything, `force` overwrites anything but the input.
 Mode = Literal["new", "force", "in-place", "diff"]
-#: What hears which share of some files' words has been read.
-Heard = Callable[[float], None]
+#: Called with the share of a group's words that the model has read.
+ProgressCallback = Callable[[float], None]
 
-#: A file is written in one step, which waits for the disk; several can wait at a time.
+#: Threads that write files: atomic writes wait for the disk.
 _WRITERS = 8
-#: So many URLs are asked for at a time.
+#: Threads that read URLs.
 _READERS = 16
-#: So many results may wait for that.
+#: Most results waiting to be written.
 _WAITING = 64
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """The outcome of a job. `data` is for standard output; `error` says in one line what went wrong,
-    `passed` that nobody asked for this file by its name and it is no transcript, `fatal` that every other file would
-    fail the same way, `trace` where the bug is.
-    """
+    """The outcome of a job: its result, or why there is none."""
 
     job: Job
     notices: tuple[Notice, ...] = ()
@@ -63,37 +60,43 @@ class JobOutcome:
     capitals: int = 0
     changed: bool = False
     seconds: float = 0.0
+    #: The result; None once it has been written to its file.
     data: bytes | None = None
+    #: What went wrong, in one line that names the file.
     error: str | None = None
-    passed: bool = False
+    #: Whether it is a file of a directory that is no transcript.
+    skipped: bool = False
+    #: Whether every other file would fail the same way.
     fatal: bool = False
+    #: The traceback of a bug.
     trace: str | None = None
+    #: A note about a guessed encoding, or "".
     guessed: str = ""
-    #: The terms of the glossary that are in it, if there is one.
+    #: Terms of the glossary that occur in the file, if there is a glossary.
     terms: Sightings | None = None
     respelled: tuple[Respelled, ...] = ()
-    #: The error in parts: what is wrong, and in which line of the file, if in one.
+    #: The error without the file's name, and its line in the file, if known.
     reason: str = ""
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """A job whose input has been read and decoded, in so many `seconds`."""
+    """The decoded input of a job, and the `seconds` that reading took."""
 
     job: Job
     text: str
     encoding: Encoding
     seconds: float
-    #: How the file was just before it was read, if there is a record of that.
+    #: State of the file just before it was read, if there is a manifest.
     state: State
-    #: What tells whether it is still the same, if it is to be overwritten.
+    #: Hash of the content, if the file is to be overwritten.
     digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An input in whose text the words have been found."""
+class ParsedInput:
+    """An input with its document, and the `seconds` that reading and parsing took."""
 
     input: InputText
     document: Document
@@ -101,10 +104,10 @@ class Opened:
 
 
 def collect_rarely() -> None:
-    """Let Python seldom look for cycles of objects, in processes of the command line.
+    """Run Python's cyclic garbage collector less often; for processes of the command line.
 
-    A tree of JSON has hundreds of thousands of objects and no cycles, and by default (700 that came and stayed) they
-    are walked again and again: an eighth of the time that reading and checking it take.
+    A JSON tree has hundreds of thousands of objects and no cycles. With the default threshold (700 new objects) they
+    are traversed again and again, an eighth of the time of reading and verifying.
     """
     gc.set_threshold(100_000)
 
@@ -113,19 +116,19 @@ def process_jobs(
     jobs: Sequence[Job],
     fixer: Fixer,
     mode: Mode,
-    progress: Heard | None = None,
+    progress: ProgressCallback | None = None,
     manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
-    """Read the files of some jobs, restore them together and write them, each while the model reads on.
+    """Read the files of some jobs, restore them together, and write each as soon as it is ready.
 
-    An outcome each, in order. `progress` hears which share of the words the model has read, the `manifest` of each
-    file that is written; what it knows as its own may be overwritten.
+    Yields one outcome per job, in order. `progress` gets the share of the words that the model has read. Results are
+    recorded in the `manifest`; those that it knows already may be overwritten.
     """
-    opened = [opened_by(fixer, found) for found in read_inputs(jobs, mode, manifest)]
+    parsed = [parse_input(fixer, read) for read in read_inputs(jobs, mode, manifest)]
     with ThreadPoolExecutor(_WRITERS) as writers:
         pending: deque[Future[JobOutcome]] = deque()
-        for found, outcome in restored(opened, fixer, mode, progress):
-            pending.append(writers.submit(_write, outcome, found, mode, manifest))
+        for read, outcome in restored(parsed, fixer, mode, progress):
+            pending.append(writers.submit(_write, outcome, read, mode, manifest))
             while pending and (len(pending) > _WAITING or pending[0].done()):
                 yield pending.popleft().result()
         yield from (written.result() for written in pending)
@@ -134,42 +137,42 @@ def process_jobs(
 
 
 def restored(
-    opened: Sequence[Opened | JobOutcome], fixer: Fixer, mode: Mode, progress: Heard | None = None
+    parsed: Sequence[ParsedInput | JobOutcome], fixer: Fixer, mode: Mode, progress: ProgressCallback | None = None
 ) -> Iterator[tuple[InputText | None, JobOutcome]]:
-    """The bytes of each result, or one refusal, in order: what the command line and a cluster share.
+    """Yield (input, outcome) for each file in order; the input is None if there is no result.
 
-    They are restored together, and each on its own where that fails. Nothing is read and nothing is written. With a
-    result comes the input that it is of.
+    Files are restored together, or one by one if that fails. Reads and writes no files: shared by the command line
+    and the cluster.
     """
-    documents = [found.document for found in opened if isinstance(found, Opened)]
+    documents = [found.document for found in parsed if isinstance(found, ParsedInput)]
     done = 0
     failure: Exception | None = None
     try:
         texts = fixer.restore(documents, progress)
-        for found in opened:
+        for found in parsed:
             yield (None, found) if isinstance(found, JobOutcome) else (found.input, _finish(found, texts, fixer, mode))
             done += 1
     except Exception as error:
         failure = error
     if failure is None:
         return
-    job = _job_of(opened[done])
+    job = _job_of(parsed[done])
     if isinstance(failure, BadModel):
-        # No other file would fare better.
+        # Every other file would fail the same way.
         yield None, replace(failed(job, failure), error=str(failure), fatal=True)
-    elif len(opened) == 1:
+    elif len(parsed) == 1:
         yield None, failed(job, failure)
     else:
-        for found in opened[done:]:  # each on its own: one bad file stops no other
+        for found in parsed[done:]:  # one by one, so that a bad file fails alone
             yield from restored([found], fixer, mode, progress)
 
 
-def _job_of(found: Opened | JobOutcome) -> Job:
+def _job_of(found: ParsedInput | JobOutcome) -> Job:
     return found.job if isinstance(found, JobOutcome) else found.input.job
 
 
 def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = None) -> list[InputText | JobOutcome]:
-    """What `read_input` gives of each job; many at a time where each is a request to a server."""
+    """`read_input` for each job; concurrently if URLs are involved."""
     if not any(is_url(job.source) or isinstance(job.target, Url) for job in jobs):
         return [read_input(job, mode, manifest) for job in jobs]
     with ThreadPoolExecutor(_READERS) as readers:
@@ -177,7 +180,7 @@ def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = Non
 
 
 def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputText | JobOutcome:
-    """The text of a job's input; an outcome where that cannot be had, or `mode` would not write the result."""
+    """The text of a job's input, or a failure: it cannot be read, or its result must not be overwritten."""
     begun = time.perf_counter()
     try:
         if job.target is not None and mode != "in-place":
@@ -192,20 +195,20 @@ def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputT
         return failed(job, error)
 
 
-def opened_by(fixer: Fixer, found: InputText | JobOutcome) -> Opened | JobOutcome:
-    """An input with its words; an outcome where there are none to be found."""
-    if isinstance(found, JobOutcome):
-        return found
+def parse_input(fixer: Fixer, read: InputText | JobOutcome) -> ParsedInput | JobOutcome:
+    """Find the words of an input; a failure if its format is unknown or malformed."""
+    if isinstance(read, JobOutcome):
+        return read
     begun = time.perf_counter()
     try:
-        document = fixer.read(found.text, found.job.source)
+        document = fixer.read(read.text, read.job.source)
     except Exception as error:
-        return failed(found.job, error)
-    return Opened(found, document, found.seconds + time.perf_counter() - begun)
+        return failed(read.job, error)
+    return ParsedInput(read, document, read.seconds + time.perf_counter() - begun)
 
 
-def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> JobOutcome:
-    """The result of a file, of which the next of the `texts` are the new words; raises what these raise."""
+def _finish(found: ParsedInput, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> JobOutcome:
+    """The result of a file, whose new words are the next of the `texts`; raises what that iterator raises."""
     begun = time.perf_counter()
     read, new = found.input, next(texts)
     job = read.job
@@ -220,15 +223,15 @@ def _finish(found: Opened, texts: Iterator[Sequence[str]], fixer: Fixer, mode: M
     except Exception as error:
         return failed(job, error)
     seconds = found.seconds + time.perf_counter() - begun
-    told = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
+    counts = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
     glossary = fixer.settings.options.glossary
     seen = glossary.sightings(new) if glossary.terms else None
     guessed = read.encoding.note if fixed.words else ""
-    return JobOutcome(job, fixed.notices, *told, guessed=guessed, terms=seen, respelled=fixed.respelled)
+    return JobOutcome(job, fixed.notices, *counts, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
 def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Manifest | None) -> JobOutcome:
-    """The data to its file, if there are any for one; the directory is not synced."""
+    """Write the data of an outcome to its file, if it has both; does not sync the directory."""
     begun = time.perf_counter()
     job, data = outcome.job, outcome.data
     target = job.target
@@ -246,7 +249,7 @@ def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Ma
             refuse_replacing(target, read.digest)
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
-        if manifest is not None and not is_pipe(job.source):  # what comes through a pipe next time is something else
+        if manifest is not None and not is_pipe(job.source):  # a pipe will not give the same input again
             manifest.add(target, job.source, read.state, state(made), outcome.respelled)
 
     try:
@@ -263,48 +266,51 @@ def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Ma
 
 
 def refuse_replacing(path: Path, digest: bytes) -> None:
-    """Raises CappuncError where a file is no longer as it was read, or has names that a new file would not have."""
+    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
     try:
         same = digest_of(path.read_bytes()) == digest
     except FileNotFoundError:
-        raise CappuncError("has been removed meanwhile; nothing written", str(path)) from None
+        raise CappuncError("was removed in the meantime; nothing written", str(path)) from None
     if not same:
-        raise CappuncError("has been changed meanwhile; nothing written", str(path))
+        raise CappuncError("was changed in the meantime; nothing written", str(path))
     if (names := path.stat().st_nlink) > 1:
-        raise CappuncError(f"is one file with {names} names (hard links), of which only one would change", str(path))
+        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", str(path))
 
 
 def digest_of(data: bytes) -> bytes:
-    """What tells whether a file is still the one that was read."""
+    """A hash by which to see whether a file has changed."""
     return hashlib.blake2b(data).digest()
 
 
 def failed(job: Job, error: Exception) -> JobOutcome:
-    """The outcome of a job that raised something."""
+    """The outcome of a job that raised an error."""
     if isinstance(error, MemoryError):
-        error = CappuncError("takes more memory than there is")
+        error = CappuncError("needs more memory than is available")
     if isinstance(error, CappuncError | OSError):
-        told = about(error, job.name)
-        passed = job.is_passed_over(error)
-        return JobOutcome(job, error=str(told), passed=passed, reason=told.message, line=told.line)
+        named = about(error, job.name)
+        skipped = job.is_skipped(error)
+        return JobOutcome(job, error=str(named), skipped=skipped, reason=named.message, line=named.line)
     reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error)).rstrip()
     return JobOutcome(job, error=f"{job.name}: {reason}", trace=trace, reason=reason)
 
 
 def refuse_overwriting(
-    job: Job, target: Target, mode: Mode, instead: str = "; --in-place overwrites it", manifest: Manifest | None = None
+    job: Job, target: Target, mode: Mode, hint: str = "; --in-place overwrites it", manifest: Manifest | None = None
 ) -> None:
-    """Raises CappuncError where a file is there that `mode` does not overwrite, or that is the input."""
+    """Raises CappuncError if the target is the input, or exists and `mode` does not overwrite it.
+
+    The `hint` ends the message about the input.
+    """
     if isinstance(target, Url):
         if target.text == job.source:
-            raise CappuncError(f"is the input itself{instead}", str(target))
+            raise CappuncError(f"is the input itself{hint}", str(target))
         if mode == "new" and url_exists(target.text):
-            raise CappuncError("exists already; --force overwrites it", str(target))
+            raise CappuncError("already exists; --force overwrites it", str(target))
         return
     if not is_file(target):
         return
     if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
-        raise CappuncError(f"is the input itself{instead}", str(target))
+        raise CappuncError(f"is the input itself{hint}", str(target))
     if mode == "new" and (manifest is None or not manifest.is_ours(target, job.source)):
-        raise CappuncError("exists already; --force overwrites it", str(target))
+        raise CappuncError("already exists; --force overwrites it", str(target))

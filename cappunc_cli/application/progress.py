@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-#: What a terminal obeys and does not show, and what ends or turns a line: file names and texts may hold any of it.
+#: Control characters, line separators and bidirectional controls, which file names and texts may contain.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
-#: Characters of a file's name beside the bar, which has room in 80 columns then.
-_NAME = 24
-#: Warnings about one file before the rest is only counted.
-_MOST_WARNINGS = 20
+#: Longest file name beside the progress bar, so that both fit in 80 columns.
+_NAME_WIDTH = 24
+#: Most warnings shown for a file; the rest is counted.
+_MAX_WARNINGS = 20
 
 
 def escaped(text: object) -> str:
-    """The text in one line, without control characters: ESC becomes `\\x1b`, a line break `\\n`."""
+    """The text in one line with control characters escaped: ESC becomes `\\x1b`, a line break `\\n`."""
     return _CONTROL.sub(_escape, str(text))
 
 
 def escaped_lines(text: str) -> str:
-    """As `escaped`, but for tabs and the line ends, which become those of a terminal."""
+    """As `escaped`, but with tabs kept and line ends turned into `\\n`."""
     text = re.sub("\r(?!\n)", lambda found: f"{_escape(found)}\n", text).replace("\r\n", "\n")
     return re.sub(rf"(?![\t\n])[{_CONTROLS}]", _escape, text)
 
@@ -41,7 +41,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def make_streams_safe() -> None:
-    """Let standard output and error write an escape for what their encoding lacks, whichever command writes it."""
+    """Let standard output and error escape characters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -49,23 +49,23 @@ def make_streams_safe() -> None:
 
 @dataclass(eq=False)
 class Reporter:
-    """Speaks on standard error only; `quiet` leaves errors, `verbose` adds what is usually no news."""
+    """Prints messages to standard error: with `quiet` only errors, with `verbose` also details."""
 
     quiet: bool = False
     verbose: bool = False
-    #: How many errors it was told.
+    #: Number of errors printed.
     errors: int = 0
     _print: Callable[[Parts], None] = field(default_factory=lambda: _to_stderr)
-    #: The bar that is shown, if there is one.
+    #: The progress bar, while one is shown.
     _bar: Progress | None = None
 
     def error(self, message: object) -> None:
         self.errors += 1
         self._say(message, ERROR)
 
-    def failure(self, message: object, passed: bool) -> None:
-        """An error; or, of a file that nobody named, that it is `passed` over."""
-        if passed:
+    def failure(self, message: object, skipped: bool) -> None:
+        """Print an error, or, if the file is `skipped`, a note."""
+        if skipped:
             self.info(f"{message}; skipped")
         else:
             self.error(message)
@@ -79,15 +79,15 @@ class Reporter:
             self._say(message)
 
     def guessed(self, name: str, note: str) -> None:
-        """What was guessed of a file's encoding, if anything was."""
+        """Print a note about a file's guessed encoding, if there is one."""
         if note:
             self.info(f"{name}: {note}")
 
     def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
-        """One line for each (line number, message), up to a screenful unless verbose."""
+        """Print a warning for each (line number, message), at most 20 unless verbose."""
         if self.quiet:
             return
-        shown = notices if self.verbose else notices[:_MOST_WARNINGS]
+        shown = notices if self.verbose else notices[:_MAX_WARNINGS]
         for line, message in shown:
             self._say(f"{name}:{line}: warning: {message}", WARNING)
         if len(shown) < len(notices):
@@ -98,7 +98,7 @@ class Reporter:
 
     @contextmanager
     def progress(self, total: int) -> Iterator[Steps]:
-        """Shows how far `total` files have come; silent off a terminal."""
+        """Show a progress bar for `total` files, if standard error is a terminal."""
         if self.quiet or sys.stderr is None or not sys.stderr.isatty():
             yield Steps()
             return
@@ -127,7 +127,7 @@ class Reporter:
             try:
 
                 def show(name: str, done: float) -> None:
-                    # What begins is shown at once, and not with the next tenth of a second.
+                    # Show the first file at once rather than at the next refresh.
                     bar.update(task, description=escape(escaped(name)), completed=done, refresh=not done)
 
                 yield Steps(show)
@@ -136,7 +136,7 @@ class Reporter:
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
-        """While something goes to standard output, which may be the terminal of the bar, there is none."""
+        """Hide the bar while writing to standard output, if that is a terminal."""
         if self._bar is None or sys.stdout is None or not sys.stdout.isatty():
             yield
             return
@@ -149,89 +149,89 @@ class Reporter:
 
 @dataclass(slots=True)
 class Steps:
-    """Counts files and shares of files; `show`, if anybody sees it, hears the file in work and how many are done."""
+    """Progress over files; `show`, if set, is called with the name of the current file and how many are done."""
 
     show: Callable[[str, float], None] | None = None
     _done: int = 0
     _read: float = 0.0
     _name: str = ""
-    #: The files that are not yet done, in their order.
+    #: The files that are not done yet, in order.
     _left: dict[str, None] = field(default_factory=dict)
 
     def begin(self, names: Iterable[str]) -> None:
-        """These files are about to be done, the first of them first."""
+        """Start on these files."""
         self._left = dict.fromkeys(names)
         self._name = next(iter(self._left), "")
         self._moved()
 
     def done(self, name: str) -> None:
-        """A file is done."""
+        """Mark a file as done."""
         self._done += 1
         self._left.pop(name, None)
         self._name = next(iter(self._left), name)
         self._moved()
 
-    def at(self, note: str, done: float) -> None:
-        """So many files are done, and what else there is to tell."""
+    def update(self, note: str, done: float) -> None:
+        """Show a note and how many files are done."""
         if self.show is not None:
             self.show(note, done)
 
-    def reading(self, files: int) -> Callable[[float], None] | None:
-        """A callback for the share of words that the model has read of so many files, while others may be in work.
+    def group_progress(self, files: int) -> Callable[[float], None] | None:
+        """A callback for the share of words that the model has read of a group of `files`; None if nothing is shown.
 
-        None where nobody sees it.
+        Several groups may be in progress at a time.
         """
         if self.show is None:
             return None
         known = 0.0
 
-        def heard(share: float) -> None:
+        def advance(share: float) -> None:
             nonlocal known
-            if share > known:  # files that failed together begin anew, each on its own
+            if share > known:  # a group that failed is read again, file by file
                 self._read += (share - known) * files
                 known = share
                 self._moved()
 
-        return heard
+        return advance
 
     def _moved(self) -> None:
         if self.show is None:
             return
-        # What is read is not yet written, and files without words are done unread.
-        name = self._name if len(self._name) <= _NAME else f"…{self._name[1 - _NAME :]}"
+        # Files may have been read but not written, or, without words, written but not read.
+        name = self._name if len(self._name) <= _NAME_WIDTH else f"…{self._name[1 - _NAME_WIDTH :]}"
         self.show(name, max(self._done, self._read))
 
 
 @dataclass(slots=True)
 class FileTally:
-    """How many files of a run are done, whether they went well or not; `steps` shows it."""
+    """Counts the files of a run that are done, successfully or not; shown by `steps`."""
 
     files: int = 0
     done: int = 0
     steps: Steps = field(default_factory=Steps)
-    _heard: Callable[[float], None] | None = None
+    _on_progress: Callable[[float], None] | None = None
 
     def begin(self, name: str) -> Callable[[float], None] | None:
-        """A file is begun; gives what hears which share of its words the model has read, where somebody sees it."""
+        """Start on a file; returns the callback for the share of its words that the model has read, if it is shown."""
         self.steps.begin([name])
-        self._heard = self.steps.reading(1)
-        return self._heard
+        self._on_progress = self.steps.group_progress(1)
+        return self._on_progress
 
     def finish(self, name: str) -> None:
-        """The file that was begun is done, read or not."""
-        if self._heard is not None:
-            self._heard(1.0)
+        """Mark the current file as done."""
+        if self._on_progress is not None:
+            self._on_progress(1.0)
         self.done += 1
         self.steps.done(name)
 
-    def told(self, verb: str = "done", goes_on: bool = False) -> str:
-        """`3 of 7 files done; the same command goes on`"""
-        way = "; the same command goes on" if goes_on else ""
-        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{way}"
+    def summary(self, verb: str = "done", resumable: bool = False) -> str:
+        """A text such as `3 of 7 files done; run the same command again to resume`."""
+        hint = "; run the same command again to resume" if resumable else ""
+        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{hint}"
 
 
 def on(console: Console) -> Callable[[str], None]:
-    """A function that prints one line on a console, as it is but for control characters."""
+    """A function that prints a line on a console verbatim, except for control characters."""
     return lambda text: console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
 
 

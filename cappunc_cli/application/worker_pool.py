@@ -1,9 +1,9 @@
-"""Worker processes that read, decode and write, around the one model of the parent process.
+"""Worker processes that parse, decode and write, sharing the model of the parent process.
 
-Python's share of the work (parsing, decoding, writing) runs in parallel; windows of several workers share a
-batch. Each worker has one end of a pipe. It sends ("infer", pieces, chunks, shares) and gets probabilities, or
-("done", outcomes) and gets the next group of jobs, or None to end. The shares of the group's words that have been read
-before these chunks and with them are for the progress.
+The Python part of the work runs in parallel, and windows of several workers share a batch. Each worker has one end of
+a pipe. It sends ("infer", pieces, chunks, shares) and receives probabilities, or sends ("done", outcomes) and receives
+the next group of jobs, or None to end. The shares, of the group's words that have been read before and after these
+chunks, are for the progress bar.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import Heard, JobOutcome, Mode, collect_rarely, process_jobs
+from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.model.pieces import Pieces
     from cappunc_cli.restoration.pipeline import Model
 
-#: A worker's windows, and the shares of its group's words up to them and with them.
+#: A worker's connection and windows, and the shares of its group's words read before and after them.
 Request = tuple[Connection, "Pieces", "list[Chunk]", tuple[float, float]]
 
 
@@ -39,31 +39,31 @@ def process_all(
     fixer: Fixer,
     mode: Mode,
     workers: int,
-    reading: Callable[[int], Heard | None],
+    group_progress: Callable[[int], ProgressCallback | None],
     manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
-    """`processing.process_jobs` over all groups in up to `workers` processes; outcomes come as they are ready.
+    """Run `processing.process_jobs` over all groups in up to `workers` processes; yields outcomes as they are ready.
 
-    `reading` gives, for a group of so many files, what hears its progress, if anything does. Raises CappuncError where
-    a worker dies.
+    `group_progress` returns the progress callback for a group of that many files, if any. Raises CappuncError if a
+    worker dies.
     """
-    # Not forked: threads of the run-time and of a progress bar do not survive that.
+    # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
     context = multiprocessing.get_context("spawn")
     processes = []
-    busy: dict[Connection, Heard | None] = {}
+    busy: dict[Connection, ProgressCallback | None] = {}
     todo = iter(groups)
     try:
         for _, group in zip(range(workers), todo, strict=False):
-            here, there = context.Pipe()
-            worker = context.Process(target=_work, args=(there, fixer.settings, mode, manifest), daemon=True)
+            ours, theirs = context.Pipe()
+            worker = context.Process(target=_work, args=(theirs, fixer.settings, mode, manifest), daemon=True)
             worker.start()
             processes.append(worker)
-            there.close()
-            here.send(group)
-            busy[here] = reading(len(group))
-        yield from _serve(busy, todo, fixer, reading)
+            theirs.close()
+            ours.send(group)
+            busy[ours] = group_progress(len(group))
+        yield from _serve(busy, todo, fixer, group_progress)
     except (EOFError, ConnectionError) as error:
-        raise CappuncError("a worker process has ended unexpectedly") from error
+        raise CappuncError("a worker process ended unexpectedly") from error
     finally:
         for connection in busy:
             connection.close()
@@ -73,19 +73,19 @@ def process_all(
 
 
 def _serve(
-    busy: dict[Connection, Heard | None],
+    busy: dict[Connection, ProgressCallback | None],
     todo: Iterator[Sequence[Job]],
     fixer: Fixer,
-    reading: Callable[[int], Heard | None],
+    group_progress: Callable[[int], ProgressCallback | None],
 ) -> Iterator[JobOutcome]:
-    asked: list[Request] = []
+    requests: list[Request] = []
     while busy:
-        # Whoever has something to say is heard before the model runs again: its windows share the batches.
-        ready = cast("list[Connection]", wait(list(busy), 0 if asked else None))
+        # Receive all pending requests before the model runs, so that their windows share batches.
+        ready = cast("list[Connection]", wait(list(busy), 0 if requests else None))
         for connection in ready:
             kind, *content = connection.recv()
             if kind == "infer":
-                asked.append((connection, *content))
+                requests.append((connection, *content))
                 continue
             yield from content[0]
             group = next(todo, None)
@@ -94,32 +94,32 @@ def _serve(
                 del busy[connection]
                 connection.close()
             else:
-                busy[connection] = reading(len(group))
-        if asked and not ready:
-            _answer(asked, fixer, busy)
-            asked = []
+                busy[connection] = group_progress(len(group))
+        if requests and not ready:
+            _answer(requests, fixer, busy)
+            requests = []
 
 
-def _answer(asked: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, Heard | None]) -> None:
-    """Run the model over the windows of several workers at once."""
+def _answer(requests: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, ProgressCallback | None]) -> None:
+    """Run the model over the windows of several workers at once, and send each its probabilities."""
 
-    def heard(i: int, share: float) -> None:
-        connection, _, _, (before, after) = asked[i]
+    def on_progress(i: int, share: float) -> None:
+        connection, _, _, (before, after) = requests[i]
         if (progress := busy[connection]) is not None:
             progress(before + share * (after - before))
 
     try:
         engine = cast("OnnxEngine", fixer.model.engine)
-        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks, _ in asked], heard)
-        for (connection, *_), own in zip(asked, rows, strict=True):
+        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks, _ in requests], on_progress)
+        for (connection, *_), own in zip(requests, rows, strict=True):
             connection.send(own)
     except CappuncError as error:
-        for connection, *_ in asked:
+        for connection, *_ in requests:
             connection.send(error)
 
 
-class _Remote:
-    """In a worker: the engine of the parent process."""
+class _RemoteEngine:
+    """A worker's proxy for the engine of the parent process."""
 
     warning = None
     device = "the parent's"
@@ -140,20 +140,20 @@ class _Remote:
         """As `OnnxEngine.predict`."""
         from cappunc_cli.restoration.model.onnx_engine import chunk_groups, rows_per_chunk
 
-        for shelf in chunk_groups(chunks, 1 << 16):
-            first, last = shelf[0].start, shelf[-1].stop
+        for group in chunk_groups(chunks, 1 << 16):
+            first, last = group[0].start, group[-1].stop
             pieces = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
-            own = [chunk.moved(-first) for chunk in shelf]
+            own = [chunk.moved(-first) for chunk in group]
             total = chunks[-1].stop
             self._connection.send(("infer", pieces, own, (first / total, last / total)))
             answer = self._connection.recv()
             if isinstance(answer, Exception):
                 raise answer
-            yield from zip(shelf, rows_per_chunk(answer, shelf), strict=True)
+            yield from zip(group, rows_per_chunk(answer, group), strict=True)
 
 
 class _RemoteFixer(Fixer):
-    """A Fixer whose model runs elsewhere."""
+    """A Fixer whose model runs in the parent process."""
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
         super().__init__(settings, lambda _: None)
@@ -165,7 +165,7 @@ class _RemoteFixer(Fixer):
         from cappunc_cli.restoration.pipeline import Model
 
         try:
-            engine = _Remote(self.settings.model, self._connection)
+            engine = _RemoteEngine(self.settings.model, self._connection)
             lexicon = read_lexicon(find_model(self.settings.model))
         except CappuncError as error:
             raise BadModel(error.message, error.path, error.line) from error
@@ -173,8 +173,8 @@ class _RemoteFixer(Fixer):
 
 
 def _work(connection: Connection, settings: Settings, mode: Mode, manifest: Manifest | None = None) -> None:
-    """A worker's life."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    """Main function of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -188,6 +188,6 @@ def _work(connection: Connection, settings: Settings, mode: Mode, manifest: Mani
 
 
 def _end_with(parent: BaseProcess) -> None:
-    """End this process when its parent does: the next run is not to meet one that still writes."""
+    """End this process when its parent ends, so that it does not write while the next run does."""
     parent.join()
     os._exit(1)

@@ -1,4 +1,4 @@
-"""How fast a model runs on this machine: input text, measurement, hardware, report.
+"""Measure the speed of a model on this machine: sample text, timing, hardware, report.
 
-For `cappunc bench` and for what result files say of the machine. Scores are in `evaluation`.
+For `cappunc bench` and for the hardware descriptions in result files. Quality is measured by `evaluation`.
 """

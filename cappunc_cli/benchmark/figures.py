@@ -1,4 +1,4 @@
-"""A measurement as a dictionary for json, and as a table."""
+"""A measurement as JSON and as table rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def figures(words: int, seconds: dict[str, float]) -> dict[str, Any]:
-    """Words per second of all stages together and the share of each."""
+    """Words per second over all stages, and each stage's share of the time."""
     total = sum(seconds.values())
     return {
         "words": words,

@@ -1,4 +1,4 @@
-"""The machine and the versions that a figure was measured with."""
+"""Describe the hardware and the software versions of a measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cappunc_cli.restoration.model.devices import physical_cores
 
 
 def hardware() -> dict[str, object]:
-    """CPU, cores that may be used, memory in GB, and the GPU where there is one."""
+    """CPU, usable cores, memory in GB, GPU if there is one, and operating system."""
     return {
         "cpu": _cpu(),
         "cores": physical_cores(),
@@ -26,12 +26,12 @@ def hardware() -> dict[str, object]:
 
 
 def in_short(machine: Mapping[str, object]) -> str:
-    """Processor and cores of a `hardware`, for one line of a report."""
+    """CPU and cores of a `hardware()` dictionary in one line."""
     return f"{machine['cpu']}, {machine['cores']} cores"
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages that decide the speed."""
+    """Versions of cappunc, Python, and the packages that determine the speed."""
     found = {"cappunc": __version__, "python": platform.python_version()}
     for name in ("onnxruntime-gpu", "onnxruntime", "numpy", "tokenizers"):
         try:
@@ -42,7 +42,7 @@ def versions() -> dict[str, str]:
 
 
 def peak_memory() -> float | None:
-    """MB that this process has held at most; None where the system does not say."""
+    """Peak memory of this process in MB; None if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows

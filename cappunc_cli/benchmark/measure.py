@@ -1,4 +1,4 @@
-"""The measurements: words per second by stage, and the way from a cold start to the first output."""
+"""Measure the time of each stage of `fix`, and of a cold start."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
-#: Of a cold start, in order.
+#: Parts of a cold start, in order.
 PARTS = ("interpreter", "imports", "model", "fix", "end")
 
-#: Runs in a fresh interpreter; `begun` is the system's clock when the process was asked for.
+#: Run in a new interpreter; prints the times at which its parts ended.
 _START = """
 import time
 first = time.time()
@@ -61,10 +61,10 @@ class _StageTimer:
 
 
 def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int, dict[str, float]]:
-    """The words of one file and the seconds of each stage from bytes to bytes.
+    """The number of words in a file, and the seconds of each stage from input bytes to output bytes.
 
-    `infer` is what is waited for: the model reads on while the beginning of a long text is decided. `merge` is all
-    that surrounds the model: batches, joining of the windows.
+    `infer` is the time spent waiting for the model, which runs on while the beginning of a long text is decoded.
+    `merge` is the overhead around the model: batching, and merging of windows.
     """
     clock = _StageTimer()
     engine: OnnxEngine = model.engine  # type: ignore[assignment]
@@ -91,12 +91,12 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
 
 
 def best_of(repeats: int, run: Callable[[], tuple[int, dict[str, float]]]) -> tuple[int, dict[str, float]]:
-    """The fastest of several runs: others were disturbed, none can be too fast."""
+    """The fastest of several runs: noise can only make a run slower."""
     return min((run() for _ in range(repeats)), key=lambda found: sum(found[1].values()))
 
 
 def start(directory: Path, device: str, text: str, repeats: int = 3) -> dict[str, float]:
-    """Seconds of a cold start's parts (PARTS), from asking for a process to its end; the fastest of some."""
+    """Seconds of the PARTS of a cold start, from launching a process to its end, in the fastest of several runs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "talk.srt")
         path.write_text(text, encoding="utf-8")
@@ -104,11 +104,11 @@ def start(directory: Path, device: str, text: str, repeats: int = 3) -> dict[str
 
 
 def _start(directory: Path, device: str, path: Path) -> dict[str, float]:
-    begun = time.time()
+    launched = time.time()
     command = [sys.executable, "-c", _START, str(directory), device, str(path)]
-    # As it is installed, with compiled modules: the first run leaves them for the others.
+    # With compiled modules, as when installed: the first run writes them for the others.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
     ended = time.time()
-    marks = [begun, *json.loads(done.stdout), ended]
-    return {part: after - before for part, (before, after) in zip(PARTS, pairwise(marks), strict=True)}
+    times = [launched, *json.loads(done.stdout), ended]
+    return {part: after - before for part, (before, after) in zip(PARTS, pairwise(times), strict=True)}

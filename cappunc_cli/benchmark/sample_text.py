@@ -1,7 +1,7 @@
-"""Input for measurements: the same words at every call, drawn from a model's own vocabulary.
+"""Generate reproducible input for measurements from a model's vocabulary.
 
-Whole words of the tokenizer, frequent ones (low numbers) more often, and now and then two of
-them as one word, so that a word has about as many pieces as in speech (1.1 to 1.2).
+Words are drawn from the whole words of the tokenizer, frequent ones (low ids) more often. Some are two words joined, so
+that words have about as many pieces as in speech (1.1 to 1.2).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from cappunc_cli.errors import BadModel
 
 _SECONDS_PER_WORD = 0.35
 _WORDS_PER_CUE = 12
-#: One word in so many is two in one.
+#: One word in this many is two words joined.
 _JOINED = 12
 _COMMON, _FEWEST_LETTERS = 20_000, 1
 
 
 def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
-    """`count` words from the tokenizer.json of a model directory; raises BadModel without any."""
+    """`count` words from the tokenizer.json of a model directory; raises BadModel if it has none."""
     path = directory / "tokenizer.json"
     try:
         vocabulary = json.loads(path.read_text("utf-8"))["model"]["vocab"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadModel("no vocabulary to make a text of", str(path)) from error
+        raise BadModel("has no vocabulary to generate text from", str(path)) from error
     pieces = (
         [entry[0] for entry in vocabulary] if isinstance(vocabulary, list) else sorted(vocabulary, key=vocabulary.get)
     )
@@ -36,9 +36,9 @@ def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
         :_COMMON
     ]
     if not whole:
-        raise BadModel("no vocabulary to make a text of", str(path))
+        raise BadModel("has no vocabulary to generate text from", str(path))
     chance = Random(seed)
-    # Zipf's law, flattened: the head of a vocabulary is no frequency list.
+    # Zipf's law, flattened, since the head of a vocabulary is not ordered by frequency.
     weights = list(accumulate(1 / (i + 30) for i in range(len(whole))))
     drawn = chance.choices(whole, cum_weights=weights, k=count)
     joined = chance.choices(whole, cum_weights=weights, k=count // _JOINED + 1)
@@ -48,7 +48,7 @@ def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
 
 
 def srt(words: list[str]) -> str:
-    """SubRip, two lines of six words to a cue, some cues after a pause."""
+    """The words as SubRip, with cues of two lines of six words, some after a pause."""
     cues = []
     at = 1.0
     for i in range(0, len(words), _WORDS_PER_CUE):
@@ -62,7 +62,7 @@ def srt(words: list[str]) -> str:
 
 
 def whisper_json(words: list[str]) -> str:
-    """Whisper's JSON with a time for every word."""
+    """The words as Whisper's JSON with word times."""
     segments: list[dict[str, object]] = []
     at = 0.0
     for i in range(0, len(words), _WORDS_PER_CUE):

@@ -1,7 +1,7 @@
-"""The command line: one file per command; `main` is the entry point.
+"""The command line: one module per command; `main` is the entry point.
 
-A command says what its options are and hands them to `application`, `evaluation` or `training`; what several commands
-take is in `parameters.py`. Nothing outside imports it.
+A command declares its options and passes them on to `application`, `evaluation` or `training`. Options that several
+commands share are in `parameters.py`. No other room imports this one.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from cappunc_cli.cli.fix import fix
 from cappunc_cli.cli.glossary import glossary
 from cappunc_cli.cli.models import app as models
 from cappunc_cli.cli.review import review
-from cappunc_cli.cli.settings import default_map, place_of
+from cappunc_cli.cli.settings import default_map, setting_source
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
 from cappunc_cli.errors import CappuncError, WrongUsage
 
-#: Whatever is off with options and arguments; Typer exports one kind of it.
-_USAGE: type[Exception] = typer.BadParameter.__mro__[1]
-#: What is said of a value by the kind of error that pydantic, which reads values for Typer, knows it as.
-_SAID = {
-    "int_parsing": "{input!r} is no whole number",
-    "int_from_float": "{input!r} is no whole number",
-    "float_parsing": "{input!r} is no number",
+#: Click's base class of all usage errors, of which Typer exports only a subclass.
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+#: Messages about invalid values, by the error type of pydantic, with which Typer validates them.
+_MESSAGES = {
+    "int_parsing": "{input!r} is not a whole number",
+    "int_from_float": "{input!r} is not a whole number",
+    "float_parsing": "{input!r} is not a number",
     "bool_parsing": "{input!r} is neither true nor false",
-    "greater_than_equal": "{input} is not {ge:g} or more",
-    "less_than_equal": "{input} is not {le:g} or less",
-    "greater_than": "{input} is not more than {gt:g}",
-    "less_than": "{input} is not less than {lt:g}",
+    "greater_than_equal": "must be at least {ge:g}, not {input}",
+    "less_than_equal": "must be at most {le:g}, not {input}",
+    "greater_than": "must be more than {gt:g}, not {input}",
+    "less_than": "must be less than {lt:g}, not {input}",
 }
-#: ` <list[str]>` behind the name of an argument.
+#: The Python type after the name of an argument in help texts: ` <list[str]>`.
 _TYPE = re.compile(r" <[^<>]*>\Z")
 
-# Plain help: boxes cost a third of the start-up time and break the examples' lines.
+# Plain help: rich's boxes cost a third of the start-up time and wrap the lines of the examples.
 app = typer.Typer(
     name="cappunc",
     rich_markup_mode=None,
@@ -71,8 +71,8 @@ app.command()(config)
 app.add_typer(models, name="models")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"cappunc {__version__}")
         raise typer.Exit
 
@@ -84,12 +84,12 @@ def cappunc(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Give punctuation and case back to timed transcripts, and touch nothing else.
+    """Restore punctuation and case in timed transcripts and change nothing else.
 
     \b
-    cappunc fix talk.srt                writes talk.fixed.srt beside it
-    cappunc fix < talk.vtt > out.vtt    in a pipeline
-    cappunc COMMAND --help              options and examples of a command
+    cappunc fix talk.srt                write talk.fixed.srt next to it
+    cappunc fix < talk.vtt > out.vtt    work in a pipeline
+    cappunc COMMAND --help              show the options and examples of a command
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
@@ -97,51 +97,51 @@ def cappunc(
 
 
 def main() -> None:
-    """Run the command line; exit 0 done, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
+    """Run the command line. Exit codes: 0 success, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
     make_streams_safe()
     group = get_command(app)
-    _name_arguments(group)
+    _hide_argument_types(group)
     try:
         sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
         Reporter().info("stopped")
         sys.exit(130)
-    except _USAGE as error:
-        asked = cast("typer.BadParameter", error)
-        command, place = f"; see {asked.ctx.command_path} --help" if asked.ctx else "", ""
-        if asked.ctx and (parameter := getattr(asked, "param", None)) is not None:
-            place = place_of(group, sys.argv[1:], asked.ctx.info_name or "", parameter.name)
-        said = _plainly(asked)
-        Reporter().error(f"{place}: {said}" if place else said + command)
+    except _USAGE_ERROR as error:
+        usage = cast("typer.BadParameter", error)
+        hint, source = f"; see {usage.ctx.command_path} --help" if usage.ctx else "", ""
+        if usage.ctx and (parameter := getattr(usage, "param", None)) is not None:
+            source = setting_source(group, sys.argv[1:], usage.ctx.info_name or "", parameter.name)
+        message = _usage_message(usage)
+        Reporter().error(f"{source}: {message}" if source else message + hint)
         sys.exit(2)
     except (CappuncError, OSError) as error:
-        unread = isinstance(error, OSError) and error.filename is not None
-        Reporter().error(about(error, "") if unread else error)
+        names_file = isinstance(error, OSError) and error.filename is not None
+        Reporter().error(about(error, "") if names_file else error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
         drop_unwritten()
 
 
-def _plainly(error: Any) -> str:
-    """The message of a usage error, without the wording of the library that has found it."""
+def _usage_message(error: Any) -> str:
+    """The message of a usage error, in our words rather than pydantic's."""
     cause = error.__cause__
     if hasattr(cause, "errors") and (found := cause.errors()):
         first = found[0]
-        if said := _SAID.get(first["type"]):
-            error.message = said.format(input=first["input"], **first.get("ctx", {}))
+        if template := _MESSAGES.get(first["type"]):
+            error.message = template.format(input=first["input"], **first.get("ctx", {}))
         else:
             error.message = re.sub(r"^Value error, ", "", first["msg"])
     return " ".join(error.format_message().split()).rstrip(".")
 
 
-def _name_arguments(group: Any) -> None:
-    """Let the help of a group's commands name arguments without Python's types."""
+def _hide_argument_types(group: Any) -> None:
+    """Leave Python types out of the arguments in the help texts of a group's commands."""
     for command in (*group.commands.values(), *group.commands["models"].commands.values()):
         for parameter in command.params:
             if parameter.param_type_name == "argument":
-                parameter.get_help_record = partial(_untyped, parameter.get_help_record)
+                parameter.get_help_record = partial(_without_type, parameter.get_help_record)
 
 
-def _untyped(record: Callable[[Any], tuple[str, str] | None], context: Any) -> tuple[str, str] | None:
+def _without_type(record: Callable[[Any], tuple[str, str] | None], context: Any) -> tuple[str, str] | None:
     found = record(context)
     return found and (_TYPE.sub("", found[0]), found[1])

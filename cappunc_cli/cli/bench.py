@@ -19,25 +19,28 @@ if TYPE_CHECKING:
 
 def bench(
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A transcript to measure with; made-up text otherwise.")
+        str | None, typer.Argument(metavar="[FILE]", help="Transcript to measure with (default: generated text).")
     ] = None,
     model: Annotated[
-        str, typer.Option(metavar="NAME|DIR", autocompletion=models_beginning, help="See: cappunc models.")
+        str,
+        typer.Option(
+            metavar="NAME|DIR", autocompletion=models_beginning, help="Model to measure; see: cappunc models."
+        ),
     ] = "en",
     device: Device = "auto",
-    words: Annotated[int, typer.Option(min=1, metavar="N", help="Length of the made-up text.")] = 20_000,
-    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of which the fastest counts.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print json, with hardware and versions.")] = False,
+    words: Annotated[int, typer.Option(min=1, metavar="N", help="Words of the generated text.")] = 20_000,
+    repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs; the fastest counts.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with hardware and versions.")] = False,
 ) -> None:
     """Measure how fast a model runs on this machine.
 
-    Words per second from the bytes of a file to the bytes of the result, as SRT and as word-timed JSON, the
-    share of every stage, a cold start with a text of ten minutes, and the memory held at most.
+    Reports words per second from the bytes of a file to the bytes of the result, for SRT and for JSON with word
+    times; the share of each stage; the time of a cold start with ten minutes of speech; and peak memory.
 
     \b
-    cappunc bench                               the English model
-    cappunc bench talk.srt --device cpu         with a text of one's own
-    cappunc bench --device cuda --json          for programs
+    cappunc bench                               measure the English model
+    cappunc bench talk.srt --device cpu         with a transcript of your own
+    cappunc bench --device cuda --json          machine-readable
     """
     command = " ".join(["cappunc", *sys.argv[1:]])
     report = {"command": command, **measure(file, model, device, words, repeat)}
@@ -48,7 +51,7 @@ def bench(
 
 
 def measure(file: str | None, name: str, device: str, count: int, repeat: int) -> dict[str, Any]:
-    """The whole report."""
+    """Measure a model and return the report, as `cappunc bench --json` prints it."""
     from cappunc_cli.application.processing import collect_rarely
     from cappunc_cli.benchmark import sample_text
     from cappunc_cli.benchmark.figures import figures
@@ -59,25 +62,25 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
 
     collect_rarely()  # as `fix` does
     directory = find_model(name)
-    opened: Model = load_model(name, device)
-    if opened.engine.warning:
-        Reporter().info(opened.engine.warning)
+    model: Model = load_model(name, device)
+    if model.engine.warning:
+        Reporter().info(model.engine.warning)
     inputs = {}
     if file is not None:
         inputs[Path(file).name] = Path(file).read_bytes()
     else:
-        drawn = sample_text.sample_words(directory, count)
-        inputs = {"talk.srt": sample_text.srt(drawn).encode(), "talk.json": sample_text.whisper_json(drawn).encode()}
-    found = {}
+        sample = sample_text.sample_words(directory, count)
+        inputs = {"talk.srt": sample_text.srt(sample).encode(), "talk.json": sample_text.whisper_json(sample).encode()}
+    results = {}
     for title, data in inputs.items():
-        found[title] = figures(*best_of(repeat, partial(stages, data, title, opened, Options())))
+        results[title] = figures(*best_of(repeat, partial(stages, data, title, model, Options())))
     cold = start(directory, device, sample_text.srt(sample_text.sample_words(directory, 1_500)), repeat)
     return {
         "hardware": hardware(),
         "versions": versions(),
-        "model": {"name": opened.config.name, "sha256": opened.config.files.get("model.onnx")},
-        "device": opened.engine.device,
-        "inputs": found,
+        "model": {"name": model.config.name, "sha256": model.config.files.get("model.onnx")},
+        "device": model.engine.device,
+        "inputs": results,
         "start": {"words": 1_500, "seconds": {part: round(spent, 4) for part, spent in cold.items()}},
         "peak_memory_mb": peak_memory(),
     }
@@ -107,4 +110,4 @@ def _show(report: dict[str, Any]) -> None:
         f"cold start, {report['start']['words']:,} words: {sum(parts.values()):.2f} s ({spent})", highlight=False
     )
     if report["peak_memory_mb"] is not None:
-        console.print(f"memory at most: {report['peak_memory_mb']:.0f} MB", highlight=False)
+        console.print(f"peak memory: {report['peak_memory_mb']:.0f} MB", highlight=False)

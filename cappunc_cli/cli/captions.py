@@ -1,4 +1,4 @@
-"""`cappunc captions`: words with times become captions; or the lines of captions are broken anew."""
+"""`cappunc captions`: make captions from words with times, or rewrap the lines of captions."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from cappunc_cli.application.inspection import Report
     from cappunc_cli.languages import Language
 
-#: What recognisers leave beside their words with times, captions apart.
+#: Files that recognisers write beside their JSON and that have no times of words.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
 
 
 class CaptionKind(StrEnum):
-    """A file of captions (`layout.CAPTION_FORMATS`, which help must not load)."""
+    """Caption formats (`layout.CAPTION_FORMATS`, which `--help` must not load)."""
 
     SRT = "srt"
     VTT = "vtt"
@@ -52,7 +52,7 @@ class CaptionKind(StrEnum):
 
 
 class CaptionLimits(StrEnum):
-    """Limits as others ask for them (`layout.caption_profiles.PROFILES`)."""
+    """Names of published caption guidelines (`layout.caption_profiles.PROFILES`)."""
 
     NETFLIX = "netflix"
     BBC = "bbc"
@@ -61,7 +61,7 @@ class CaptionLimits(StrEnum):
 
 
 class CutBy(StrEnum):
-    """What makes a caption."""
+    """Where captions are cut."""
 
     LIMITS = "limits"
     SENTENCE = "sentence"
@@ -83,43 +83,46 @@ def captions(
     nul: Nul = False,
     output: Output = None,
     to: Annotated[
-        CaptionKind | None, typer.Option(help="Format of the captions; default: that of FILE, or srt.")
+        CaptionKind | None, typer.Option(help="Format of the captions (default: by the suffix of -o, or srt).")
     ] = None,
     profile: Annotated[
-        CaptionLimits, typer.Option(help="Whose limits are taken where no option names others.")
+        CaptionLimits, typer.Option(help="Guideline whose limits apply where no option sets another.")
     ] = CaptionLimits.NETFLIX,
-    width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters of a line.")] = 42,
-    lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines of a caption.")] = 2,
+    width: Annotated[int, typer.Option(min=1, metavar="N", help="Characters per line.")] = 42,
+    lines: Annotated[int, typer.Option(min=1, metavar="N", help="Lines per caption.")] = 2,
     max_duration: Annotated[
-        float, typer.Option(min=0.001, metavar="SECONDS", callback=finite, help="Longest caption.")
+        float, typer.Option(min=0.001, metavar="SECONDS", callback=finite, help="Longest duration of a caption.")
     ] = 7.0,
     min_duration: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Shortest caption, if there is room.")
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", callback=finite, help="Shortest duration of a caption, if there is room."
+        ),
     ] = 0.833,
     cps: Annotated[
-        float, typer.Option(min=1, metavar="N", callback=finite, help="Characters that can be read in a second.")
+        float, typer.Option(min=1, metavar="N", callback=finite, help="Reading speed in characters per second.")
     ] = 20.0,
-    gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Milliseconds between two captions.")] = 83,
+    gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Gap between two captions.")] = 83,
     fps: Annotated[
         float | None,
-        typer.Option(min=1, metavar="N", callback=finite, help="Frames a second: times and gaps are whole frames."),
+        typer.Option(min=1, metavar="N", callback=finite, help="Frame rate; times and gaps become whole frames."),
     ] = None,
     by: Annotated[
-        CutBy, typer.Option(help="sentence: one sentence a caption, however long, as translators want it.")
+        CutBy, typer.Option(help="sentence: one sentence per caption, however long, for translators.")
     ] = CutBy.LIMITS,
     speakers: Annotated[
         Speakers,
-        typer.Option(help="Who speaks: a dash or the name where another begins, or the format's own field (voice)."),
+        typer.Option(help="Show who speaks: a dash or the name at each change, or the format's own field (voice)."),
     ] = Speakers.NONE,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write what is wrong with each caption: .csv, .json or .html."),
+        typer.Option(metavar="FILE", help="Write the faults of the captions to FILE: .csv, .json or .html."),
     ] = None,
     rewrap: Annotated[
-        bool, typer.Option("--rewrap", help="Keep captions and their times; only break their lines anew.")
+        bool, typer.Option("--rewrap", help="Keep captions and their times; change only their line breaks.")
     ] = False,
     restore: Annotated[
-        bool, typer.Option("--restore/--no-restore", help="Whether stretches without marks or case are restored first.")
+        bool, typer.Option("--restore/--no-restore", help="Restore stretches without marks or case first.")
     ] = True,
     glossary: Glossaries = None,
     force: Force = False,
@@ -131,21 +134,21 @@ def captions(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Make captions of words with times.
+    """Make captions from words with times.
 
-    SRT, WebVTT, ASS or TTML from a recogniser's JSON, CTM, TextGrid, captions. Every word comes once and in order,
-    those of several channels as they are heard; sounds do not come along, names of speakers with --speakers. Words
-    without times of their own share those of their segment. Without -o they go to standard output if that is piped
-    or redirected, and else beside the input as talk.captions.srt. Below a directory, files of captions and plain
-    text are passed over; with --rewrap, all but SRT, WebVTT and SBV.
+    Makes SRT, WebVTT, ASS or TTML from a recogniser's JSON, CTM, TextGrid, or from captions. Every word is kept, in
+    order; several channels are merged by time. Sounds are left out, and so are the names of speakers without
+    --speakers. Words without times of their own divide the time of their segment. Without -o, the result goes to
+    standard output if that is piped or redirected, otherwise next to the input as talk.captions.srt. In
+    directories, caption files and plain text are skipped; with --rewrap, everything but SRT, WebVTT and SBV is.
 
     \b
-    cappunc captions talk.json                      writes talk.captions.srt
+    cappunc captions talk.json                      write talk.captions.srt
     cappunc captions --to vtt -o out/ *.json        many files, as WebVTT
-    cappunc captions --no-restore --cps 17 talk.ctm the text as it is, for slower readers
+    cappunc captions --no-restore --cps 17 talk.ctm keep the text as it is, for slower readers
     cappunc captions --profile bbc --fps 25 --report faults.html talk.json
-    cappunc captions --by sentence talk.json        a sentence a caption
-    cappunc captions --rewrap talk.srt              the same captions, other line breaks
+    cappunc captions --by sentence talk.json        one sentence per caption
+    cappunc captions --rewrap talk.srt              the same captions with other line breaks
     """
     from cappunc_cli.application.conversion.caption_maker import CaptionMaker, LineRewrapper
     from cappunc_cli.application.conversion.caption_report import checked_report, rendered
@@ -153,20 +156,20 @@ def captions(
     from cappunc_cli.layout.caption_profiles import caption_profile
 
     if rewrap and to is not None:
-        raise typer.BadParameter("keeps the format of the file", param_hint="--rewrap")
+        raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
     for name, given in (("--report", report), ("--fps", fps), ("--by", by is CutBy.SENTENCE)):
         if rewrap and given:
-            raise typer.BadParameter("keeps the captions that are there, --rewrap", param_hint=name)
+            raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
     with options_checked():
         checked_report(report)
-    claimed = _claimed(output)
-    if to is not None and claimed not in (None, to):
+    named = _kind_of_name(output)
+    if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
-    if speakers is Speakers.VOICE and (to or claimed) in (None, CaptionKind.SRT):
+    if speakers is Speakers.VOICE and (to or named) in (None, CaptionKind.SRT):
         raise typer.BadParameter(
-            "SRT has no field for who speaks: --speakers name, or --to vtt", param_hint="--speakers"
+            "SRT has no field for speakers; use --speakers name, or --to vtt", param_hint="--speakers"
         )
-    # By the names of the options: what nobody asks for is the profile's.
+    # The limits of options that are not set are the profile's.
     limits_by_option = {
         "width": ("width", width),
         "lines": ("lines", lines),
@@ -175,24 +178,26 @@ def captions(
         "cps": ("speed", cps),
         "gap": ("gap", gap),
     }
-    asked = dict(limit for option, limit in limits_by_option.items() if _is_asked(context, option))
-    limits, gap_frames = caption_profile(profile.value).adapted(asked, fps)
+    own_limits = dict(limit for option, limit in limits_by_option.items() if _is_set(context, option))
+    limits, gap_frames = caption_profile(profile.value).adapted(own_limits, fps)
     names = names_asked(context, files, files_from, nul)
     reporter = Reporter(quiet, verbose)
-    kind = to or claimed or CaptionKind.SRT
+    kind = to or named or CaptionKind.SRT
     found = [
         job
         for job in find_inputs(names, format_name, reporter.error, output, encoding)
         if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]
     if not found:
-        raise CappuncError(f"no {'captions' if rewrap else 'files whose words may have times'} there")
+        raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
     tree = names_directory(names)
     with options_checked():
         jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
     file = Path(output or "")
-    if not (rewrap or to or claimed) and file.suffix and [job.target for job in jobs] == [file]:
-        raise typer.BadParameter(f"{output} is no name for SRT, WebVTT, ASS nor TTML; --to names one", param_hint="-o")
+    if not (rewrap or to or named) and file.suffix and [job.target for job in jobs] == [file]:
+        raise typer.BadParameter(
+            f"{output} does not name SRT, WebVTT, ASS or TTML; choose one with --to", param_hint="-o"
+        )
     if rewrap:
         with options_checked():
             check_name(jobs, format_name)
@@ -226,14 +231,14 @@ def captions(
         raise typer.Exit(1)
 
 
-def _is_asked(context: typer.Context, name: str) -> bool:
-    """Whether an option has a value that somebody has given, on the command line or in settings."""
+def _is_set(context: typer.Context, name: str) -> bool:
+    """Whether an option is set, on the command line or in settings, rather than left at its default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
 
-def _claimed(output: str | None) -> CaptionKind | None:
-    """The format that the name of a file means."""
+def _kind_of_name(output: str | None) -> CaptionKind | None:
+    """The caption format that the suffix of a name means, if any."""
     from cappunc_cli.formats import FORMATS
 
     suffix = Path(output or "").suffix.lower()
@@ -241,7 +246,7 @@ def _claimed(output: str | None) -> CaptionKind | None:
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:
-    """Whether a directory's files of this name have lines to break anew, or may have words with times."""
+    """Whether files with this suffix in a directory can be rewrapped, or may have times of words."""
     from cappunc_cli.formats.timed_text.rewrap import FORMATS
 
     has_lines = suffix.removeprefix(".") in FORMATS

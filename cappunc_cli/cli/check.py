@@ -1,4 +1,4 @@
-"""`cappunc check`: which stretches of files lack marks or case."""
+"""`cappunc check`: list the stretches of files that lack marks or case, or the faults of captions."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.transcript.words import Document
 
-#: Whose limits there are (`layout.caption_profiles`, which help must not load).
+#: Names of `layout.caption_profiles`, which `--help` must not load.
 PROFILES = ("netflix", "bbc", "ebu", "youtube")
 
 
 def _profile(name: str | None) -> str | None:
     if name is not None and name not in PROFILES:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(PROFILES)}")
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PROFILES)}")
     return name
 
 
@@ -50,17 +50,18 @@ def check(
     files: Files = None,
     files_from: FilesFrom = None,
     nul: Nul = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their stretches.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of files and their stretches.")] = False,
     captions: Annotated[
         str | None,
         typer.Option(
             metavar="|".join(PROFILES),
             callback=_profile,
-            help="Tell instead which captions are too fast, too short, too long, too wide, badly broken.",
+            help="Check captions against these limits instead: too fast, too short, too long, too wide, bad breaks.",
         ),
     ] = None,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="--captions: write that as .csv, .json or .html.")
+        str | None,
+        typer.Option(metavar="FILE", help="With --captions, also write the report to FILE: .csv, .json or .html."),
     ] = None,
     format_name: FormatName = None,
     encoding: EncodingName = None,
@@ -71,11 +72,11 @@ def check(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Tell which stretches of files lack marks or case. `fix` would restore them.
+    """List the stretches of files that lack marks or case.
 
-    One line per stretch on standard output: the file, the times (or, in plain text, the lines),
-    how many words, and what is missing. Exit code 0: nothing is missing anywhere; 1: something
-    is, or a file could not be read.
+    Prints one line for each stretch that `cappunc fix` would restore: file, times (in plain text: lines), number of
+    words, and what is missing. Exits with 0 if nothing is missing, and with 1 if something is or a file could not
+    be read.
 
     \b
     cappunc check talk.srt              talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case
@@ -84,7 +85,7 @@ def check(
     cappunc check --captions netflix talk.srt --report faults.csv
     """
     if report is not None and captions is None:
-        raise typer.BadParameter("goes with --captions", param_hint="--report")
+        raise typer.BadParameter("needs --captions", param_hint="--report")
     reporter = Reporter(quiet, verbose)
     names = names_asked(context, files, files_from, nul)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
@@ -97,14 +98,14 @@ def check(
     found: list[Report] = []
     options = Options(pauses=pauses)
     with tallied(reporter, len(jobs), "checked") as tally:
-        for told in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
-            found.append(told)
+        for inspected in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
+            found.append(inspected)
             if not as_json:
                 with reporter.without_bar():
-                    write_lines(span_line(told, entry) for entry in told["stretches"])
+                    write_lines(span_line(inspected, entry) for entry in inspected["stretches"])
     if as_json:
         print_json(found, jobs)
-    if reporter.errors or any(told["stretches"] for told in found):
+    if reporter.errors or any(inspected["stretches"] for inspected in found):
         raise typer.Exit(1)
 
 
@@ -118,7 +119,7 @@ def _check_captions(
     reporter: Reporter,
     tally: FileTally,
 ) -> None:
-    """The faults of captions by somebody's limits; exit code 1 where there is one."""
+    """Report the faults of captions by the limits of a profile; exit with 1 if there are any."""
     from cappunc_cli.application.conversion.caption_report import (
         checked_report,
         document_report,
@@ -142,7 +143,7 @@ def _check_captions(
             code = language_of_text(text, known_languages()) if lang == AUTO else lang
             report = document_report(job.name, read(text, job.source, format_name), language(code), limits)
         except (CappuncError, OSError) as error:
-            reporter.failure(about(error, job.name), job.is_passed_over(error))
+            reporter.failure(about(error, job.name), job.is_skipped(error))
             tally.finish(job.name)
             continue
         tally.finish(job.name)
@@ -161,5 +162,5 @@ def _check_captions(
 
 
 def _stretches(document: Document, fixer: Fixer) -> Report:
-    """The stretches of a document that lack marks or case."""
+    """The `stretches` of a document's report: those that lack marks or case."""
     return {"stretches": [span_entry(document, found) for found in find_missing(document, fixer)]}

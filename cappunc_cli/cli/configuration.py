@@ -1,4 +1,4 @@
-"""`cappunc config`: what is set in files and in the environment, and where."""
+"""`cappunc config`: show the settings in effect, and where each is set."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from cappunc_cli.cli.settings import SettableOptions, settings
 def config(
     context: typer.Context,
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="As these files would be treated.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...", help="Show the settings for these files (default: for the current directory)."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
 ) -> None:
-    """Show the settings that hold here.
+    """Show the settings in effect.
 
-    One a line: command, option, value and where it is set. Settings are options without their dashes, for all
-    commands or in a table for one. They come from config.toml in your configuration folder, the nearest
-    cappunc.toml above the files, and CAPPUNC_LANG or CAPPUNC_FIX_LANG.
+    Prints command, option, value and source, one setting a line. Settings are option names without dashes, for all
+    commands or in the table of one. They are read from config.toml in your configuration directory, from the nearest
+    cappunc.toml above the files, and from environment variables such as CAPPUNC_LANG or CAPPUNC_FIX_LANG.
 
     \b
     lang = "es"
@@ -32,7 +35,7 @@ def config(
     [captions]
     width = 37
     """
-    assert context.parent is not None  # it is a command of the program
+    assert context.parent is not None  # the command group
     found = settings(SettableOptions.of(context.parent.command), paths or [])
     if as_json:
         write_json([asdict(one) for one in found])

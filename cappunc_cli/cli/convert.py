@@ -1,4 +1,4 @@
-"""`cappunc convert`: a transcript in another format, restored first where it lacks marks."""
+"""`cappunc convert`: convert transcripts to another format, after restoring what lacks marks or case."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class FileKind(StrEnum):
-    """What a file can become (`conversion.converter.KINDS`)."""
+    """Output formats (`conversion.converter.KINDS`)."""
 
     SRT = "srt"
     VTT = "vtt"
@@ -47,16 +47,16 @@ class FileKind(StrEnum):
 def convert(
     context: typer.Context,
     files: Files = None,
-    to: Annotated[FileKind | None, typer.Option(help="What the files become; default: by the name of -o.")] = None,
+    to: Annotated[FileKind | None, typer.Option(help="Output format (default: by the suffix of -o).")] = None,
     output: Output = None,
     restore: Annotated[
-        bool, typer.Option("--restore/--no-restore", help="Whether stretches without marks or case are restored first.")
+        bool, typer.Option("--restore/--no-restore", help="Restore stretches without marks or case first.")
     ] = True,
     speakers: Annotated[
-        bool, typer.Option("--speakers/--no-speakers", help="Who speaks, where the file says so.")
+        bool, typer.Option("--speakers/--no-speakers", help="Name the speakers, where the file does.")
     ] = True,
     times: Annotated[
-        bool, typer.Option("--times/--no-times", help="Of txt and md: when each paragraph begins.")
+        bool, typer.Option("--times/--no-times", help="txt and md: print the start time of each paragraph.")
     ] = False,
     glossary: Glossaries = None,
     force: Force = False,
@@ -68,28 +68,28 @@ def convert(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Convert transcripts to captions, text to read or JSON.
+    """Convert transcripts to captions, readable text or JSON.
 
-    To captions (srt, vtt, ass, ttml), text to read (txt, md), words with times (json).
+    Writes captions (srt, vtt, ass, ttml), readable text (txt, md) or words with times (json).
 
-    Captions stay the cues that they are, without colours and positions; words with times of their own are cut into
-    captions as `captions` does it. txt and md have paragraphs, by speakers, pauses and subjects. Without -o a file
-    goes to standard output if that is piped or redirected, and else beside the input as talk.vtt.
+    Cues are kept, without colours and positions; words with times of their own are cut into captions as by
+    `cappunc captions`. txt and md are divided into paragraphs by speakers, pauses and topics. Without -o, the result
+    goes to standard output if that is piped or redirected, otherwise next to the input as talk.vtt.
 
     \b
-    cappunc convert talk.srt --to vtt               writes talk.vtt
-    cappunc convert talk.json --to md --times       a transcript to read
-    cappunc convert --to ttml -o out/ season1/      many files
-    cappunc convert talk.ctm -o talk.ass
+    cappunc convert talk.srt --to vtt               write talk.vtt
+    cappunc convert talk.json --to md --times       write a readable transcript
+    cappunc convert --to ttml -o out/ season1/      convert many files
+    cappunc convert talk.ctm -o talk.ass            take the format from the name
     """
     from cappunc_cli.application.conversion.converter import Converter
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
 
-    kind = to or _claimed(output)
+    kind = to or _kind_of_name(output)
     if kind is None:
-        raise typer.BadParameter(f"one of {', '.join(FileKind)} is needed", param_hint="--to")
-    if to is not None and (meant := _claimed(output)) not in (None, to):
-        raise typer.BadParameter(f"{to.value} contradicts the name {output}: that is {meant}", param_hint="--to")
+        raise typer.BadParameter(f"name the output format: {', '.join(FileKind)}", param_hint="--to")
+    if to is not None and (named := _kind_of_name(output)) not in (None, to):
+        raise typer.BadParameter(f"{to.value} contradicts the name {output}, which means {named}", param_hint="--to")
     names = names_asked(context, files)
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output, encoding)
@@ -117,7 +117,7 @@ def convert(
         raise typer.Exit(1)
 
 
-def _claimed(output: str | None) -> FileKind | None:
-    """The kind that the name of a file means."""
+def _kind_of_name(output: str | None) -> FileKind | None:
+    """The output format that the suffix of a name means, if any."""
     suffix = Path(output or "").suffix.lower().removeprefix(".")
     return next((kind for kind in FileKind if suffix == kind), None)

@@ -1,4 +1,4 @@
-"""`cappunc eval`: score a hypothesis, or the model, against a reference."""
+"""`cappunc eval`: score a hypothesis or a model against a reference."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cappunc_cli.restoration.model.engines import NETWORK
 
 
 class Preset(StrEnum):
-    """Scores as other projects define them (`evaluation.presets`, which help must not load)."""
+    """Names of `evaluation.presets`, which `--help` must not load: scores as other projects define them."""
 
     XASHRU = "xashru"
     NEMO = "nemo"
@@ -49,31 +49,42 @@ def eval_(
     context: typer.Context,
     hypothesis: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[HYP]...", parser=path_of, help="What to score; without it, the model is scored."),
+        typer.Argument(metavar="[HYP]...", parser=path_of, help="Files to score; without them, the model is scored."),
     ] = None,
     ref: Annotated[
         list[Path] | None,
-        typer.Option("--ref", metavar="PATH", parser=path_of, help="The truth: a file or a directory; repeatable."),
+        typer.Option("--ref", metavar="PATH", parser=path_of, help="Reference: a file or a directory; repeatable."),
     ] = None,
     versus: Annotated[
         list[Path] | None,
-        typer.Option("--vs", metavar="PATH", parser=path_of, help="Another hypothesis: does it differ by luck?"),
+        typer.Option(
+            "--vs", metavar="PATH", parser=path_of, help="Another hypothesis to compare with, with a significance test."
+        ),
     ] = None,
     format_name: FormatName = None,
-    only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose name matches.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="GLOB", help="Score only documents whose names match.")] = None,
     speech_dashes: Annotated[
         bool,
-        typer.Option("--speech-dashes", help="In plain text a hyphen before a word is the dash of direct speech."),
+        typer.Option(
+            "--speech-dashes", help="In plain text, read a hyphen before a word as the dash of direct speech."
+        ),
     ] = False,
-    preset: Annotated[Preset | None, typer.Option("--metric", help="Scores as another project defines them.")] = None,
-    fold: Annotated[bool, typer.Option("--fold/--no-fold", help="Whether ! ; … count as . and : — as ,")] = True,
+    preset: Annotated[
+        Preset | None, typer.Option("--metric", help="Compute scores as another project defines them.")
+    ] = None,
+    fold: Annotated[
+        bool, typer.Option("--fold/--no-fold", help="Count ! ; … as . and : — as , (default: fold).")
+    ] = True,
     bootstrap: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Draws for 95 % intervals and for --vs (there 1000 if not set).")
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Bootstrap samples for 95 % intervals and --vs (which defaults to 1000)."
+        ),
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the bootstrap.")] = 0,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=X", help="Exit 1 if a score (micro, case, …) is lower; repeatable."),
+        typer.Option(metavar="NAME=X", help="Exit with 1 if a score (micro, case, …) is below X; repeatable."),
     ] = None,
     lang: Annotated[
         str,
@@ -81,43 +92,48 @@ def eval_(
             metavar="CODE",
             parser=code_of,
             autocompletion=languages_beginning,
-            help="Language; auto looks at the reference.",
+            help="Language; auto detects it in the reference.",
         ),
     ] = "auto",
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|DIR", autocompletion=models_beginning, help="Model that restores the stripped reference."
+            metavar="NAME|DIR", autocompletion=models_beginning, help="Model to score on the stripped reference."
         ),
     ] = None,
     engine: EngineName = NETWORK,
     device: Device = "auto",
     pauses: Pauses = True,
     shuffle_pauses: Annotated[
-        bool, typer.Option("--shuffle-pauses", help="Give the pauses to other words: does the model listen?")
+        bool, typer.Option("--shuffle-pauses", help="Ablation: shuffle pauses among words.")
     ] = False,
     starts_alone: Annotated[
-        bool, typer.Option("--starts-alone", help="Words without their ends, as YouTube times them.")
+        bool, typer.Option("--starts-alone", help="Ablation: drop the end times of words, which YouTube does not give.")
     ] = False,
-    apart: Annotated[
-        bool, typer.Option("--apart", help="Decide marks and case apart: what is consistency worth?")
-    ] = False,
+    apart: Annotated[bool, typer.Option("--apart", help="Ablation: decide marks and case independently.")] = False,
     marks_given: Annotated[
-        bool, typer.Option("--marks-given", help="Leave the reference's marks in place: how good is case alone?")
+        bool, typer.Option("--marks-given", help="Ablation: keep the marks of the reference and restore only case.")
     ] = False,
     gold_windows: Annotated[
         int | None,
-        typer.Option("--gold-windows", min=1, metavar="N", help="Cut at gold sentence ends, as JointCapPunc does."),
+        typer.Option(
+            "--gold-windows",
+            min=1,
+            metavar="N",
+            help="Score windows of at most N words cut at sentence ends of the reference, as JointCapPunc does.",
+        ),
     ] = None,
     marks: Marks = None,
     sensitivity: Sensitivity = 0.5,
     style: Style = CommaStyle.STANDARD,
-    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in fix.")] = None,
-    overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
-    min_words_cut: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in fix.")] = None,
+    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="As in cappunc fix.")] = None,
+    overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in cappunc fix.")] = None,
+    min_words_cut: Annotated[int | None, typer.Option(min=0, metavar="N", help="As in cappunc fix.")] = None,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="NAME=A:B:STEP", help="Try min-words-cut, window, overlap or sensitivity at many values."),
+        typer.Option(
+            metavar="NAME=A:B:STEP", help="Score a range of values of min-words-cut, window, overlap or sensitivity."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the scores as CSV.")] = False,
@@ -125,35 +141,36 @@ def eval_(
     html: Annotated[
         str | None,
         typer.Option(
-            metavar="PAGE.html", parser=page_of, help="Write a page with drawings and every error in its context."
+            metavar="PAGE.html", parser=page_of, help="Write an HTML page with charts and every mistake in context."
         ),
     ] = None,
 ) -> None:
     """Score punctuation and case: precision, recall and F1.
 
-    Per mark, micro, macro, and of case. Words are aligned first, so the hypothesis may have other words; marks on
-    missing words count as missed. Reads what fix reads, and label files (IWSLT, xashru, NeMo, SEPP), .xz too.
+    Scores each mark, their micro and macro average, and case. Words are aligned first, so the words of hypothesis and
+    reference may differ; marks on missing words count as missed. Reads all formats of `cappunc fix` and label files
+    (IWSLT, xashru, NeMo, SEPP), also compressed as .xz.
 
     \b
-    cappunc eval --ref gold.txt                     the model, on the stripped reference
-    cappunc eval --ref gold.srt fixed.srt           a file that is already there
-    cappunc eval --ref gold/ ours/ --vs theirs/     directories, paired by name
+    cappunc eval --ref gold.txt                     score the model on the stripped reference
+    cappunc eval --ref gold.srt fixed.srt           score an existing file
+    cappunc eval --ref gold/ ours/ --vs theirs/     compare directories, paired by name
     cappunc eval --ref gold.txt --html report.html --bootstrap 1000
     cappunc eval --ref gold.txt --sweep min-words-cut=0:40:5
     cappunc eval --ref gold.txt --fail-under micro=0.75 --json > scores.json
     """
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
-    of_the_model = {field.name for field in fields(ModelOptions)}
+    model_options = {field.name for field in fields(ModelOptions)}
     for option in context.command.params if hypothesis else ():
         source = context.get_parameter_source(option.name or "")
-        if option.name in of_the_model and source is not None and source.name == "COMMANDLINE":
+        if option.name in model_options and source is not None and source.name == "COMMANDLINE":
             names = "/".join((*option.opts, *option.secondary_opts))
-            raise typer.BadParameter("is for the model, so it takes no hypothesis", param_hint=names)
+            raise typer.BadParameter("applies only when the model is scored, without a hypothesis", param_hint=names)
     if json + csv + markdown > 1:
-        raise typer.BadParameter("one of --json, --csv and --markdown can be printed", param_hint="--json")
+        raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
     if shuffle_pauses and starts_alone:
-        raise typer.BadParameter("pauses are shuffled or made from starts, not both", param_hint="--starts-alone")
+        raise typer.BadParameter("excludes --shuffle-pauses", param_hint="--starts-alone")
     output = (
         OutputForm.JSON if json else OutputForm.CSV if csv else OutputForm.MARKDOWN if markdown else OutputForm.TABLE
     )

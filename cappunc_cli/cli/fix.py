@@ -1,4 +1,4 @@
-"""`cappunc fix`: give files their punctuation and case back."""
+"""`cappunc fix`: restore punctuation and case in files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class Existing(StrEnum):
-    """How to treat the marks and capitals that a file already has."""
+    """What to do with marks and capitals that a file already has."""
 
     AUTO = "auto"
     KEEP = "keep"
@@ -64,7 +64,7 @@ class Existing(StrEnum):
 
 
 class Diacritics(StrEnum):
-    """How to treat a text's diacritics (`restoration.ngram.diacritics`)."""
+    """What to do with diacritics (`restoration.ngram.diacritics`)."""
 
     KEEP = "keep"
     NORMALISE = "normalise"
@@ -72,13 +72,13 @@ class Diacritics(StrEnum):
 
 
 def _percent(text: str) -> float:
-    """`5%` and `5` are five percent."""
+    """A percentage, written `5%` or `5`."""
     try:
         share = float(text.strip().removesuffix("%"))
     except ValueError:
         share = -1.0
     if not 0 <= share <= 100:
-        raise typer.BadParameter(f"{text!r} is no share of 100 (5%)")
+        raise typer.BadParameter(f"{text!r} is not a percentage from 0 to 100, such as 5%")
     return share
 
 
@@ -88,50 +88,60 @@ def fix(
     files_from: FilesFrom = None,
     nul: Nul = False,
     output: Output = None,
-    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the files themselves.")] = False,
+    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="Overwrite the input files.")] = False,
     force: Force = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Show what would change; write nothing.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print a diff of what would change; write nothing.")] = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
     lang: Lang = "auto",
     model: ModelByLanguage = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="The fast model of a language that has one: for archives.")
+        bool, typer.Option("--fast", help="Use the language's fast model, if it has one: faster, less accurate.")
     ] = False,
     engine: EngineName = NETWORK,
     device: Device = "auto",
     workers: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, metavar="N", help="Processes that read and write beside the model; Ray's engines."
+            "--jobs", "-j", min=1, metavar="N", help="Processes that read and write; with --ray, number of engines."
         ),
     ] = None,
     ray: Annotated[
-        bool, typer.Option("--ray", help="An archive on Ray: this machine's, or the cluster of RAY_ADDRESS.")
+        bool, typer.Option("--ray", help="Process an archive on Ray: on this machine, or the cluster of RAY_ADDRESS.")
     ] = False,
     ray_address: Annotated[
-        str | None, typer.Option("--ray-address", metavar="ADDRESS", help="The cluster (auto, HOST:PORT, ray://…).")
+        str | None,
+        typer.Option(
+            "--ray-address", metavar="ADDRESS", help="Like --ray, on this cluster: auto, HOST:PORT or ray://…"
+        ),
     ] = None,
     fail_over: Annotated[
         float | None,
-        typer.Option("--fail-over", metavar="N%", parser=_percent, help="Stop when more of the archive is refused."),
+        typer.Option(
+            "--fail-over", metavar="N%", parser=_percent, help="Stop when more than N% of an archive is refused."
+        ),
     ] = None,
     report: Annotated[
-        str | None, typer.Option("--report", metavar="FILE", help="What an archive's run refused, as JSON Lines.")
+        str | None,
+        typer.Option("--report", metavar="FILE", help="Write the refused files of an archive, as JSON Lines."),
     ] = None,
     file_timeout: Annotated[
         float,
         typer.Option(
-            "--file-timeout", min=1, metavar="SECONDS", callback=finite, help="With --ray, how long a file may take."
+            "--file-timeout", min=1, metavar="SECONDS", callback=finite, help="With --ray, time limit of a file."
         ),
     ] = 600.0,
     file_memory: Annotated[
-        int, typer.Option("--file-memory", min=1, metavar="MB", help="With --ray, what memory files may take.")
+        int, typer.Option("--file-memory", min=1, metavar="MB", help="With --ray, memory limit of a worker's files.")
     ] = 4096,
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            "--metrics-port", min=1, max=65535, metavar="PORT", help="With --ray, where Prometheus reads the figures."
+            "--metrics-port",
+            min=1,
+            max=65535,
+            metavar="PORT",
+            help="With --ray, serve Prometheus metrics on this port.",
         ),
     ] = None,
     marks: Marks = None,
@@ -139,66 +149,67 @@ def fix(
     style: Style = CommaStyle.STANDARD,
     existing: Annotated[
         Existing,
-        typer.Option(help="Marks and capitals that are there: auto restores only the stretches that lack them."),
+        typer.Option(
+            help="Existing marks and capitals: auto fills in stretches without, keep only adds, replace redoes all."
+        ),
     ] = Existing.AUTO,
     glossary: Glossaries = None,
     attach: Annotated[
-        bool, typer.Option("--attach", help="Marks that are entries of their own (AWS, Rev.ai …) come onto the words.")
+        bool,
+        typer.Option("--attach", help="Attach marks that are entries of their own (AWS, Rev.ai …) to their words."),
     ] = False,
     diacritics: Annotated[
         Diacritics,
         typer.Option(
-            help="Letters: normalise gives each one code (ş to ș), restore sets those a text was typed without."
+            help="normalise unifies their encoding (ş to ș); restore adds those that a text was typed without."
         ),
     ] = Diacritics.KEEP,
     numbers: Annotated[
-        bool, typer.Option("--numbers", help="English: numbers in digits (twenty five: 25), where that is sure.")
+        bool, typer.Option("--numbers", help="English: write numbers in digits where unambiguous (twenty five: 25).")
     ] = False,
     apostrophes: Annotated[
-        bool, typer.Option("--apostrophes", help="English: apostrophes that were left out (dont: don't).")
+        bool, typer.Option("--apostrophes", help="English: add missing apostrophes (dont: don't).")
     ] = False,
     pauses: Pauses = True,
-    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model sees at once.")] = None,
-    overlap: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Words that neighbouring windows share.")
-    ] = None,
+    window: Annotated[int | None, typer.Option(min=1, metavar="N", help="Words that the model reads at once.")] = None,
+    overlap: Annotated[int | None, typer.Option(min=0, metavar="N", help="Words that adjacent windows share.")] = None,
     min_words_cut: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Of those words, how many at the end of the first window are dropped."),
+        typer.Option(min=0, metavar="N", help="Words of the overlap whose results come from the later window."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Give files their punctuation and case back.
+    """Restore punctuation and case in files.
 
-    Only words change: their case, and the marks after them. Letters change only if --numbers,
-    --apostrophes or --diacritics asks for it.
+    Changes only the case of words and the marks around them. Letters change only with --numbers, --apostrophes or
+    --diacritics.
 
-    Without -o a file goes to standard output if that is piped or redirected, and else
-    beside the input as talk.fixed.srt.
+    Without -o, the result goes to standard output if that is piped or redirected, otherwise next to the input as
+    talk.fixed.srt.
 
     \b
-    cappunc fix talk.srt                        writes talk.fixed.srt
-    cappunc fix --in-place season1/             every known file below a directory
-    cappunc fix *.vtt -o fixed/                 many files, same names, another place
-    cappunc fix archive/ -o fixed/ --jobs 4     a whole tree; go on later where it stopped
+    cappunc fix talk.srt                        write talk.fixed.srt
+    cappunc fix --in-place season1/             overwrite all transcripts in a directory
+    cappunc fix *.vtt -o fixed/                 write many files to another directory
+    cappunc fix archive/ -o fixed/ --jobs 4     a whole tree; resumes where it was stopped
     cappunc fix s3://old/ -o s3://new/ --ray    an archive, on this machine or a cluster
-    cappunc fix --diff talk.srt                 what would change
+    cappunc fix --diff talk.srt                 show what would change
     ffmpeg -v error -i film.mkv -map 0:s:0 -f srt - | cappunc fix > film.srt
     """
     if diff and (in_place or output is not None):
-        raise typer.BadParameter("writes nothing, so it goes with neither -o nor --in-place", param_hint="--diff")
+        raise typer.BadParameter("writes nothing, so it excludes -o and --in-place", param_hint="--diff")
     if fast and model is not None:
-        raise typer.BadParameter("--model names the model already", param_hint="--fast")
+        raise typer.BadParameter("--model already names the model", param_hint="--fast")
     reporter = Reporter(quiet, verbose)
     with_ray = ray or ray_address is not None
     archive = _is_archive(files or [], files_from, output, with_ray, diff, in_place)
     for option, given in (("--fail-over", fail_over), ("--report", report)):
         if given is not None and not archive:
-            raise typer.BadParameter("goes with --ray, or with directories that have URLs", param_hint=option)
+            raise typer.BadParameter("needs --ray, or directories that are URLs", param_hint=option)
     if metrics_port is not None and not with_ray:
-        raise typer.BadParameter("goes with --ray", param_hint="--metrics-port")
-    # An archive's list of a million names is read as it is needed.
+        raise typer.BadParameter("needs --ray", param_hint="--metrics-port")
+    # The --files-from list of an archive may have a million names: it is read lazily.
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.pipeline import Options
@@ -240,7 +251,9 @@ def fix(
         return
     jobs = find_inputs(names, format_name, reporter.error, output, encoding)
     if in_place:
-        jobs = replaceable(jobs, lambda source: reporter.failure(f"{source}: a link out of its directory", True))
+        jobs = replaceable(
+            jobs, lambda source: reporter.failure(f"{source}: a symbolic link to a file outside its directory", True)
+        )
     if not diff:
         with options_checked():
             terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -256,24 +269,24 @@ def fix(
     parts = by_model(jobs, lang, model, engine, reporter.error, fast)
     terms = TermCheck(options.glossary) if glossary else None
     tally = BatchSummary(asked=reporter.errors, failed=reporter.errors, terms=terms)
-    # Each language has its model, and each model its run over the files.
+    # One run for each model and language; all settings are checked before the first run.
     runs = []
-    for (name, code), some in parts.items():
+    for (name, code), own_jobs in parts.items():
         own = replace(options, language=code)
         how = attach, diacritics.value, numbers, apostrophes
         settings = Settings(name, device, format_name, own, engine, *how)
         settings.check()
-        runs.append((settings, some))
-    goes_on = (root is not None and not force) or in_place
-    with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).told(goes_on=goes_on)):
-        for settings, some in runs:
+        runs.append((settings, own_jobs))
+    resumable = (root is not None and not force) or in_place
+    with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).summary(resumable=resumable)):
+        for settings, own_jobs in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
             with record as manifest:
-                run_batch(some, fixer, mode, reporter, tally, manifest, workers or 1)
-    tally.tell(reporter)
-    if terms is not None and not (tally.known or tally.stopped):  # what an earlier run has found nobody knows
-        terms.tell(reporter)
+                run_batch(own_jobs, fixer, mode, reporter, tally, manifest, workers or 1)
+    tally.report(reporter)
+    if terms is not None and not (tally.known or tally.stopped):  # which terms earlier runs found is not recorded
+        terms.report(reporter)
     if reporter.errors:
         raise typer.Exit(1)
 
@@ -281,13 +294,13 @@ def fix(
 def _is_archive(
     files: list[str], files_from: str | None, output: str | None, ray: bool, diff: bool, in_place: bool
 ) -> bool:
-    """Whether the files are those of an archive: on Ray, or many with a URL; with a record and a lock at the target."""
+    """Whether to process the files as an archive, with a ledger and a lock at the target: on Ray, or if many by URL."""
     if ray:
         for option, given in (("--diff", diff), ("--in-place", in_place)):
             if given:
-                raise typer.BadParameter(f"goes not with {option}", param_hint="--ray")
+                raise typer.BadParameter(f"excludes {option}", param_hint="--ray")
         if output in (None, PIPE):
-            raise typer.BadParameter("needs a directory or URL for the results (-o)", param_hint="--ray")
+            raise typer.BadParameter("needs -o with a directory or URL for the results", param_hint="--ray")
         if PIPE in files or not (files or files_from):
             raise typer.BadParameter("needs the names of files, directories or URLs", param_hint="--ray")
         return True
@@ -316,13 +329,14 @@ def _fix_archive(
         gpu = order.request.device.startswith(("cuda", "tensorrt"))
         workers = on_ray(RayOptions(address, engines, gpu, seconds, metrics_port), reporter)
     elif (engines or 1) > 1:
-        raise typer.BadParameter("several processes write to a local directory; --ray to a URL", param_hint="--jobs")
+        raise typer.BadParameter("needs a local directory for the results, or --ray", param_hint="--jobs")
     else:
         workers = in_this_process(reporter)
     summary = ArchiveSummary()
 
     def done() -> str:
-        return FileTally(summary.known + summary.todo, summary.known + summary.done).told(goes_on=not order.force)
+        tally = FileTally(summary.known + summary.todo, summary.known + summary.done)
+        return tally.summary(resumable=not order.force)
 
     with stoppable(reporter, done):
         run_archive(order, workers, reporter, summary)

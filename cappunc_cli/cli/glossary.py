@@ -1,4 +1,4 @@
-"""`cappunc glossary`: the terms that files suggest, one a line, for `fix --glossary`."""
+"""`cappunc glossary`: extract terms from files, for `cappunc fix --glossary`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 def glossary(
     context: typer.Context,
     files: Files = None,
-    counts: Annotated[bool, typer.Option("--counts", help="Print how often before each term.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a list of terms and counts.")] = False,
-    least: Annotated[int, typer.Option("--least", min=1, metavar="N", help="Only what occurs so often.")] = 1,
+    counts: Annotated[bool, typer.Option("--counts", help="Print the count of each term before it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of terms and counts.")] = False,
+    least: Annotated[
+        int, typer.Option("--least", min=1, metavar="N", help="Only terms that occur at least N times.")
+    ] = 1,
     encoding: EncodingName = None,
     lang: Lang = "auto",
     model: Annotated[
@@ -34,20 +36,20 @@ def glossary(
         typer.Option(
             metavar="NAME|DIR",
             autocompletion=models_beginning,
-            help="For files without case. Default: by the language. See: cappunc models.",
+            help="Model for files without case (default: by language); see: cappunc models.",
         ),
     ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Propose names and other terms for a glossary.
+    """Suggest names and other terms for a glossary.
 
-    The most frequent are first. They come from files that have case: what is capital in mid-sentence. For files
-    without case the model says what it would make so. Check the list: a misheard name is listed as it was heard.
+    Terms are words with capitals in mid-sentence, the most frequent first. For files without case, the model restores
+    it first. Check the list: a misheard name is listed as it was heard.
 
     \b
     cappunc glossary slides.txt notes/ > terms.txt      from text with case
-    cappunc glossary --counts talk.srt                  and how often
+    cappunc glossary --counts talk.srt                  with counts
     cappunc fix --glossary terms.txt talk.srt
     """
     from cappunc_cli.application.language_detection import AUTO
@@ -71,9 +73,9 @@ def glossary(
 def _texts(
     jobs: Sequence[Job], code: str | None, model: str | None, device: str, reporter: Reporter
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
-    """The words of each file, with case from the file or from a model, its breaks, and its language."""
+    """The words of each file, with case from the file or from a model; its layout breaks; its language."""
     from cappunc_cli import formats
-    from cappunc_cli.application.language_detection import known_languages, language_of, model_for, model_seen
+    from cappunc_cli.application.language_detection import known_languages, language_of, model_for, model_for_detected
     from cappunc_cli.languages import language
     from cappunc_cli.restoration.pipeline import Options, load_model, restore
     from cappunc_cli.restoration.term_extraction import is_cased, layout_breaks
@@ -88,10 +90,10 @@ def _texts(
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)
             if texts and not is_cased(texts):
-                own = (model_for if code else model_seen)(spoken, NETWORK) if model is None else model
+                own = (model_for if code else model_for_detected)(spoken, NETWORK) if model is None else model
                 loaded[own] = loaded.get(own) or load_model(own, device)
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:
-            reporter.failure(about(error, job.name), job.is_passed_over(error))
+            reporter.failure(about(error, job.name), job.is_skipped(error))
             continue
         yield texts, layout_breaks(document.words), language(spoken)

@@ -1,4 +1,4 @@
-"""`cappunc models`: what is installed, and whether its files are whole."""
+"""`cappunc models`: list the installed models and verify their files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cappunc_cli.application.colour import FILE, HEADING, Parts
 from cappunc_cli.application.progress import Reporter, escaped
 from cappunc_cli.application.storage.files import write_json, write_lines
 
-#: So many languages of a model are shown; --verbose has all.
+#: Languages shown per model without --verbose.
 _LANGUAGES = 7
 
 app = typer.Typer(invoke_without_command=True)
@@ -24,18 +24,20 @@ app = typer.Typer(invoke_without_command=True)
 def models(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All scores, licence, hash and directory.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print all scores, licence, hash and directory.")
+    ] = False,
 ) -> None:
     """List the installed models.
 
-    With their size, languages, and F1 of the marks in per cent on the first of their test sets.
+    Prints their size, languages, and the F1 of marks in per cent on their first test set.
 
-    Models are looked for in the directories that CAPPUNC_MODELS names, and in the package.
+    Models are searched for in the directories listed in CAPPUNC_MODELS and in the package.
 
     \b
-    cappunc models                      the list
+    cappunc models                      list the models
     cappunc models --verbose            with all scores, licences, hashes and directories
-    cappunc models check                compare every file with its recorded SHA-256
+    cappunc models check                compare all files with their recorded SHA-256
     cappunc models check models/en      one model, by name or directory
     """
     if context.invoked_subcommand is not None:
@@ -55,9 +57,11 @@ def models(
 
 @app.command()
 def check(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Default: all installed.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Models to check (default: all installed).")
+    ] = None,
 ) -> None:
-    """Compare a model's files with the SHA-256 that its config records."""
+    """Compare the files of models with the SHA-256 in their configs."""
     from cappunc_cli.errors import BadModel
     from cappunc_cli.restoration.model.registry import verify_model
 
@@ -69,13 +73,13 @@ def check(
         except BadModel as error:
             reporter.error(error)
         else:
-            typer.echo(escaped(f"{directory}: all files are what they should be"))
+            typer.echo(escaped(f"{directory}: all files match"))
     if reporter.errors:
         raise typer.Exit(1)
 
 
 def _installed() -> Iterator[tuple[Path, str]]:
-    """Each installed model's directory and its engine."""
+    """The directory and the engine of each installed model."""
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import installed
 
@@ -85,7 +89,7 @@ def _installed() -> Iterator[tuple[Path, str]]:
 
 
 def _find(name: str) -> Path:
-    """The directory of a model of any engine; raises BadModel."""
+    """The directory of a model, whatever its engine; raises BadModel."""
     from cappunc_cli.errors import BadModel
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import find_model
@@ -129,7 +133,7 @@ def scores(directory: Path) -> dict[str, float]:
 
 
 def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
-    """A line a model, in columns; the scores of the first set, which a recipe names first for being the best known."""
+    """One line per model, in columns; the F1 is of the first evaluation set, which recipes list first as best known."""
     rows = [("model", "engine", "MB", "languages", "F1", "of")]
     for model in found:
         figures = model.get("scores")
@@ -174,7 +178,7 @@ def _print(model: dict[str, object]) -> None:
 
 
 def _few(codes: Sequence[str]) -> str:
-    """As many languages as a line of a screen has room for."""
+    """As many language codes as fit on a line."""
     shown = " ".join(codes[:_LANGUAGES])
     return shown if len(codes) <= _LANGUAGES else f"{shown} +{len(codes) - _LANGUAGES}"
 

@@ -1,4 +1,4 @@
-"""What several commands share: arguments, options, and what Ctrl-C makes of them."""
+"""Arguments and options that several commands share, and how commands report Ctrl-C and usage errors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.transcript.labels import MARKS, PairedMark
 
-#: What may be the code of a language, whether or not the table knows it.
+#: An ISO 639 language code, known to `languages` or not.
 CODE = re.compile(r"[a-z]{2,3}")
 
 
 def code_of(language: str) -> str:
-    """The code of a language that a user calls `EN`, `en-US` or `English`; what is no code and no name stays."""
+    """The language code for `EN`, `en-US` or `English`; anything else is returned unchanged."""
     plain = language.strip().lower()
     code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
     return code if code == "auto" or CODE.fullmatch(code) else language
@@ -34,17 +34,26 @@ def code_of(language: str) -> str:
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILES]...", help="Files, directories, patterns or URLs; nothing or - is standard input."),
+    typer.Argument(
+        metavar="[FILES]...", help="Files, directories, glob patterns or URLs (default, and -: standard input)."
+    ),
 ]
 FilesFrom = Annotated[
     str | None,
-    typer.Option("--files-from", metavar="FILE|-", help="A list of files, one a line; below DIR if that is named."),
+    typer.Option(
+        "--files-from",
+        metavar="FILE|-",
+        help="Read the names of files from a list, one a line; relative to a directory if FILES names one.",
+    ),
 ]
-Nul = Annotated[bool, typer.Option("--null", "-0", help="In that list a NUL ends each name (find -print0).")]
+Nul = Annotated[
+    bool,
+    typer.Option("--null", "-0", help="Names in the --files-from list end with NUL, not a line break (find -print0)."),
+]
 
 
 def _begins(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """What a shell offers to complete a value with."""
+    """Shell completion: the names that begin with what has been typed."""
     return lambda incomplete: [name for name in sorted(names) if name.startswith(incomplete)]
 
 
@@ -67,13 +76,13 @@ def _format(name: str) -> str:
     from cappunc_cli.formats import FORMATS
 
     if name not in FORMATS:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(sorted(FORMATS))}")
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(sorted(FORMATS))}")
     return name
 
 
 def _engine(name: str) -> str:
     if name not in ENGINES:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(ENGINES)}")
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(ENGINES)}")
     return name
 
 
@@ -94,7 +103,7 @@ FormatName = Annotated[
         metavar="NAME",
         parser=_format,
         autocompletion=_formats,
-        help="Format of the files, if it is not found.",
+        help="Format of the files (default: detect it from the content).",
     ),
 ]
 
@@ -103,9 +112,9 @@ def _encoding(name: str) -> str:
     from cappunc_cli.application.storage import encodings
 
     try:
-        return encodings.named(name)
+        return encodings.codec_name(name)
     except LookupError:
-        raise typer.BadParameter(f"{name!r} is no encoding of text files") from None
+        raise typer.BadParameter(f"{name!r} is not a known text encoding") from None
 
 
 EncodingName = Annotated[
@@ -114,7 +123,7 @@ EncodingName = Annotated[
         "--encoding",
         metavar="NAME",
         parser=_encoding,
-        help="Encoding of the files (cp1250, mac_roman …); of those in an old code page it is a guess.",
+        help="Encoding of the files, such as cp1250 or mac_roman (default: detect it).",
     ),
 ]
 
@@ -132,23 +141,23 @@ Output = Annotated[
         "-o",
         metavar="FILE|DIR",
         parser=_not_empty,
-        help="Where to write; - is standard output. A name without a suffix, or with / at its end, is a directory.",
+        help="Where to write; - is standard output. A name without a suffix, or that ends in /, is a directory.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite results that are already there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing results.")]
 Lang = Annotated[
     str,
     typer.Option(
         metavar="CODE",
         parser=code_of,
         autocompletion=languages_beginning,
-        help="Language of the files; auto looks at each.",
+        help="Language of the files; auto detects it in each file.",
     ),
 ]
 ModelByLanguage = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME|DIR", autocompletion=models_beginning, help="Default: by the language. See: cappunc models."
+        metavar="NAME|DIR", autocompletion=models_beginning, help="Model (default: by language); see: cappunc models."
     ),
 ]
 
@@ -164,45 +173,48 @@ def _device(name: str) -> str:
 
 
 def finite(value: float | None) -> float | None:
-    """A number that is one: neither inf nor nan, which pass every range."""
+    """Refuse inf and nan, which pass every range check."""
     if value is not None and not isfinite(value):
-        raise typer.BadParameter(f"{value} is no number to reckon with")
+        raise typer.BadParameter(f"must be a finite number, not {value}")
     return value
 
 
-Device = Annotated[str, typer.Option(metavar="NAME", callback=_device, help="auto, cpu, cuda[:N] or tensorrt[:N].")]
-Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Whether silences count as evidence.")]
+Device = Annotated[
+    str,
+    typer.Option(metavar="NAME", callback=_device, help="Where the model runs: auto, cpu, cuda[:N] or tensorrt[:N]."),
+]
+Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Use pauses between words as evidence of marks.")]
 
 
-def _known(marks: str) -> str:
+def _known_marks(marks: str) -> str:
     if unknown := set(marks) - {*MARKS, *PairedMark}:
-        raise typer.BadParameter(f"{min(unknown)!r} is none of {MARKS}{''.join(PairedMark)}")
+        raise typer.BadParameter(f"{min(unknown)!r} is not one of {MARKS}{''.join(PairedMark)}")
     return marks
 
 
 Glossaries = Annotated[
     list[str] | None,
-    typer.Option(
-        "--glossary", metavar="FILE", help="Terms, one a line, that are written as they stand there; may be repeated."
-    ),
+    typer.Option("--glossary", metavar="FILE", help="Terms to spell exactly as in this file, one a line; repeatable."),
 ]
-_OF_THESE = f"Use only these marks of {MARKS} (others become the nearest)"
+_MARKS_HELP = f"Use only these of {MARKS}; other marks become the nearest one"
 Marks = Annotated[
     str | None,
     typer.Option(
         metavar="MARKS",
-        parser=_known,
-        help=f"{_OF_THESE}; “” and – if named, of models that know them (English: “” alone).",
+        parser=_known_marks,
+        help=f"{_MARKS_HELP}. Add “” or – for models that restore them (English: only “”).",
     ),
 ]
 LiveMarks = Annotated[
     str | None,
     typer.Option(
-        metavar="MARKS", parser=_known, help=f"{_OF_THESE}; – if named, of models that know it (English: none does)."
+        metavar="MARKS",
+        parser=_known_marks,
+        help=f"{_MARKS_HELP}. Add – for models that restore it (English: none).",
     ),
 ]
 Sensitivity = Annotated[
-    float, typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="0: few marks, 1: many.")
+    float, typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="From 0, few marks, to 1, many.")
 ]
 
 
@@ -212,54 +224,54 @@ class CommaStyle(StrEnum):
     HEAVY = "heavy"
 
 
-Style = Annotated[CommaStyle, typer.Option(help="Fewer commas or more, as the house has it.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
+Style = Annotated[CommaStyle, typer.Option(help="House style of commas: fewer (light) or more (heavy).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to standard error.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more detail to standard error.")]
 
 
 def path_of(name: str) -> Path:
-    """A path; what a shell makes of an unset variable is none, though Path would take it for the current directory."""
+    """A path; refuses "", as from an unset shell variable, which Path would take for the current directory."""
     if not name:
-        raise typer.BadParameter("the name is empty: no such file")
+        raise typer.BadParameter("the name is empty")
     return Path(name)
 
 
 def page_of(name: str) -> str:
-    """The name of a page to write: `review --html talk.srt` must not write it over the transcript."""
+    """The name of an HTML page to write: `review --html talk.srt` must not overwrite the transcript."""
     if path_of(name).suffix.lower() not in {".html", ".htm"} and name not in {PIPE, os.devnull}:
-        raise typer.BadParameter(f"{name} is no name of a page (.html)")
+        raise typer.BadParameter(f"{name} is not the name of a page (.html)")
     return name
 
 
 def names_asked(
     context: typer.Context, files: list[str] | None, files_from: str | None = None, nul: bool = False
 ) -> list[str]:
-    """The inputs of a command: what is named, or the names in a list (below the only directory that is named), or `-`.
+    """The inputs of a command: FILES, or the names in a --files-from list (relative to a directory in FILES), or `-`.
 
-    If nothing is named or piped in, print the command's help and exit with code 2. Raises WrongUsage for an empty name,
-    and CappuncError where standard input is closed or a list is empty.
+    Prints the command's help and exits with code 2 if there are none and standard input is a terminal. Raises
+    WrongUsage for an empty name, and CappuncError if standard input is closed or the list is empty.
     """
     if files_from is None:
         if nul:
-            raise typer.BadParameter("goes with --files-from", param_hint="-0")
+            raise typer.BadParameter("needs --files-from", param_hint="-0")
         if not files and standard_input().isatty():
             typer.echo(context.get_help(), err=True)
             raise typer.Exit(2)
         return list(map(checked_name, files or [PIPE]))
     listed = list(names_in(files_from, nul))
     if not listed:
-        raise CappuncError("names no files", files_from)
+        raise CappuncError("lists no files", files_from)
     if not files:
         return listed
     if len(files) > 1:
-        raise typer.BadParameter("its files are below one directory, or anywhere", param_hint="--files-from")
+        raise typer.BadParameter("takes one directory at most beside the list", param_hint="--files-from")
     root = files[0].rstrip("/")
     return [f"{root}/{name}" for name in listed]
 
 
 @contextmanager
 def options_checked() -> Iterator[None]:
-    """What the application finds wrong with an option is said as Typer says it, with the command's help."""
+    """Turn the application's BadOption into Typer's usage error, which refers to the command's help."""
     try:
         yield
     except BadOption as error:
@@ -268,7 +280,7 @@ def options_checked() -> Iterator[None]:
 
 @contextmanager
 def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
-    """Where Ctrl-C ends what is within, one line says what is `done` by then, and the exit code is 130."""
+    """On Ctrl-C inside the block, report what is `done` in one line and exit with code 130."""
     try:
         yield
     except KeyboardInterrupt:
@@ -278,10 +290,10 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[FileTally]:
-    """The tally of so many files, with a bar on a terminal; Ctrl-C tells of it: `stopped: 3 of 7 files done`."""
+    """A tally of `files`, with a bar on a terminal; Ctrl-C reports it: `stopped: 3 of 7 files done`."""
     tally = FileTally(files)
     with (
-        stoppable(reporter, lambda: tally.told(verb)),
+        stoppable(reporter, lambda: tally.summary(verb)),
         reporter.progress(files) if files else nullcontext(Steps()) as steps,
     ):
         tally.steps = steps

@@ -1,4 +1,4 @@
-"""`cappunc review`: where an editor should look."""
+"""`cappunc review`: list or show the places that an editor should check."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cappunc_cli.application.inspection import (
     Report,
     fixers_by_model,
     inspect_files,
+    line_prefix,
     missing_spans,
     place,
-    placed,
     print_json,
     span_entry,
     span_line,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.transcript.words import Document, Word
 
-#: Words before and after the one that is doubted.
+#: Words of context before and after a doubtful word.
 _AROUND = 4
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
 
@@ -77,33 +77,36 @@ def review(
     files: Files = None,
     below: Annotated[
         float,
-        typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="List what is less probable than this."),
+        typer.Option(min=0, max=1, metavar="0..1", callback=finite, help="List places below this probability."),
     ] = 0.7,
     most: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Only the N most doubtful places of each file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a list of files with their places.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table of places with a line of names.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of files and their places.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: a table of places with a header line.")] = False,
     html: Annotated[
         str | None,
         typer.Option(
-            "--html", metavar="PAGE.html", parser=page_of, help="Write the review of one file as a page; - is stdout."
+            "--html",
+            metavar="PAGE.html",
+            parser=page_of,
+            help="Write the review of one file as an HTML page; - is standard output.",
         ),
     ] = None,
     open_: Annotated[
-        bool, typer.Option("--open", help="Show that page in the browser, and write what is decided there.")
+        bool, typer.Option("--open", help="Open that page in the browser and write the decisions made there.")
     ] = False,
     compare: Annotated[
-        str | None, typer.Option(metavar="OTHER", help="Show another file beside it: --html, --open.")
+        str | None, typer.Option(metavar="OTHER", help="With --html or --open, show another file side by side.")
     ] = None,
     apply: Annotated[
-        str | None, typer.Option(metavar="DECISIONS.json", help="Put the decisions of a page into the file.")
+        str | None, typer.Option(metavar="DECISIONS.json", help="Apply the decisions made on a page to the file.")
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="--apply: where to write; - is stdout."),
+        typer.Option("--output", "-o", metavar="FILE", help="With --apply, where to write; - is standard output."),
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="--apply: overwrite the file itself.")] = False,
+    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="With --apply, overwrite the file.")] = False,
     force: Force = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
@@ -116,23 +119,22 @@ def review(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """List the places where an editor should look.
+    """List the places that an editor should check.
 
-    That is where the model doubts what is written. One line per place on standard output: the file, the time (or,
-    in plain text, the line), how probable the mark after the word in bars, or its case, is as it is written, and
-    what is likelier or comes next. Marks that serve alike (. and !) are one. A Spanish question that lacks its
-    opening mark or its end is at 0 %. A stretch that lacks marks or case is one line, as `check` prints it. Exit
-    code 0, or 1 if a file could not be read.
+    These are the places where the model doubts the text. Prints one line for each: file, time (in plain text: line),
+    the probability of the written mark or case of the word between bars, and the likeliest alternative. Marks of
+    like function (. and !) count as one. A Spanish question without its opening or closing mark has 0 %. A stretch
+    that lacks marks or case is one line, as in `cappunc check`. Exits with 1 if a file could not be read.
 
     \b
     cappunc review talk.srt             talk.srt:00:04:10.2: 41 % ".", rather ",": so then we |went.| And it was
-    cappunc review --most 20 *.vtt      what takes the least time to read
+    cappunc review --most 20 *.vtt      the 20 most doubtful places of each file
     cappunc review talk.srt | sort -t: -k5n
-    cappunc review talk.srt --open      a page to read, listen and decide on; until it is closed
+    cappunc review talk.srt --open      read, listen and decide on a page, until it is closed
     cappunc review talk.srt --html review.html
     cappunc review --apply talk.srt.decisions.json talk.srt
     """
-    _check(
+    _check_combination(
         {"--json": as_json, "--csv": as_csv, "--html": html is not None, "--open": open_, "--apply": apply is not None},
         {"--compare": compare is not None and not (open_ or html is not None)}
         | {name: given and apply is None for name, given in (("-o", output is not None), ("--in-place", in_place))},
@@ -155,7 +157,7 @@ def review(
     terms = TermCheck(options.glossary)
 
     def places(document: Document, fixer: Fixer) -> Report:
-        terms.look(document.words.texts)
+        terms.check(document.words.texts)
         return _places(document, fixer, below, most)
 
     found: list[Report] = []
@@ -174,20 +176,20 @@ def review(
                     write_lines(_line(report, entry) for entry in _entries(report))
     if as_json:
         print_json(found, jobs)
-    terms.tell(reporter)
+    terms.report(reporter)
     if reporter.errors:
         raise typer.Exit(1)
 
 
-def _check(kinds: dict[str, bool], alone: dict[str, bool]) -> None:
-    """Raises BadParameter for two kinds of output, and for options that say nothing about the one that there is."""
-    asked = [name for name, given in kinds.items() if given]
-    if len(asked) > 1:
-        raise typer.BadParameter(f"contradicts {asked[0]}", param_hint=asked[1])
-    for name, given in alone.items():
+def _check_combination(outputs: dict[str, bool], unused: dict[str, bool]) -> None:
+    """Raises BadParameter if two kinds of output are asked for, or an option that the chosen one does not use."""
+    chosen = [name for name, given in outputs.items() if given]
+    if len(chosen) > 1:
+        raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
+    for name, given in unused.items():
         if given:
             raise typer.BadParameter(
-                "goes with --html or --open" if name == "--compare" else "goes with --apply", param_hint=name
+                "needs --html or --open" if name == "--compare" else "needs --apply", param_hint=name
             )
 
 
@@ -206,24 +208,22 @@ def _apply(
     from cappunc_cli.restoration.options import Options
 
     if len(names) != 1:
-        raise typer.BadParameter("decisions are about one file", param_hint="--apply")
+        raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     terminal = sys.stdout is not None and sys.stdout.isatty()
     with options_checked():
         [job] = plan_jobs(found, output, in_place, terminal)
     mode: Mode = "in-place" if in_place else "force" if force else "new"
     try:
-        signed = apply_decisions(
+        decided = apply_decisions(
             decisions, job, mode, Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
         )
     except (CappuncError, OSError) as error:
         raise about(error, job.name) from error
-    for decision, now in signed.refused:
-        reporter.info(
-            f"{job.name}: word {decision.word + 1}: is “{now}” now, “{decision.text}” would be read otherwise"
-        )
+    for decision, written in decided.refused:
+        reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
-    reporter.info(f"{job.name}{where}: {signed.changed:,} word{'' if signed.changed == 1 else 's'} changed")
+    reporter.info(f"{job.name}{where}: {decided.changed:,} word{'' if decided.changed == 1 else 's'} changed")
 
 
 def _fixer_for(
@@ -235,9 +235,9 @@ def _fixer_for(
     options: Options,
     reporter: Reporter,
 ) -> Fixer:
-    """What reads the one file and knows its model; raises BadParameter for several files."""
+    """The Fixer for the only file, with its model; raises BadParameter for several files."""
     if len(jobs) != 1:
-        raise typer.BadParameter("a page shows one file", param_hint="FILES")
+        raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
 
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
@@ -247,7 +247,7 @@ def _fixer_for(
 
 
 def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:
-    """Write the page, or serve it until it is closed. Raises CappuncError and OSError."""
+    """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
     from cappunc_cli.application.review.page import page_bytes
     from cappunc_cli.application.review.review_server import ReviewServer, ReviewSession
 
@@ -259,12 +259,12 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
             raise about(error, compare) from error
     session = ReviewSession(job, fixer, below, other)
     with tallied(reporter, 1, "reviewed") as tally:
-        fixer.heard = tally.begin(job.name)
+        fixer.on_progress = tally.begin(job.name)
         try:
             found = session.report(alone=html is not None)
         except (CappuncError, OSError) as error:
             raise about(error, job.name) from error
-        fixer.heard = None
+        fixer.on_progress = None
     if html is not None:
         data = page_bytes(found)
         if html == PIPE:
@@ -274,14 +274,14 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
     with ReviewServer(session) as server:
-        reporter.info(f"{job.name}: {server.address} until the page is closed, or Ctrl-C")
+        reporter.info(f"{job.name}: {server.address} (close the page or press Ctrl-C to stop)")
         webbrowser.open(server.address)
-        with suppress(KeyboardInterrupt):  # one of the two ways to close it
+        with suppress(KeyboardInterrupt):  # the other way to stop
             server.serve_forever()
 
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
-    """The stretches that lack something, and the doubtful places outside them."""
+    """The `stretches` that lack marks or case, and the `doubts` outside of them."""
     words: Sequence[Word] = document.words
     options = fixer.settings.options
     if not words:
@@ -290,7 +290,7 @@ def _places(document: Document, fixer: Fixer, below: float, most: int | None) ->
     from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
     words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options, fixer.counted(len(words)))
+    rows = probabilities(words, fixer.model, options, fixer.word_progress(len(words)))
     lack = lack_of(words, rows, fixer.model, options)
     found = find_low_confidence(words, rows, fixer.model, options, lack, below)
     if most is not None:
@@ -303,7 +303,7 @@ def _places(document: Document, fixer: Fixer, below: float, most: int | None) ->
 
 
 def _entry(document: Document, doubt: LowConfidence) -> Report:
-    """A doubt for JSON; words are counted from 1."""
+    """A doubt as JSON; words are counted from 1."""
     return {
         **place(document, doubt.index, doubt.index + 1),
         "word": doubt.index + 1,
@@ -317,14 +317,14 @@ def _entry(document: Document, doubt: LowConfidence) -> Report:
 
 
 def _text(document: Document, at: int) -> str:
-    """`so then we |went.| And it was`"""
+    """A word between bars with its context: `so then we |went.| And it was`"""
     texts = document.words.texts
     near = [*texts[max(at - _AROUND, 0) : at], f"|{texts[at]}|", *texts[at + 1 : at + 1 + _AROUND]]
     return " ".join(" ".join(near).split())
 
 
 def _entries(report: Report) -> list[Report]:
-    """The stretches and doubts of a file in the order of its words."""
+    """The stretches and doubts of a file in word order."""
     both = [*report["stretches"], *report["doubts"]]
     return sorted(both, key=lambda entry: int(entry["word"] if "word" in entry else entry["first_word"]))
 
@@ -338,7 +338,7 @@ def _line(report: Report, entry: Report) -> Parts:
     before, _, rest = entry["text"].partition("|")
     word, _, after = rest.rpartition("|")
     return [
-        *placed(report, _where(entry)),
+        *line_prefix(report, _where(entry)),
         (percent, ERROR if entry["instead_probability"] > entry["probability"] else WARNING),
         (f" {written}, {better} {instead}: {before}", ""),
         (f"|{word}|", HEADING),

@@ -1,7 +1,7 @@
-"""Defaults of options from files and the environment, which the command line overrides.
+"""Defaults of options from configuration files and environment variables, which the command line overrides.
 
-From weak to strong: `config.toml` in the user's configuration folder, the nearest `cappunc.toml` above the first file
-that is named (or above the current directory), `CAPPUNC_LANG` for all commands, `CAPPUNC_FIX_LANG` for one.
+In increasing precedence: `config.toml` in the user's configuration directory; the nearest `cappunc.toml` in or above
+the directory of the first input (or the current one); `CAPPUNC_LANG` for all commands; `CAPPUNC_FIX_LANG` for one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from cappunc_cli.errors import WrongUsage
 
 FILE = "cappunc.toml"
-#: The commands whose options may be set: what scores or trains says all of its options itself.
+#: The commands that take settings. Those that score or train do not, so that a command line says all it depends on.
 COMMANDS = ("fix", "check", "review", "glossary", "captions", "convert", "stream")
-#: The options that may be set. What writes, overwrites or listens is asked for each time: a `cappunc.toml` may have
-#: come along with the files.
+#: The options that may be set. Those that write, overwrite or listen may not: a `cappunc.toml` may come with files of
+#: others.
 OPTIONS = frozenset(
     (
         *("lang", "model", "fast", "engine", "device", "jobs", "quiet", "verbose", "encoding", "format", "pauses"),
@@ -29,13 +29,13 @@ OPTIONS = frozenset(
         *("every", "below", "most", "least", "speakers", "times", "by", "fps", "profile"),
     )
 )
-#: Those whose value may be the name of a file, which is then one beside the file of settings.
+#: Options whose value may be a file name, which is then relative to the configuration file.
 _FILES = frozenset(("glossary", "model"))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The value of a command's option, and the file or variable that it comes from."""
+    """The value of a command's option, and the file or environment variable it comes from."""
 
     command: str
     option: str
@@ -44,7 +44,7 @@ class Setting:
 
 
 class SettableOptions(dict[str, dict[str, Any]]):
-    """By command that may be set, its options by their names without dashes: Click's parameters."""
+    """Click's parameters by command and by option name without dashes, for the commands that take settings."""
 
     @classmethod
     def of(cls, group: Any) -> SettableOptions:
@@ -64,7 +64,7 @@ class SettableOptions(dict[str, dict[str, Any]]):
 
 
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What Click takes for the defaults of a group's commands, by command and parameter. Raises WrongUsage."""
+    """Click's `default_map` for a command group: values by command and parameter. Raises WrongUsage."""
     names = input_names(group, words)
     if not files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
@@ -72,13 +72,13 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {}
     for one in settings(options, names):
         parameter = options[one.command][one.option]
-        several = parameter.multiple and isinstance(one.value, str)
-        result.setdefault(one.command, {})[parameter.name] = [one.value] if several else one.value
+        wrap = parameter.multiple and isinstance(one.value, str)
+        result.setdefault(one.command, {})[parameter.name] = [one.value] if wrap else one.value
     return result
 
 
-def place_of(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
-    """Where a parameter is set that the command line `words` do not name; empty where it is not."""
+def setting_source(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
+    """The file or variable that sets a parameter which is not among the command line's `words`; "" if none does."""
     options = SettableOptions.of(group)
     for one in settings(options, input_names(group, words)):
         same = one.command == command and options[command][one.option].name == parameter
@@ -88,7 +88,7 @@ def place_of(group: Any, words: Sequence[str], command: str, parameter: str) -> 
 
 
 def input_names(group: Any, words: Sequence[str]) -> list[str]:
-    """The words of a command line that are neither its command nor options nor their values."""
+    """The arguments of a command line: its words without the command, options and their values."""
     at = next((i for i, word in enumerate(words) if word in group.commands), None)
     if at is None:
         return []
@@ -99,7 +99,7 @@ def input_names(group: Any, words: Sequence[str]) -> list[str]:
 
 
 def settings(options: SettableOptions, names: Sequence[str]) -> list[Setting]:
-    """All that is set for inputs of these names, the strongest of each option alone. Raises WrongUsage."""
+    """The settings in effect for these inputs, one for each option that is set. Raises WrongUsage."""
     found: dict[tuple[str, str], Setting] = {}
     for path in files(names):
         found |= {(one.command, one.option): one for one in _from_file(path, options)}
@@ -108,17 +108,16 @@ def settings(options: SettableOptions, names: Sequence[str]) -> list[Setting]:
 
 
 def files(names: Sequence[str]) -> list[Path]:
-    """The files of settings that are there, the weakest first."""
+    """The configuration files for these inputs, in increasing precedence."""
     from platformdirs import user_config_path
 
-    # Path.exists() raises for a word that is longer than a name may be.
-    there = (name for name in names if os.path.exists(name))  # noqa: PTH110
-    named = Path(next(there, ""))
-    start = named.absolute()
+    # Path.exists() raises for a word that is too long for a file name.
+    existing = (name for name in names if os.path.exists(name))  # noqa: PTH110
+    start = Path(next(existing, "")).absolute()
     folders = [start, *start.parents] if start.is_dir() else list(start.parents)
-    near = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
-    own = user_config_path("cappunc", appauthor=False) / "config.toml"
-    return [path for path in (own, near) if path is not None and path.is_file()]
+    nearest = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    user = user_config_path("cappunc", appauthor=False) / "config.toml"
+    return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
 def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
@@ -128,13 +127,15 @@ def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
         table = tomllib.loads(path.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         what, _, line = str(error).partition(" (at line ")
-        raise WrongUsage(f"no TOML: {what}", str(path), int(line.partition(",")[0]) if line else None) from error
+        raise WrongUsage(f"not valid TOML: {what}", str(path), int(line.partition(",")[0]) if line else None) from error
     except UnicodeDecodeError as error:
         raise WrongUsage("not UTF-8", str(path)) from error
     general = {name: value for name, value in table.items() if not isinstance(value, dict)}
     own = {name: value for name, value in table.items() if isinstance(value, dict)}
     if unknown := sorted(own.keys() - known.keys()):
-        raise WrongUsage(f"[{unknown[0]}] is no command with settings; there are: {', '.join(known)}", str(path))
+        raise WrongUsage(
+            f"[{unknown[0]}] is not a command that takes settings; those are {', '.join(known)}", str(path)
+        )
     for name in general:
         _check(name, set().union(*known.values()), path)
     for command, values in own.items():
@@ -143,31 +144,31 @@ def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
     for command, options in known.items():
         values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
         for name, value in values.items():
-            several = options[name].multiple and isinstance(value, list)
-            for one in value if several else [value]:
+            is_list = options[name].multiple and isinstance(value, list)
+            for one in value if is_list else [value]:
                 if (isinstance(one, bool) != options[name].is_flag) or not isinstance(one, str | int | float):
                     raise WrongUsage(f"{name} = {value!r}: {_expected(options[name].is_flag)}", str(path))
-            placed = (
-                [str(_placed(name, one, path.parent)) for one in value]
-                if several
-                else _placed(name, value, path.parent)
+            resolved = (
+                [str(_resolved(name, one, path.parent)) for one in value]
+                if is_list
+                else _resolved(name, value, path.parent)
             )
-            yield Setting(command, name, placed, str(path))
+            yield Setting(command, name, resolved, str(path))
 
 
 def _check(name: str, options: set[str], path: Path) -> None:
     if name not in options:
-        raise WrongUsage(f"no option is called {name}", str(path))
+        raise WrongUsage(f"unknown option: {name}", str(path))
     if name not in OPTIONS:
-        raise WrongUsage(f"--{name} is asked for on the command line each time", str(path))
+        raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
 def _expected(is_flag: bool) -> str:
-    return "true or false is what it takes" if is_flag else "a string or a number is what it takes"
+    return "expected true or false" if is_flag else "expected a string or a number"
 
 
-def _placed(name: str, value: str | float | bool, folder: Path) -> str | bool:
-    """The value as a command line would give it."""
+def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
+    """The value as the command line would give it: file names relative to the configuration file are resolved."""
     if isinstance(value, bool):
         return value
     beside = folder / str(value)
@@ -177,8 +178,8 @@ def _placed(name: str, value: str | float | bool, folder: Path) -> str | bool:
 def _from_environment(known: SettableOptions) -> Iterator[Setting]:
     for command, options in known.items():
         for name in options.keys() & OPTIONS:
-            shouted = name.replace("-", "_").upper()
-            for variable in (f"CAPPUNC_{command.upper()}_{shouted}", f"CAPPUNC_{shouted}"):
+            suffix = name.replace("-", "_").upper()
+            for variable in (f"CAPPUNC_{command.upper()}_{suffix}", f"CAPPUNC_{suffix}"):
                 if value := os.environ.get(variable):
                     yield Setting(command, name, value, f"${variable}")
                     break

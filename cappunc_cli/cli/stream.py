@@ -1,4 +1,4 @@
-"""`cappunc stream`: words on standard input, as they are said, to words with marks and case on standard output."""
+"""`cappunc stream`: restore punctuation and case in live words, from standard input or WebSockets."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from cappunc_cli.cli.parameters import (
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
 
-#: Bytes that are read at most before what they say is given out.
+#: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
 
 
 class StreamKind(StrEnum):
-    """What live words can become."""
+    """Output formats besides words."""
 
     VTT = "vtt"
 
@@ -47,11 +47,13 @@ class StreamKind(StrEnum):
 def stream(
     look_ahead: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Words that each word waits for (default 8); 0, 1: far worse."),
+        typer.Option(
+            min=0, metavar="N", help="Following words that each word waits for (default: 8); far less accurate below 2."
+        ),
     ] = None,
     max_delay: Annotated[
         float | None,
-        typer.Option(min=0, max=86_400, metavar="SECONDS", callback=finite, help="A word waits no longer."),
+        typer.Option(min=0, max=86_400, metavar="SECONDS", callback=finite, help="Longest time that a word waits."),
     ] = None,
     lang: Annotated[
         str | None,
@@ -65,14 +67,14 @@ def stream(
     model: ModelByLanguage = None,
     engine: EngineName = NETWORK,
     every: Annotated[
-        int, typer.Option(min=1, max=64, metavar="N", help="Give out so many words at a time: less work, more delay.")
+        int, typer.Option(min=1, max=64, metavar="N", help="Write N words at a time: less work, more delay.")
     ] = 1,
     to: Annotated[
         StreamKind | None, typer.Option(help="Write WebVTT cues instead, each when its sentence ends or it is full.")
     ] = None,
     listen: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, a stream each (needs the extra live)."),
+        typer.Option(metavar="HOST:PORT", help="Serve WebSockets instead, one stream each (needs the extra: live)."),
     ] = None,
     device: Device = "auto",
     marks: LiveMarks = None,
@@ -81,21 +83,21 @@ def stream(
     style: Style = CommaStyle.STANDARD,
     pauses: Pauses = True,
 ) -> None:
-    """Give punctuation and case back to words while they are spoken.
+    """Restore punctuation and case in words as they are spoken.
 
-    Reads standard input and writes each word once, as soon as the words after it are there; what is written is never
-    taken back. Plain text, in which a blank line ends a speaker's turn; or JSON, an object a line: words with
-    start, end and speaker, Vosk's results, Deepgram's. Then each word is written as the object that it came in.
+    Reads standard input and writes each word as soon as enough words after it have arrived; what has been written
+    never changes. The input is plain text, in which a blank line ends a speaker's turn, or JSON Lines: words with
+    start, end and speaker, or results of Vosk or Deepgram. Words of JSON are written as the objects that they came in.
 
     \b
-    recogniser | cappunc stream                            plain words, or JSON lines
-    recogniser | cappunc stream --look-ahead 4             sooner, and less sure
-    recogniser | cappunc stream --max-delay 3              nothing waits for longer than three seconds
-    recogniser | cappunc stream --to vtt                   live captions, with the times of the words or the clock's
-    cappunc stream --engine gru --listen 127.0.0.1:8765    many streams at once, each a WebSocket
+    recogniser | cappunc stream                            plain words, or JSON Lines
+    recogniser | cappunc stream --look-ahead 4             sooner, but less accurate
+    recogniser | cappunc stream --max-delay 3              no word waits longer than three seconds
+    recogniser | cappunc stream --to vtt                   live captions, timed by the words or by the clock
+    cappunc stream --engine gru --listen 127.0.0.1:8765    many streams at once, one per WebSocket
     """
     if lang == AUTO:
-        raise typer.BadParameter("cannot be known before the words are spoken; name it", param_hint="--lang")
+        raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRestorer
     from cappunc_cli.restoration.live_gru import live_restorer
@@ -103,11 +105,11 @@ def stream(
 
     reporter = Reporter()
     chosen = model_for(lang or DEFAULT, engine, fast=True) if model is None else model
-    opened = load_model(chosen, device, engine=engine)
-    if opened.engine.warning:
-        reporter.info(opened.engine.warning)
-    if lang is not None and lang not in opened.config.languages:
-        raise WrongUsage(f"the model {opened.config.name} is for {', '.join(opened.config.languages)}, not {lang}")
+    loaded = load_model(chosen, device, engine=engine)
+    if loaded.engine.warning:
+        reporter.info(loaded.engine.warning)
+    if lang is not None and lang not in loaded.config.languages:
+        raise WrongUsage(f"the model {loaded.config.name} is for {', '.join(loaded.config.languages)}, not {lang}")
     options = Options(
         marks=marks,
         sensitivity=sensitivity,
@@ -118,24 +120,25 @@ def stream(
     )
     terms = TermCheck(options.glossary)
 
-    def begin() -> LiveRestorer:
-        return live_restorer(opened, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
+    def new_restorer() -> LiveRestorer:
+        return live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
 
     if listen is not None and to is not None:
-        raise typer.BadParameter("goes to standard output, not to WebSockets", param_hint="--to")
+        raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
     if listen is None:
         cues = None
         if to is not None:
             from cappunc_cli.application.live.live_cues import LiveCues
 
-            cues = LiveCues(options.conventions(opened.config))
-        is_stopped = _pipe(LiveOutput(begin(), max_delay, _write, cues, StreamTermCheck(terms)), reporter, cues is None)
+            cues = LiveCues(options.conventions(loaded.config))
+        output = LiveOutput(new_restorer(), max_delay, _write, cues, StreamTermCheck(terms))
+        is_stopped = _pipe(output, reporter, keep_ending=cues is None)
     else:
         from cappunc_cli.application.live.websocket_server import serve
 
-        serve(listen, begin, max_delay, terms, reporter)
+        serve(listen, new_restorer, max_delay, terms, reporter)
         is_stopped = False
-    terms.tell(reporter, "in no stream")
+    terms.report(reporter, "in no stream")
     if is_stopped:
         raise typer.Exit(130)
     if reporter.errors:
@@ -146,24 +149,24 @@ def _write(text: str) -> None:
     write_stdout(text.encode("utf-8", "surrogateescape"))
 
 
-def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> bool:
-    """Standard input to standard output; with its own white space at the end where words go out `as_it_came`.
+def _pipe(output: LiveOutput, reporter: Reporter, *, keep_ending: bool) -> bool:
+    """Process standard input to its end; return whether Ctrl-C ended it.
 
-    Whether Ctrl-C has ended it.
+    With `keep_ending`, the white space that ends the input ends the output, too.
     """
     source = LiveInput(reporter.error)
     with _input() as (receive, is_stopped):
-        cut = False
-        while not is_stopped() and (data := receive(captions.patience())) != b"":
+        interrupted = False
+        while not is_stopped() and (data := receive(output.timeout())) != b"":
             for piece in source.pieces(data or b""):
-                if cut := is_stopped():
+                if interrupted := is_stopped():
                     break
-                captions.take(piece)
-            captions.hurry()
-        for piece in () if cut else source.rest(is_stopped()):
-            captions.take(piece)
-        captions.end()
-        if as_it_came:
+                output.take(piece)
+            output.write_overdue()
+        for piece in () if interrupted else source.rest(is_stopped()):
+            output.take(piece)
+        output.end()
+        if keep_ending:
             _write(source.ending)
     return is_stopped()
 
@@ -172,16 +175,16 @@ def _pipe(captions: LiveOutput, reporter: Reporter, as_it_came: bool) -> bool:
 def _input() -> Iterator[tuple[Callable[[float | None], bytes | None], Callable[[], bool]]]:
     """Two functions: the next bytes of standard input (b"" at its end), and whether Ctrl-C was pressed.
 
-    The first waits for at most so many seconds: None when they are over. A second Ctrl-C ends the program at once.
+    The first takes a timeout in seconds and returns None when it expires. A second Ctrl-C ends the program at once.
     """
-    # Only a thread can wait for a pipe everywhere, and only this queue may be filled by a signal's handler.
+    # Only a thread can wait for a pipe on every platform, and only a SimpleQueue may be filled by a signal handler.
     inbox: SimpleQueue[bytes | OSError | None] = SimpleQueue()
-    room, stopped, handle = Semaphore(), Event(), standard_input().fileno()
+    slot, stopped, handle = Semaphore(), Event(), standard_input().fileno()
 
     def read() -> None:
         data: bytes | OSError | None = None
         while data != b"" and not isinstance(data, OSError):
-            room.acquire()
+            slot.acquire()
             try:
                 data = os.read(handle, _BLOCK)
             except OSError as error:
@@ -190,7 +193,7 @@ def _input() -> Iterator[tuple[Callable[[float | None], bytes | None], Callable[
 
     def stop(*_: object) -> None:
         stopped.set()
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
         inbox.put(None)
 
     def receive(seconds: float | None) -> bytes | None:
@@ -201,12 +204,12 @@ def _input() -> Iterator[tuple[Callable[[float | None], bytes | None], Callable[
         if isinstance(data, OSError):
             raise about(data, "standard input")
         if data is not None:
-            room.release()
+            slot.release()
         return data
 
-    before = signal.signal(signal.SIGINT, stop)
+    previous = signal.signal(signal.SIGINT, stop)
     Thread(target=read, daemon=True).start()
     try:
         yield receive, stopped.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)

@@ -1,4 +1,4 @@
-"""`cappunc train`: a model for another language or another domain, from the user's own text."""
+"""`cappunc train`: train a model for another language or domain on the user's own text."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def _language(name: str) -> str:
-    """The code of a language, which need not be in the table."""
+    """A language code, which need not be among `LANGUAGES`."""
     code = code_of(name)
     if not CODE.fullmatch(code):
-        raise typer.BadParameter(f"{name!r} is no code of a language (en, fr, …)")
+        raise typer.BadParameter(f"{name!r} is not a language code (en, fr, …)")
     if code in UNSPACED:
-        raise typer.BadParameter(f"{code} has no spaces between its words, and cappunc goes by words")
+        raise typer.BadParameter(f"{code} is written without spaces between words, which cappunc needs")
     return code
 
 
 def _device(name: str) -> str:
     if not _DEVICE.fullmatch(name):
-        raise typer.BadParameter(f"{name!r} is none of auto, cpu and cuda[:N]")
+        raise typer.BadParameter(f"{name!r} is not one of auto, cpu and cuda[:N]")
     return name
 
 
@@ -53,11 +53,13 @@ def train(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Where the model goes.")
+        Path, typer.Option("-o", "--output", metavar="DIR", parser=path_of, help="Directory for the model.")
     ],
     texts: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[TEXT]...", parser=path_of, help="Punctuated text: .txt, .txt.xz, or any transcript."),
+        typer.Argument(
+            metavar="[TEXT]...", parser=path_of, help="Punctuated text: .txt, .txt.xz, or any transcript format."
+        ),
     ] = None,
     timed: Annotated[
         list[Path] | None,
@@ -65,13 +67,16 @@ def train(
             "--timed",
             metavar="FILE",
             parser=path_of,
-            help="A punctuated transcript whose times may teach pauses; repeat it.",
+            help="Punctuated transcript whose times teach pauses; repeatable.",
         ),
     ] = None,
     start: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="MODEL", autocompletion=models_beginning, help="Adapt this model (name or directory)."
+            "--from",
+            metavar="MODEL",
+            autocompletion=models_beginning,
+            help="Adapt this model (name or directory) instead of training a new one.",
         ),
     ] = None,
     encoder: Annotated[
@@ -79,55 +84,60 @@ def train(
         typer.Option(
             "--encoder",
             metavar="NAME",
-            help="Start from a pretrained encoder: minilm, mpnet, e5, or a folder in Hugging Face's layout.",
+            help="Start from a pretrained encoder: minilm, mpnet, e5, or a Hugging Face directory.",
         ),
     ] = None,
     pieces: Annotated[
         int | None,
         typer.Option(
-            "--pieces", min=1, metavar="N", help="Length of the run in sub-word pieces. Default: by the text."
+            "--pieces",
+            min=1,
+            metavar="N",
+            help="Length of the run in subword pieces (default: by the size of the text).",
         ),
     ] = None,
     licence: Annotated[
-        str, typer.Option("--licence", metavar="NAME", help="Licence of the text, for the model's config.")
+        str, typer.Option("--licence", metavar="NAME", help="Licence of the text, recorded in the model's config.")
     ] = "",
     device: Annotated[
-        str, typer.Option("--device", metavar="NAME", callback=_device, help="What trains: auto, cpu or cuda[:N].")
+        str, typer.Option("--device", metavar="NAME", callback=_device, help="Where to train: auto, cpu or cuda[:N].")
     ] = "auto",
 ) -> None:
     """Train a model on punctuated text, or adapt one to a domain.
 
-    Needs the extra train (of a clone: pip install '.[train]'). Ctrl-C keeps what was learnt; the same command goes on
-    from there. The end of the text is held out: it stops the run in time and gives the scores in eval.json.
+    Needs the extra "train" (in a clone: pip install '.[train]'). Ctrl-C keeps the progress; run the same command again
+    to resume. The end of the text is held out for early stopping and for the scores in eval.json.
 
     \b
-    cappunc train --lang fr novels/*.txt -o my-fr           from nothing: millions of words
-    cappunc train --lang en --from en minutes/*.vtt -o board  adapt the English model
-    cappunc train --lang fr --encoder e5 novels/*.txt -o my-fr  heads for a pretrained encoder
-    cappunc fix --model my-fr film.srt                      use it
+    cappunc train --lang fr novels/*.txt -o my-fr               from scratch: needs millions of words
+    cappunc train --lang en --from en minutes/*.vtt -o board    adapt the English model
+    cappunc train --lang fr --encoder e5 novels/*.txt -o my-fr  train heads on a pretrained encoder
+    cappunc fix --model my-fr film.srt                          use the model
     """
     if not texts and not timed:
-        raise typer.BadParameter("name some text to learn from")
+        raise typer.BadParameter("name texts to train on")
     if start is not None and encoder is not None:
-        raise typer.BadParameter("--from goes on from a model, --encoder begins one: give one of the two")
+        raise typer.BadParameter("--from and --encoder exclude each other")
     missing = [name for name in ("torch", "onnx", "safetensors", "sklearn") if find_spec(name) is None]
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: {install_extra('train')}")
     if output.exists() and not output.is_dir():
-        raise WrongUsage(f"{output} is no directory")
+        raise WrongUsage(f"{output} is not a directory")
     known: set[Path] = set()
     for path in [*(texts or []), *(timed or [])]:
         if not path.is_file():
-            raise WrongUsage(f"{path}: is a directory; name its files" if path.is_dir() else f"{path}: no such file")
+            raise WrongUsage(
+                f"{path}: is a directory; name the files in it" if path.is_dir() else f"{path}: no such file"
+            )
         if path.resolve() in known:
-            raise WrongUsage(f"{path}: is named twice; what is held out of it would be learnt")
+            raise WrongUsage(f"{path}: is named twice, so held-out text would be trained on")
         known.add(path.resolve())
 
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    # torch makes a directory for what it compiles, and leaves it in the system's place for temporary files.
+    # torch leaves the directory of its compiled kernels behind in the system's temporary directory.
     compiled = TemporaryDirectory()
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
     atexit.register(compiled.cleanup)
@@ -148,9 +158,8 @@ def train(
     )
 
     def kept() -> str:
-        return (
-            f"{'what was learnt is kept' if has_learnt(output) else 'nothing was learnt yet'}; the same command goes on"
-        )
+        state = "progress is saved" if has_learnt(output) else "nothing was trained yet"
+        return f"{state}; run the same command again to resume"
 
     console = Console(stderr=True)
     columns = (
@@ -167,17 +176,17 @@ def train(
             bar.update(task, total=progress.total, completed=progress.done, description=f"loss {progress.loss:.3f}")
             if progress.development:
                 shown = ", ".join(f"{name} {value:.1f}" for name, value in progress.development.items())
-                said(f"{progress.done:,} pieces: {shown}")
+                log(f"{progress.done:,} pieces: {shown}")
 
-        def said(line: str) -> None:
+        def log(line: str) -> None:
             on(bar.console)(f"cappunc: {line}")
 
-        config = build_custom_model(order, said, report)
-    on(console)(f"cappunc: {output} is ready ({config.name}): cappunc fix --model {output} FILE")
+        config = build_custom_model(order, log, report)
+    on(console)(f"cappunc: {output} is ready ({config.name}); use it with: cappunc fix --model {output} FILE")
 
 
 def _processor(device: str) -> str:
-    """PyTorch's name for a device of `_DEVICE`; raises CappuncError where it is not there."""
+    """PyTorch's name for a `--device`; raises CappuncError if it is not available."""
     import torch
 
     cards = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -185,5 +194,5 @@ def _processor(device: str) -> str:
         return "cpu"
     card = int(device.partition(":")[2] or 0)
     if card >= cards:
-        raise CappuncError(f"CUDA card {card} cannot be used here: PyTorch finds {cards or 'none'}")
+        raise CappuncError(f"CUDA device {card} is not available: PyTorch finds {cards or 'none'}")
     return f"cuda:{card}"

@@ -129,7 +129,7 @@ def test_an_encoding_comes_back(tmp_path: Path) -> None:
 def test_what_is_there_is_overwritten_only_if_that_is_said(tmp_path: Path) -> None:
     fixed = cappunc.fix("so we went home", TINY, device="cpu")
     (tmp_path / "old.txt").write_text("old")
-    with pytest.raises(cappunc.CappuncError, match=r"old.txt: exists already; force=True"):
+    with pytest.raises(cappunc.CappuncError, match=r"old.txt: already exists; force=True"):
         fixed.save(tmp_path / "old.txt")
     assert (tmp_path / "old.txt").read_text() == "old"
     fixed.save(str(tmp_path / "old.txt"), force=True)

@@ -181,7 +181,7 @@ def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
     (tree / "out/deep/1.txt").unlink()
     Path(tree / "in/2.txt").write_text("hello cat\n")
     more = cappunc("in", "-o", "out", cwd=tree)
-    assert b"exists already; --force overwrites it" in more.stderr  # the file whose line was torn
+    assert b"already exists; --force overwrites it" in more.stderr  # the file whose line was torn
     assert more.returncode == 1
     assert b"2 files fixed, 27 up to date, 1 failed" in more.stderr
     assert (tree / "out/2.txt").read_text() == "Hello cat.\n"
@@ -227,7 +227,7 @@ def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
     tally = batch.BatchSummary()
     batch.run_batch(jobs, fixer, "new", reporter, tally)
-    tally.tell(reporter)
+    tally.report(reporter)
     assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
     assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
 
@@ -328,8 +328,8 @@ def test_progress_moves_with_what_is_read_for_the_workers(tmp_path: Path, monkey
         workers.append(threading.Thread(target=worker_pool._work, args=(there, settings, "new")))
         workers[-1].start()
         here.send(some)
-        busy[here] = steps.reading(len(some))
-    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps.reading))
+        busy[here] = steps.group_progress(len(some))
+    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps.group_progress))
     for worker in workers:
         worker.join()
     assert sorted((outcome.job.name, outcome.error) for outcome in outcomes) == [(job.name, None) for job in jobs]
@@ -341,7 +341,7 @@ def test_progress_moves_with_what_is_read_for_the_workers(tmp_path: Path, monkey
 def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
     shown: list[float] = []
     steps = Steps(lambda _, done: shown.append(done))
-    heard, other = steps.reading(3), steps.reading(1)
+    heard, other = steps.group_progress(3), steps.group_progress(1)
     for share in (0.5, 1, 0.2, 1, 0.2):
         heard(share)
     other(1)
@@ -414,7 +414,7 @@ def test_a_result_of_another_file_is_not_overwritten(tree: Path) -> None:
     assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
     before = contents(tree / "out")
     run = cappunc("two/a.txt", "-o", "out", cwd=tree)
-    assert (run.returncode, run.stderr) == (1, b"cappunc: out/a.txt: exists already; --force overwrites it\n")
+    assert (run.returncode, run.stderr) == (1, b"cappunc: out/a.txt: already exists; --force overwrites it\n")
     assert contents(tree / "out") == before
     (tree / "one/a.txt").write_text("hello again\n")
     assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
@@ -508,7 +508,7 @@ def test_what_has_the_records_name_but_is_no_file_is_refused(tree: Path, kind: s
         other.write_text("mine\n")
     run = cappunc("in", "-o", "out", cwd=tree, timeout=60)
     assert run.returncode == 1
-    assert run.stderr.decode() == f"cappunc: out/{NAME}: is no file, so the record of what is done has no place\n"
+    assert run.stderr.decode() == f"cappunc: out/{NAME}: is not a regular file and cannot hold the record of results\n"
     assert contents(tree / "out") == {}
     assert other.exists() == (kind == "link")
     assert kind != "link" or other.read_text() == "mine\n"
@@ -527,7 +527,7 @@ def test_a_killed_worker_is_told_and_the_next_run_goes_on(tree: Path, monkeypatc
                 os.kill(worker.pid, signal.SIGKILL)
             return super().model
 
-    with pytest.raises(CappuncError, match="a worker process has ended unexpectedly"):
+    with pytest.raises(CappuncError, match="a worker process ended unexpectedly"):
         batch.run_batch(jobs, Killer(settings, print), "new", Reporter(True), batch.BatchSummary(), manifest, 2)
     tally = batch.BatchSummary()
     batch.run_batch(jobs, Fixer(settings, print), "new", Reporter(True), tally, Manifest(tree / "out", "one"), 2)

@@ -19,7 +19,7 @@ from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import JobOutcome, process_jobs
 from cappunc_cli.application.storage import code_pages
-from cappunc_cli.application.storage.encodings import Encoding, decode, encode, limited, named
+from cappunc_cli.application.storage.encodings import Encoding, codec_name, decode, encode, limited
 from cappunc_cli.errors import BadInput
 from cappunc_cli.restoration.pipeline import Options
 from cappunc_cli.transcript.labels import Case, dress, strip
@@ -233,18 +233,18 @@ def test_a_named_encoding_that_a_file_is_not_in_is_refused(tmp_path: Path) -> No
 
 
 def test_names_of_encodings() -> None:
-    assert named("Windows-1250") == named("CP1250") == "cp1250"
-    assert named("UTF8") == named("utf-8-sig") == "utf-8"
+    assert codec_name("Windows-1250") == codec_name("CP1250") == "cp1250"
+    assert codec_name("UTF8") == codec_name("utf-8-sig") == "utf-8"
     for name in ("cp9999", "idna", "rot13", "base64", "unicode_escape", ""):
         with pytest.raises(LookupError):
-            named(name)
+            codec_name(name)
 
 
 def test_a_note_says_what_was_guessed(tmp_path: Path) -> None:
     outcome = fix(tmp_path, CUE.format("šest žen").encode("iso8859_2"), STYLES[0])
-    assert "which is a guess, letters that may be others keep their case; --encoding NAME" in outcome.guessed
+    assert "which is a guess, ambiguous letters keep their case; name it with --encoding" in outcome.guessed
     outcome = fix(tmp_path, CUE.format("and then").encode() + b"n\xb2a \x81s\n", STYLES[0])
-    assert outcome.guessed.startswith("its encoding is not known")
+    assert outcome.guessed.startswith("unknown encoding")
 
 
 @given(

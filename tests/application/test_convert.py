@@ -85,7 +85,7 @@ def test_a_transcript_to_read(talk: Path) -> None:
     )
     assert converted(talk, "md", "--no-speakers") == "So we went home slept.\n\nWhere is the cat? It was there.\n"
     run = cappunc("convert", "--no-restore", talk, "--to", "txt", "-o", "-")
-    assert "left out: what is no word behind 1 of them" in run.stderr
+    assert "left out: text that is no word (signs, addresses) after 1 of them" in run.stderr
 
 
 def test_words_for_other_programs(talk: Path) -> None:
@@ -143,7 +143,7 @@ def test_where_it_goes(talk: Path) -> None:
     run = cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt"))
     assert run.exit_code == 0
     assert talk.with_name("new.srt").read_text("utf-8").startswith("1\n00:00:01,000")
-    assert "exists already" in cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt")).stderr
+    assert "already exists" in cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt")).stderr
     assert cappunc("convert", talk, "-o", "-").exit_code == 2
     assert cappunc("convert", talk, "--to", "srt", "-o", "x.vtt").exit_code == 2
 

@@ -341,7 +341,7 @@ def test_an_attribute_that_cannot_stay_is_a_reason_to_refuse(tmp_path: Path, mon
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "setxattr", refuse)
-    with pytest.raises(CappuncError, match=r"its attribute .* could not be kept"):
+    with pytest.raises(CappuncError, match=r"attribute .* could not be kept"):
         write_atomic(target, b"new")
     assert target.read_bytes() == b"old"
 

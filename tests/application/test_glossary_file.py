@@ -16,7 +16,7 @@ WORDS = ["bio", "n", "tech", "new", "york", "kuber", "netes", "n", "p", "m", "ca
 
 
 def told(terms: TermCheck, capsys: pytest.CaptureFixture[str]) -> str:
-    terms.tell(Reporter(), "there")
+    terms.report(Reporter(), "there")
     return capsys.readouterr().err
 
 
@@ -26,9 +26,9 @@ def test_a_stream_is_heard_as_a_file_is(
 ) -> None:
     chance = Random(seed)
     words = [chance.choice(WORDS) for _ in range(chance.randrange(60))]
-    monkeypatch.setattr(glossary_file, "_TOGETHER", chance.randint(1, 8))
+    monkeypatch.setattr(glossary_file, "_BATCH", chance.randint(1, 8))
     whole, live = TermCheck(TERMS), TermCheck(TERMS)
-    whole.look(words)
+    whole.check(words)
     stream = StreamTermCheck(live)
     for word in words:
         stream.take(word)
@@ -37,7 +37,7 @@ def test_a_stream_is_heard_as_a_file_is(
 
 
 def test_a_stream_remembers_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glossary_file, "_TOGETHER", 10)
+    monkeypatch.setattr(glossary_file, "_BATCH", 10)
     terms = TermCheck(TERMS)
     stream = StreamTermCheck(terms)
     for _ in range(100):

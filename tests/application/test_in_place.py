@@ -53,7 +53,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[object]:
 
 def test_a_file_that_is_edited_meanwhile_stays_as_it_was_edited(talk: Path) -> None:
     said = run_while(talk, lambda: talk.write_text("hello dog\n"))
-    assert said == [f"{talk}: has been changed meanwhile; nothing written"]
+    assert said == [f"{talk}: was changed in the meantime; nothing written"]
     assert talk.read_text() == "hello dog\n"
     assert list(talk.parent.iterdir()) == [talk]
 
@@ -70,7 +70,7 @@ def test_an_edit_that_keeps_size_and_time_is_seen(talk: Path) -> None:
 
 
 def test_a_file_that_is_removed_meanwhile_does_not_come_back(talk: Path) -> None:
-    assert run_while(talk, talk.unlink) == [f"{talk}: has been removed meanwhile; nothing written"]
+    assert run_while(talk, talk.unlink) == [f"{talk}: was removed in the meantime; nothing written"]
     assert list(talk.parent.iterdir()) == []
 
 
@@ -97,7 +97,7 @@ def test_hard_links_are_not_parted(talk: Path) -> None:
     other.hardlink_to(talk)
     run = cappunc("--in-place", talk)
     assert run.exit_code == 1
-    assert run.stderr == f"cappunc: {talk}: is one file with 2 names (hard links), of which only one would change\n"
+    assert run.stderr == f"cappunc: {talk}: has 2 hard links, of which only one would change; nothing written\n"
     assert (talk.read_text(), talk.samefile(other)) == ("hello cat\n", True)
 
 

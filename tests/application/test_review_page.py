@@ -135,7 +135,7 @@ def test_a_hundred_random_decisions_change_exactly_their_bytes(tmp_path: Path) -
     # They are decisions about the file as it was.
     run = command("review", "--apply", tmp_path / "d.json", "--in-place", path)
     assert path.read_bytes() == wanted
-    assert str(run.exception) == f"{path}: has been changed since it was reviewed; nothing written"
+    assert str(run.exception) == f"{path}: was changed since it was reviewed; nothing written"
 
 
 def test_what_would_be_read_otherwise_stays_and_is_told(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_what_would_be_read_otherwise_stays_and_is_told(tmp_path: Path) -> None:
     path.write_bytes(data)
     (tmp_path / "d.json").write_bytes(decisions(data, {2: ("wort2", "Wort2:"), 3: ("wort3", "wort3!")}))
     run = command("review", "--apply", tmp_path / "d.json", path, "-o", tmp_path / "new.srt")
-    assert f"{path}: word 3: is “Wort2,” now, “Wort2:” would be read otherwise" in run.stderr
+    assert f"{path}: word 3: reads “Wort2,” in the result, not “Wort2:”" in run.stderr
     assert (tmp_path / "new.srt").read_bytes() == data.replace(b"wort3 ", b"wort3! ").replace(b"wort2 ", b"Wort2, ")
 
 
@@ -214,7 +214,7 @@ def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> N
         assert (status, told["changed"], told["written"]) == (200, 1, str(path.with_name("talk.fixed.srt")))
     assert path.with_name("talk.fixed.srt").read_bytes() == data.replace(b"Wort0 ", b"Wort0, ", 1)
     path.with_name("talk.fixed.srt").write_bytes(b"another's")
-    assert "exists already" in write(good)[1]["error"]
+    assert "already exists" in write(good)[1]["error"]
     path.write_bytes(data + b"\r\n")
     status, told = write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))
     assert (status, "has been changed" in told["error"]) == (409, True)
@@ -394,13 +394,13 @@ def test_a_screen_reader_reads_the_text_and_finds_what_can_be_done(browser: Any,
     keys(browser, "ARROW_RIGHT")
     found = heard(browser)
     has = {(node["role"], node["name"]) for node in found}
-    places = {("banner", ""), ("main", "Transcript"), ("complementary", "Word and plots"), ("region", "Time line")}
+    places = {("banner", ""), ("main", "Transcript"), ("complementary", "Word and plots"), ("region", "Timeline")}
     assert places <= has
-    buttons = {"Keys", "Write…", "Doubt before", "Right as it is", "Next doubt", "Play from here", "Undo", "Redo"}
+    buttons = {"Keys", "Write…", "Previous doubt", "Correct as it is", "Next doubt", "Play from here", "Undo", "Redo"}
     marks = {"no mark", "comma", "period", "question mark", "exclamation mark", "colon", "semicolon"}
     assert {("button", name) for name in buttons | marks} <= has
     assert ("heading", "talk.srt") in has
-    assert ("link", "To the text") in has
+    assert ("link", "Skip to the text") in has
     named = {"button", "link", "heading", "image", "img", "dialog", "group", "region", "textbox", "slider"}
     assert [node for node in found if node["role"] in named and not node["name"]] == []
     # The whole film, its words in their order, under the times that it is spoken at.
@@ -429,7 +429,7 @@ def test_a_screen_reader_is_told_of_each_decision(browser: Any, server: ReviewSe
     keys(browser, "u")
     assert told() == "Undone: wort1 wort2"
     keys(browser, "r")
-    assert told() == "Done again: wort1? Wort2"
+    assert told() == "Redone: wort1? Wort2"
     keys(browser, "c")
     assert told() == "Wort1?"
     keys(browser, "h")

@@ -14,7 +14,7 @@ import pytest
 import cappunc_cli
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.review.decisions import Decision, DecisionFile, sha256, sign
+from cappunc_cli.application.review.decisions import Decision, DecisionFile, sha256, with_decisions
 from cappunc_cli.application.review.page_data import comparison, with_file
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.restoration.options import Options
@@ -96,11 +96,11 @@ def test_the_page_writes_what_cappunc_writes() -> None:
         changes = decided(found, dice)
         own = tuple(Decision(i, found["texts"][i], "".join(parts)) for i, *parts in changes)
         own = tuple(one for one in own if one.was != one.text)
-        signed = sign(data, DecisionFile(sha256(data), own), FIXER, Job(str(path), None))
-        assert signed.refused == (), path
-        assert spliced(found, changes) == signed.data, path
+        result = with_decisions(data, DecisionFile(sha256(data), own), FIXER, Job(str(path), None))
+        assert result.refused == (), path
+        assert spliced(found, changes) == result.data, path
         jobs.append((found, changes))
-        wanted.append(signed.data.decode("utf-8"))
+        wanted.append(result.data.decode("utf-8"))
     assert {path.parent.name for path in FILES} == set(FORMATS)
     assert len(jobs) > 30
     assert by_node(jobs) == wanted

@@ -255,7 +255,7 @@ def test_in_the_end_it_says_which_terms_no_stream_had(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
         assert process.stderr is not None
-        assert process.stderr.read() == "cappunc: 2 terms of the glossary in no stream: New York, BioNTech\n"
+        assert process.stderr.read() == "cappunc: 2 glossary terms found in no stream: New York, BioNTech\n"
 
 
 @pytest.mark.parametrize("address", ["", "localhost", "localhost:", "localhost:99999", "a:b", "ws://127.0.0.1:80"])

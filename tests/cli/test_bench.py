@@ -34,7 +34,7 @@ def test_the_input_is_the_same_at_every_call_and_both_files_have_its_words() -> 
 
 def test_a_model_without_a_vocabulary_is_named(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {"vocab": {"##x": 0}}}')
-    with pytest.raises(BadModel, match="no vocabulary"):
+    with pytest.raises(BadModel, match="has no vocabulary"):
         sample_text.sample_words(tmp_path, 5)
 
 

@@ -173,7 +173,7 @@ def test_a_missing_partner_is_an_error_not_a_smaller_set(tmp_path: Path) -> None
     shutil.copy(FIXTURES / "gold" / "talk.srt", tmp_path)
     result = call("--ref", FIXTURES / "gold", tmp_path)
     assert result.exit_code == 1
-    assert "no hypothesis is named like short.txt" in result.stderr
+    assert "no hypothesis with the name of short.txt" in result.stderr
     assert result.stdout == ""
 
 
@@ -182,7 +182,7 @@ def test_a_reference_that_is_no_text_is_named(tmp_path: Path) -> None:
     picture.write_bytes(b"\xff\xd8\xff\0\0")
     result = call("--ref", picture)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"cappunc: {picture}: is no text file\n"
+    assert result.stderr == f"cappunc: {picture}: is not a text file\n"
 
 
 def test_the_same_text_in_another_container_has_the_same_signature(tmp_path: Path) -> None:
@@ -256,21 +256,25 @@ def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
     [
         ((), 2, "name the reference"),
         (("--ref", "nowhere.txt", str(HEARD)), 1, "nowhere.txt: No such file"),
-        (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "do not pair"),
+        (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "the numbers of references (1) and hypotheses (2) differ"),
         (("--ref", str(GOLD), str(HEARD), "--only", "other*"), 1, "no words to score"),
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
-        (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "takes no hypothesis"),
-        (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "one of"),
-        (("--ref", str(GOLD), "--marks", "x"), 2, "is none of"),
+        (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "without a hypothesis"),
+        (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "exclude each other"),
+        (("--ref", str(GOLD), "--marks", "x"), 2, "is not one of"),
         (("--ref", str(GOLD), "--sweep", "colour=1:2:1", "--model", "nowhere"), 2, "can be swept"),
         (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),
-        (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is none of"),
+        (("--ref", str(GOLD), "--format", "word", str(HEARD)), 2, "is not one of"),
         (("--ref", str(GOLD), "--lang", "klingon"), 2, "no model for klingon"),
-        (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "not both"),
-        (("--ref", str(GOLD), str(HEARD), "--model", "en"), 2, "--model: is for the model, so it takes no hypothesis"),
-        (("--ref", str(GOLD), str(HEARD), "--gold-windows", "40"), 2, "--gold-windows: is for the model"),
-        (("--ref", str(GOLD), str(HEARD), "--no-pauses"), 2, "--pauses/--no-pauses: is for the model"),
-        (("--ref", str(GOLD), str(HEARD), "--sensitivity", "0.5"), 2, "--sensitivity: is for the model"),
+        (("--ref", str(GOLD), "--shuffle-pauses", "--starts-alone"), 2, "excludes --shuffle-pauses"),
+        (
+            ("--ref", str(GOLD), str(HEARD), "--model", "en"),
+            2,
+            "--model: applies only when the model is scored, without a hypothesis",
+        ),
+        (("--ref", str(GOLD), str(HEARD), "--gold-windows", "40"), 2, "--gold-windows: applies only when the model"),
+        (("--ref", str(GOLD), str(HEARD), "--no-pauses"), 2, "--pauses/--no-pauses: applies only when the model"),
+        (("--ref", str(GOLD), str(HEARD), "--sensitivity", "0.5"), 2, "--sensitivity: applies only when the model"),
     ],
 )
 def test_wrong_usage_is_one_clear_line(arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -516,7 +520,7 @@ def test_without_matplotlib_the_page_has_no_plots_and_a_line_says_so(
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     result = call("--ref", GOLD, HEARD, "--html", tmp_path / "x.html")
     assert result.exit_code == 0
-    said = f"cappunc: {tmp_path / 'x.html'}: without plots, which need matplotlib: {install_extra('report')}\n"
+    said = f"cappunc: {tmp_path / 'x.html'}: written without plots, which need matplotlib: {install_extra('report')}\n"
     assert said in result.stderr
     page = (tmp_path / "x.html").read_text("utf-8")
     assert "<svg" not in page
@@ -626,10 +630,10 @@ def test_starts_alone_are_what_is_left_without_ends() -> None:
     from cappunc_cli.transcript.words import Word
 
     words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
-    assert [word.start for word in STARTS.of(words)] == [word.start for word in words]
+    assert [word.start for word in STARTS.apply(words)] == [word.start for word in words]
     assert pauses(words)[:30] == [100] * 30
-    assert pauses(STARTS.of(words))[:30] == [0] * 30
-    assert pauses(STARTS.of(words))[30] == 1_800
+    assert pauses(STARTS.apply(words))[:30] == [0] * 30
+    assert pauses(STARTS.apply(words))[30] == 1_800
 
 
 def test_where_the_marks_are_given_only_case_is_to_be_found(tiny_model: Path, tmp_path: Path) -> None:

@@ -250,5 +250,5 @@ def test_a_page_is_never_written_over_a_transcript(
     (tmp_path / "gold.txt").write_text("Hello, Anna.\n", "utf-8")
     run = cappunc(*call)
     assert run.returncode == 2
-    assert b"talk.srt is no name of a page (.html)" in run.stderr
+    assert b"talk.srt is not the name of a page (.html)" in run.stderr
     assert (tmp_path / "talk.srt").read_bytes() == before

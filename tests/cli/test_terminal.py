@@ -149,7 +149,7 @@ def test_a_named_pipe_is_not_overwritten(tmp_path: Path, tiny_model: Path) -> No
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "-i", "talk.srt"]
     run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(), check=False, timeout=120)
     assert run.returncode == 2
-    assert run.stderr.startswith(b"cappunc: Invalid value for --in-place: talk.srt has no place to write to;")
+    assert run.stderr.startswith(b"cappunc: Invalid value for --in-place: talk.srt cannot be overwritten;")
     assert run.stderr.count(b"\n") == 1
 
 

@@ -51,23 +51,23 @@ def text_of(words: int) -> str:
 def test_without_text_it_is_a_wrong_call(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m")])
     assert result.exit_code == 2
-    assert "name some text" in result.output
+    assert "name texts to train on" in result.output
 
 
 @pytest.mark.parametrize("device", ["tensorrt", "cuda:", "cuda:-1", "gpu", ""])
 def test_a_device_that_trains_nothing_is_a_wrong_call(device: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m"), "--device", device])
     assert result.exit_code == 2
-    assert f"{device!r} is none of auto, cpu and cuda[:N]" in " ".join(result.output.split())
+    assert f"{device!r} is not one of auto, cpu and cuda[:N]" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("auto", "is no code of a language"),
-        ("Klingonese", "is no code of a language"),
-        ("", "is no code of a language"),
-        ("zh-Hans", "has no spaces between its words"),
+        ("auto", "is not a language code"),
+        ("Klingonese", "is not a language code"),
+        ("", "is not a language code"),
+        ("zh-Hans", "is written without spaces between words"),
     ],
 )
 def test_what_names_no_language_of_words_is_a_wrong_call(name: str, said: str, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_card_is_named_as_in_fix(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
     named = train.__globals__["_processor"]
     if expected is None:
-        with pytest.raises(CappuncError, match="cannot be used here"):
+        with pytest.raises(CappuncError, match="is not available"):
             named(device)
     else:
         assert named(device) == expected
@@ -246,7 +246,7 @@ def test_who_stops_it_hears_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
     result = CliRunner().invoke(app, ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(tmp_path / "m")])
     assert result.exit_code == 130
-    assert result.output == "cappunc: stopped: nothing was learnt yet; the same command goes on\n"
+    assert result.output == "cappunc: stopped: nothing was trained yet; run the same command again to resume\n"
 
 
 @needs_torch
@@ -268,7 +268,7 @@ def test_control_c_keeps_what_was_learnt(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=60)[1].splitlines()
         assert process.returncode == 130, said
-        assert said[-1] == "cappunc: stopped: what was learnt is kept; the same command goes on"
+        assert said[-1] == "cappunc: stopped: progress is saved; run the same command again to resume"
         assert any("going on" in line for line in said) == begun
 
 

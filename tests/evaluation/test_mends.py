@@ -164,7 +164,7 @@ def test_what_is_accepted_must_be_words_alone(tmp_path: Path) -> None:
     gold.write_text("So{,} [laughter] we went.\n", "utf-8")
     result = CliRunner().invoke(app, ["eval", "--ref", str(gold), str(gold), "--metric", "editor"])
     assert result.exit_code == 1
-    assert "gold.txt: not all of this text is words" in result.stderr
+    assert "gold.txt: has text that is not words" in result.stderr
 
 
 def test_there_are_texts_of_each_language() -> None:

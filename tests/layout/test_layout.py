@@ -359,7 +359,7 @@ def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:
     path.write_text("\n".join(rows).replace("1 B", "2 A") + "\n")
     run = cappunc("captions", "--no-restore", path, "-o", "-")
     assert (run.returncode, run.stdout) == (1, b"")
-    assert run.stderr.endswith(b"its recordings each begin at their own zero: each needs a file of its own\n")
+    assert run.stderr.endswith(b"has several recordings, each with times from zero; put each into a file of its own\n")
 
 
 def conversation(engine: str) -> object:
@@ -476,14 +476,14 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     assert (tmp_path / "new/talk.vtt").read_text() == "WEBVTT\n\n00:00:00.000 --> 00:00:00.833\nWell, hello.\n"
     run = cappunc("captions", "--no-restore", "-q", folder / "talk.json", "-o", tmp_path / "new/talk.vtt")
     assert run.returncode == 1
-    assert b"exists already; --force overwrites it" in run.stderr
+    assert b"already exists; --force overwrites it" in run.stderr
     run = cappunc("captions", "--no-restore", folder / "talk.srt", "-o", "-")
     assert run.stdout == (folder / "talk.srt").read_bytes() + b"\n"
-    assert b"3 of its 4 words have no times of their own: spread over their segments" in run.stderr
+    assert b"3 of 4 words have no times of their own: interpolated within their segments" in run.stderr
     (folder / "talk.txt").write_text("Well, hello there, again.\n")
     run = cappunc("captions", "--no-restore", folder / "talk.txt", "-o", "-")
     assert (run.returncode, run.stdout) == (1, b"")
-    assert b"talk.txt: 0 of its 4 words have times, too few for captions" in run.stderr
+    assert b"talk.txt: only 0 of 4 words have times, too few for captions" in run.stderr
     (folder / "talk.txt").unlink()
     run = cappunc("captions", "--rewrap", "--width", 14, folder, "-o", tmp_path / "wrapped/")
     assert run.returncode == 0
@@ -499,7 +499,7 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
     ("name", "arguments", "missing"),
     [
         ("talk.json", ("--rewrap",), b"no captions there"),
-        ("talk.srt", (), b"no files whose words may have times there"),
+        ("talk.srt", (), b"no files with times of words found"),
     ],
 )
 def test_a_directory_without_anything_for_captions_is_told(
@@ -535,7 +535,7 @@ def test_the_name_of_the_captions_says_their_format(
     made += [path for path in [tmp_path / "new"] if path.is_file()]
     if begins is None:
         assert (run.returncode, made) == (2, [])
-        assert f"{arguments[1]} is no name for SRT, WebVTT, ASS nor TTML".encode() in run.stderr
+        assert f"{arguments[1]} does not name SRT, WebVTT, ASS or TTML".encode() in run.stderr
     else:
         assert (run.returncode, len(made)) == (0, 1)
         assert made[0].read_text().startswith(begins)
@@ -562,7 +562,10 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
     assert run.returncode == 1
     lines = run.stderr.decode().splitlines()
     assert (
-        lines.count(f"cappunc: {bad}: its recordings each begin at their own zero: each needs a file of its own") == 1
+        lines.count(
+            f"cappunc: {bad}: has several recordings, each with times from zero; put each into a file of its own"
+        )
+        == 1
     )
     assert "Traceback" not in run.stderr.decode()
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["good.srt"]

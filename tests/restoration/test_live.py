@@ -187,7 +187,7 @@ def test_who_waits_knows_how_long_nobody_speaks(
             captions.take(PlainWord(" ", word))
     last = blocks[-1][0] + waited
     monkeypatch.setattr(time, "monotonic", lambda: last)
-    captions.hurry()
+    captions.write_overdue()
     assert told.told[-1] == silence
 
 
@@ -433,7 +433,7 @@ def test_interrupted_it_says_which_terms_were_not_there(tmp_path: Path) -> None:
         assert stdout.read(5).lower() == b"hello"
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
-        assert _errors(process) == b"cappunc: a term of the glossary in no stream: Kubernetes\n"
+        assert _errors(process) == b"cappunc: 1 glossary term found in no stream: Kubernetes\n"
 
 
 def test_nobody_reads_on() -> None:
@@ -451,4 +451,4 @@ def test_nobody_reads_on() -> None:
 
 def test_the_help_tells_the_look_ahead() -> None:
     found = subprocess.run(command("--help"), capture_output=True, text=True, env=environment(), check=True)
-    assert f"default {LOOK_AHEAD}); 0, 1: far worse." in " ".join(found.stdout.split())
+    assert f"(default: {LOOK_AHEAD}); far less accurate below 2." in " ".join(found.stdout.split())

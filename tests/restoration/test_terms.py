@@ -213,7 +213,7 @@ def test_a_glossary_that_is_no_text_is_named(tmp_path: Path) -> None:
     names = ["--glossary", str(tmp_path / "terms.txt"), str(tmp_path / "talk.txt"), "-o", "-"]
     outcome = CliRunner().invoke(app, ["fix", *names])
     assert outcome.exit_code == 1
-    assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is no text file"
+    assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is not a text file"
 
 
 def test_terms_are_sighted_as_they_are_and_in_other_words() -> None:

@@ -1,6 +1,6 @@
-"""Archives: more files than one process does, from where they lie, on one machine or on a Ray cluster.
+"""Archives: collections too large for one process, at local paths or URLs, on one machine or a Ray cluster.
 
-The driver lists what there is (`work_plan`), cuts it into blocks and hands them to workers (`block_worker`), in this
-process or as Ray's actors (`ray_workers`); a worker does with a block what `processing` does with a few files. What is
-done stands beside the results (`ledger`), where one driver alone may write (`target_lock`).
+The driver lists the inputs, divides them into blocks (`work_plan`) and submits these to workers (`block_worker`) in
+this process or in Ray actors (`ray_workers`). A worker does with a block what `processing` does with a group of files.
+The `ledger` of results is kept at the target, to which only one driver may write (`target_lock`).
 """

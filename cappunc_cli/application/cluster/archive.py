@@ -1,4 +1,4 @@
-"""`fix` for an archive: list, plan, hand out blocks, count; one driver, any number of workers."""
+"""The driver of `fix` for an archive: list, plan, submit blocks to workers, and count results."""
 
 from __future__ import annotations
 
@@ -33,23 +33,24 @@ from cappunc_cli.application.storage.urls import (
 )
 from cappunc_cli.errors import CappuncError, WrongUsage
 
-#: Files that are named and have a URL are asked for their size and tag, so many at a time.
-_ASKED = 32
-#: Blocks in work at a time in one process: one is read, one restored, one written.
-_TOGETHER = 3
-#: So many files are done before a share of refused ones means anything.
-_TELLING = 100
+#: Threads that get the size and tag of URLs.
+_STAT_THREADS = 32
+#: Blocks in progress at a time in one process: one is read, one restored, one written.
+_PARALLEL_BLOCKS = 3
+#: Number of finished files from which `fail_over` applies.
+_MIN_FINISHED = 100
 
-#: Gives the results of blocks, in any order, as many as it likes at a time.
+#: Processes blocks and yields their results in any order.
 Workers = Callable[[WorkOrder, Iterator[FileBlock]], Iterator[BlockResult]]
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveOrder:
-    """What is to be done: sources, target, and what decides the results.
+    """A run over an archive: sources, target, and the request that determines the results.
 
-    `names` are files, directories, patterns or URLs; `listed` are files below the only one of them, or anywhere.
-    `fail_over` stops the run when more percent of the files are refused. `report` is where refusals go.
+    `names` are files, directories, patterns or URLs. `listed` are the names of a --files-from list, relative to the
+    only one of `names` if there is one. `fail_over` stops the run if more than this percentage of files is refused.
+    `report` is the file for refusals. `memory` limits the bytes that a worker may take for files.
     """
 
     names: Sequence[str]
@@ -63,9 +64,9 @@ class ArchiveOrder:
 
 
 def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summary: ArchiveSummary) -> None:
-    """Do what is not done yet and count it in the `summary`; what is refused goes into the report.
+    """Process all files without an up-to-date result; count them in the `summary` and write refusals to the report.
 
-    Raises CappuncError for what stops the run.
+    Raises CappuncError for errors that end the run.
     """
     _check(order)
     store = TargetStore(order.target)
@@ -76,39 +77,39 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
         for entries, found in _listings(order, reporter):
             plan.add_inputs(entries, found)
         if not plan.inputs:
-            raise CappuncError("no files of a known format there")
+            raise CappuncError("no files of a known format found")
         plan.add_results(store.results())
         plan.add_lines(read_all(store))
         summary.todo, size = plan.todo(signature, order.force)
         summary.known = plan.known
         reporter.info(f"{summary.todo:,} of {plan.inputs:,} files to do, {size / 1e6:,.1f} MB")
-        told = WorkOrder(order.request, store, signature, run, order.force, order.memory)
+        work_order = WorkOrder(order.request, store, signature, run, order.force, order.memory)
         place = _report_place(order, store)
-        with RefusalReport(place) as report, progress(reporter, summary) as teller:
-            for result in workers(told, plan.blocks()) if summary.todo else ():
+        with RefusalReport(place) as report, progress(reporter, summary) as shown:
+            for result in workers(work_order, plan.blocks()) if summary.todo else ():
                 summary.add(result)
                 report.add(result.refusals)
                 for refusal in result.refusals:
                     where = f"{refusal.path}:{refusal.line}" if refusal.line else refusal.path
                     reporter.detail(f"{where}: {refusal.reason}")
-                teller.tell()
-                _stop_if_wrong(order, lock, summary, result)
+                shown.update()
+                _stop_if_failing(order, lock, summary, result)
     plan.close()
 
 
 def in_this_process(reporter: Reporter) -> Workers:
-    """The worker is this process: for URLs without a cluster."""
+    """Workers that run in this process: for URLs without a cluster."""
 
     def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
         worker = BlockWorker(order, reporter.info)
-        # While the model reads one block, the next is fetched and the last is put.
-        with ThreadPoolExecutor(_TOGETHER) as threads:
-            begun = deque(threads.submit(worker.run, block) for block in islice(blocks, _TOGETHER))
-            while begun:
-                result = begun.popleft().result()
-                begun += [threads.submit(worker.run, block) for block in islice(blocks, 1)]
+        # While the model runs on one block, the next is downloaded and the last is uploaded.
+        with ThreadPoolExecutor(_PARALLEL_BLOCKS) as threads:
+            running = deque(threads.submit(worker.run, block) for block in islice(blocks, _PARALLEL_BLOCKS))
+            while running:
+                result = running.popleft().result()
+                running += [threads.submit(worker.run, block) for block in islice(blocks, 1)]
                 yield result
-                for file in result.again:
+                for file in result.retry:
                     yield worker.run(FileBlock(result.number, (file,), alone=True))
 
     return work
@@ -116,20 +117,20 @@ def in_this_process(reporter: Reporter) -> Workers:
 
 def _check(order: ArchiveOrder) -> None:
     if PIPE in order.names:
-        raise WrongUsage("standard input is one file; an archive has names")
+        raise WrongUsage("an archive cannot be read from standard input")
     target = order.target.rstrip("/")
     for name in order.names:
         same = name.rstrip("/") == target
         if not is_url(name) and not is_url(target):
             same = os.path.realpath(name) == os.path.realpath(target)
         if same:
-            raise WrongUsage(f"{order.target} is the source itself")
+            raise WrongUsage(f"{order.target} is both source and target")
     if not is_url(target) and Path(target).exists() and not Path(target).is_dir():
-        raise WrongUsage(f"{order.target} is no directory")
+        raise WrongUsage(f"{order.target} is not a directory")
 
 
 def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterator[Entry], bool]]:
-    """The inputs, and whether a listing names them and not the user."""
+    """The inputs of each source, and whether they were found in a listing rather than named by the user."""
     if order.listed is not None:
         yield _named(order.names, order.listed), False
         return
@@ -145,7 +146,7 @@ def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterato
 
 
 def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry]:
-    """What may be a transcript below a directory, but for the results."""
+    """Files in a directory that may be transcripts, except those in the target."""
     suffixes = suffixes_of(order.request.format)
     if is_url(root):
         entries = walk_url(root)
@@ -153,7 +154,7 @@ def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry
     else:
         entries = walk_directory(root, False, lambda error: reporter.error(about(error, root)))
         results = "" if is_url(order.target) else os.path.realpath(order.target)
-        # The listing calls files by the name that the user gave their directory.
+        # Listed paths begin with the directory as the user named it.
         inside = os.path.relpath(results, os.path.realpath(root)) if results else ".."
         results = "" if inside.startswith("..") else f"{Path(root, inside)}{os.sep}"
     for entry in entries:
@@ -162,26 +163,26 @@ def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry
 
 
 def _named(names: Sequence[str], listed: Iterable[str]) -> Iterator[Entry]:
-    """Files of a list: below a directory by their path there, else by their own names."""
+    """The files of a list: relative to the directory in `names`, if there is one."""
     if len(names) > 1:
-        raise WrongUsage("--files-from names files below one directory, or anywhere")
+        raise WrongUsage("--files-from takes one directory at most beside the list")
     root = names[0].rstrip("/") if names else None
 
     def entry(name: str) -> Entry:
         if root is None:
             return _entry(name, PurePosixPath(name).name)
         if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise CappuncError(f"is no path below {root}", name)
+            raise CappuncError(f"is not a path in {root}", name)
         return _entry(f"{root}/{name}", str(PurePosixPath(name)))
 
-    with ThreadPoolExecutor(_ASKED) as asked:
-        run: list[str] = []
+    with ThreadPoolExecutor(_STAT_THREADS) as threads:
+        batch: list[str] = []
         for name in listed:
-            run.append(name)
-            if len(run) == 1000:
-                yield from asked.map(entry, run)
-                run = []
-        yield from asked.map(entry, run)
+            batch.append(name)
+            if len(batch) == 1000:
+                yield from threads.map(entry, batch)
+                batch = []
+        yield from threads.map(entry, batch)
 
 
 def _entry(source: str, relative: str) -> Entry:
@@ -190,7 +191,7 @@ def _entry(source: str, relative: str) -> Entry:
     try:
         return stat_url(source, relative)
     except (CappuncError, OSError):
-        return Entry(source, relative, 0, "")  # whoever reads it tells
+        return Entry(source, relative, 0, "")  # reported when the file is read
 
 
 def _report_place(order: ArchiveOrder, store: TargetStore) -> Target:
@@ -199,12 +200,16 @@ def _report_place(order: ArchiveOrder, store: TargetStore) -> Target:
     return Url(order.report) if is_url(order.report) else Path(order.report)
 
 
-def _stop_if_wrong(order: ArchiveOrder, lock: TargetLock, summary: ArchiveSummary, result: BlockResult) -> None:
+def _stop_if_failing(order: ArchiveOrder, lock: TargetLock, summary: ArchiveSummary, result: BlockResult) -> None:
     if result.fatal is not None:
         raise CappuncError(result.fatal)
     if lock.lost is not None:
         raise CappuncError(lock.lost)
     limit = order.fail_over
-    if limit is not None and summary.fixed + summary.refused >= min(_TELLING, summary.todo) and summary.failing > limit:
+    if (
+        limit is not None
+        and summary.fixed + summary.refused >= min(_MIN_FINISHED, summary.todo)
+        and summary.failing > limit
+    ):
         share = f"{summary.refused:,} of {summary.fixed + summary.refused:,} files were refused"
         raise CappuncError(f"stopped: {share}, more than {limit:g} % (--fail-over)")

@@ -1,4 +1,4 @@
-"""A block of an archive's files: read, restored together, written, each done or refused on its own."""
+"""Process a block of an archive's files: read, restore together, write; each file is fixed or refused on its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cappunc_cli.application.processing import (
     JobOutcome,
     collect_rarely,
     failed,
-    opened_by,
+    parse_input,
     read_inputs,
     refuse_overwriting,
     restored,
@@ -31,29 +31,30 @@ from cappunc_cli.application.storage.files import is_file, read_bytes, write_ato
 from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import CappuncError
 
-#: Results that are written at a time.
+#: Threads that write results.
 _WRITERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A file without a result: its name, what is wrong, in which line if in one, and how long it took.
+    """A file without a result: its path, the reason, the line in the file if known, and the time spent on it.
 
-    `passed`: a listing named it, and it is no transcript.
+    `skipped` files were found in a listing and are no transcripts.
     """
 
     path: str
     reason: str
     line: int | None = None
     seconds: float = 0.0
-    passed: bool = False
+    skipped: bool = False
 
 
 @dataclass(slots=True)
 class BlockResult:
-    """What became of a block: results, words by language, refusals, and files that need a process of their own.
+    """The result of a block.
 
-    The `node` is the machine's name, "" for none. `fatal` is why no other block would fare better.
+    `node` is the machine's name, "" if no worker was involved. `words` counts by language. Files in `retry` ran out of
+    memory and should be processed alone. `fatal` is an error that every other block would have, too.
     """
 
     number: int
@@ -61,22 +62,22 @@ class BlockResult:
     fixed: int = 0
     words: Counter[str] = field(default_factory=Counter)
     refusals: list[Refusal] = field(default_factory=list)
-    again: list[BlockFile] = field(default_factory=list)
+    retry: list[BlockFile] = field(default_factory=list)
     fatal: str | None = None
     seconds: float = 0.0
 
     @property
     def files(self) -> int:
-        """Files that this is the last word about."""
+        """Number of files that need no retry."""
         return self.fixed + len(self.refusals)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkOrder:
-    """What a worker is told before its first block.
+    """What a worker needs to know before its first block.
 
-    `run` is this run's name in the ledger; `force` overwrites what lies there. `memory` is how many bytes the process
-    may take for files, None without a limit.
+    `run` identifies this run in the ledger. `force` overwrites existing results. `memory` limits the bytes that the
+    process may take for files; None is no limit.
     """
 
     request: FixRequest
@@ -94,23 +95,23 @@ class _Made:
 
 
 class BlockWorker:
-    """Does one block after the other, with models that stay open.
+    """Processes blocks, with models that stay loaded.
 
-    Several threads may call `run`: one of them restores while others read and write.
+    Several threads may call `run`: one restores while others read and write.
     """
 
     def __init__(self, order: WorkOrder, warn: Callable[[str], None] = lambda _: None) -> None:
-        """Raises CappuncError where this machine would give other results than the driver's."""
+        """Raises CappuncError if this machine's version or models differ from the driver's."""
         collect_rarely()
         self._order = order
         self._fixers = Fixers(order.request, warn)
         self._restoring = threading.Lock()
         self.node = platform.node()
         if order.request.signature() != order.signature:
-            raise CappuncError(f"{self.node} has another version of cappunc, or other models, than the driver")
+            raise CappuncError(f"{self.node} has a different version of cappunc, or different models, than the driver")
 
     def run(self, block: FileBlock) -> BlockResult:
-        """Read, restore and write a block. What has a result is in the ledger; nothing is raised for a file."""
+        """Read, restore and write a block, and record its results in the ledger. Errors of files become refusals."""
         begun = time.perf_counter()
         result = BlockResult(block.number, self.node)
         jobs = {self._job(file): file for file in block.files}
@@ -119,10 +120,10 @@ class BlockWorker:
             made = self._restore(read, jobs, result)
         self._write(block, made, result)
         if not block.alone:
-            # There may be memory enough once nothing else is in work.
-            starved = {refusal.path for refusal in result.refusals if refusal.reason == _STARVED}
+            # There may be enough memory when nothing else runs.
+            starved = {refusal.path for refusal in result.refusals if refusal.reason == _OUT_OF_MEMORY}
             result.refusals = [refusal for refusal in result.refusals if refusal.path not in starved]
-            result.again = [file for file in block.files if file.source in starved]
+            result.retry = [file for file in block.files if file.source in starved]
         result.seconds = time.perf_counter() - begun
         return result
 
@@ -134,7 +135,7 @@ class BlockWorker:
         limit = self._order.memory
         large = [job for job, file in jobs.items() if limit is not None and file.size > limit]
         refused = [failed(job, CappuncError(_too_large(jobs[job].size, limit or 0))) for job in large]
-        # What may be overwritten is looked at where it is written.
+        # Whether a result may be overwritten is checked when it is written.
         return [*refused, *read_inputs([job for job in jobs if job not in large], "in-place")]
 
     def _restore(
@@ -153,9 +154,9 @@ class BlockWorker:
             else:
                 parts.setdefault(id(fixer), (fixer, []))[1].append(found)
         for fixer, inputs in parts.values():
-            opened = [opened_by(fixer, found) for found in inputs]
-            # Not in place: a result is written that is as its input was.
-            for _, outcome in restored(opened, fixer, "force"):
+            parsed = [parse_input(fixer, found) for found in inputs]
+            # Not "in-place": a result is written even if it equals its input.
+            for _, outcome in restored(parsed, fixer, "force"):
                 if outcome.fatal:
                     result.fatal = outcome.error
                     return []
@@ -195,22 +196,22 @@ class BlockWorker:
                     result.fixed += 1
 
     def _refused(self, found: _Made) -> JobOutcome | None:
-        """The outcome where a result must not be written because of what lies there."""
+        """The failure if a result must not overwrite what exists at the target, otherwise None."""
         job, ours = found.outcome.job, found.file.ours
         target = job.target
         assert target is not None
         try:
-            refuse_overwriting(job, target, "force", instead="")
-            # That nothing lies there a listing has told; on a disk it costs nothing to look again.
+            refuse_overwriting(job, target, "force", hint="")
+            # The listing showed that the target does not exist; on disk it costs nothing to check again.
             if self._order.force or (ours is None and (isinstance(target, Url) or not is_file(target))):
                 return None
-            there = md5_of(read_bytes(str(target)))
-            if there == md5_of(found.outcome.data or b""):
-                return None  # a worker has died that had come so far
+            current = md5_of(read_bytes(str(target)))
+            if current == md5_of(found.outcome.data or b""):
+                return None  # written by a worker that died before it could report
             if not ours:
-                raise CappuncError("exists already; --force overwrites it", str(target))
-            if there not in ours:
-                raise CappuncError("has been changed since a run wrote it; --force overwrites it", str(target))
+                raise CappuncError("already exists; --force overwrites it", str(target))
+            if current not in ours:
+                raise CappuncError("was changed since a run wrote it; --force overwrites it", str(target))
         except FileNotFoundError:
             return None
         except Exception as error:
@@ -245,11 +246,11 @@ def _to_disk(target: Path, data: bytes) -> None:
 
 def _refuse(result: BlockResult, outcome: JobOutcome) -> None:
     reason = outcome.reason or outcome.error or ""
-    result.refusals.append(Refusal(outcome.job.name, reason, outcome.line, outcome.seconds, outcome.passed))
+    result.refusals.append(Refusal(outcome.job.name, reason, outcome.line, outcome.seconds, outcome.skipped))
 
 
-_STARVED = str(failed(Job("", None), MemoryError()).reason)
+_OUT_OF_MEMORY = str(failed(Job("", None), MemoryError()).reason)
 
 
 def _too_large(size: int, limit: int) -> str:
-    return f"has {size >> 20:,} MB, more than the {limit >> 20:,} MB of memory that --file-memory gives a file"
+    return f"has {size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)"

@@ -1,4 +1,4 @@
-"""What `fix` is asked for, before the language of any file is known."""
+"""The options of `fix` for an archive, before the language of any file is known."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cappunc_cli.application.language_detection import (
     AUTO,
     known_languages,
     languages_of,
+    model_for_detected,
     model_of_text,
-    model_seen,
     named_model,
 )
 from cappunc_cli.application.manifest import settings_signature
@@ -25,9 +25,10 @@ _languages_of = cache(languages_of)
 
 @dataclass(frozen=True, slots=True)
 class FixRequest:
-    """The options of `fix` that decide its results; they travel to the workers.
+    """The options of `fix` that determine results; sent to the workers.
 
-    `lang` is `auto` or a code, `model` and `encoding` None where each file says; the rest is as in `Settings`.
+    `lang` is `auto` or a language code; `model` and `encoding` are None if they depend on each file. The other fields
+    are those of `Settings`.
     """
 
     lang: str
@@ -44,7 +45,7 @@ class FixRequest:
     apostrophes: bool = False
 
     def settings(self, model: str, code: str | None) -> Settings:
-        """The settings for a model and a language; None is the model's own. Raises BadModel and WrongUsage."""
+        """The settings for a model and a language code, None for the model's own. Raises BadModel and WrongUsage."""
         options = replace(self.options, language=code)
         how = self.attach, self.diacritics, self.numbers, self.apostrophes
         made = Settings(model, self.device, self.format, options, self.engine, *how)
@@ -52,13 +53,13 @@ class FixRequest:
         return made
 
     def choose(self, text: str) -> tuple[str, str | None]:
-        """The model and the language of a file's text. Raises BadModel where there is none."""
-        looked_at = self.lang == AUTO and self.model is not None
-        codes = _languages_of(self.model, self.engine) if looked_at else None
+        """The model and the language code for a text, as `model_of_text`. Raises BadModel."""
+        detect = self.lang == AUTO and self.model is not None
+        codes = _languages_of(self.model, self.engine) if detect else None
         return model_of_text(text, self.lang, self.model, self.engine, self.fast, codes)
 
     def notice(self) -> str:
-        """What workers far away would say of the model that is named, as `Settings.notice`."""
+        """`Settings.notice` for a named model: printed by the driver, since the workers' output is not shown."""
         named = named_model(self.lang, self.model, self.engine, self.fast)
         if named is None:
             return ""
@@ -66,9 +67,9 @@ class FixRequest:
         return settings.notice(settings.config())
 
     def signature(self) -> str:
-        """A hash of what decides the results, as `settings_signature`; of all models that the files may ask for.
+        """A hash of all that determines results, as `settings_signature`, over all models that files may need.
 
-        Two machines with the same have the same version and models. Raises BadModel and WrongUsage.
+        Equal signatures mean that two machines have the same version and models. Raises BadModel and WrongUsage.
         """
         named = named_model(self.lang, self.model, self.engine, self.fast)
         if named is not None:
@@ -76,7 +77,7 @@ class FixRequest:
         parts = []
         for code in known_languages():
             try:
-                model = model_seen(code, self.engine, self.fast)
+                model = model_for_detected(code, self.engine, self.fast)
             except BadModel:
                 continue  # its files are refused
             parts.append(settings_signature(self.settings(model, code), self.encoding))
@@ -84,7 +85,7 @@ class FixRequest:
 
 
 class Fixers:
-    """A Fixer for each model and language that the files ask for; each opens its model once."""
+    """A Fixer for each model and language that files need; each loads its model once."""
 
     def __init__(self, request: FixRequest, warn: Callable[[str], None]) -> None:
         self._request = request
@@ -92,7 +93,7 @@ class Fixers:
         self._open: dict[tuple[str, str | None], Fixer] = {}
 
     def of(self, text: str) -> Fixer:
-        """The Fixer for a file's text. Raises BadModel where its language has no model."""
+        """The Fixer for a text. Raises BadModel if its language has no model."""
         chosen = self._request.choose(text)
         if chosen not in self._open:
             self._open[chosen] = Fixer(self._request.settings(*chosen), self._warn)

@@ -1,9 +1,9 @@
-"""The record of an archive's results: which input became what, under which model and options.
+"""The ledger of an archive: which result was made from which input, with which model and options.
 
-A worker puts one part of it for each block of files, just before the results themselves, into TARGET/.cappunc/done:
-a line a result with the path, the input's tag, the result's size and MD5, and a hash of model and options. A worker
-that is killed in between leaves lines about results that are not there, never a result without its line. Several
-workers never write to one file, which an object store could not do.
+For each block, just before its results, a worker writes one part of the ledger to TARGET/.cappunc/done, with a line
+for each result: its path, the input's tag, the result's size and MD5, and a hash of model and options. A killed worker
+may leave lines without their results, but never a result without its line. Workers never append to a common file,
+which object stores do not support.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore
 
 FOLDER = "done"
-#: Parts that are read at a time.
+#: Threads that read parts.
 _READERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A result: its path below the target, the tag of its input, its size and MD5, the hash of model and options.
+    """A result: its path relative to the target, its input's tag, its size and MD5, the hash of model and options.
 
-    `respelled` are the words that are others now: the number of the first, how many they were, old, new.
+    `respelled` lists (number of the first word, number of old words, old text, new text).
     """
 
     file: str
@@ -37,12 +37,12 @@ class Line:
 
 
 def md5_of(data: bytes) -> str:
-    """The hash by which object stores, too, call a content."""
+    """The MD5 of some content, which many object stores use, too."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def write_part(store: TargetStore, name: str, lines: Iterable[Line]) -> None:
-    """Add the results of a block; the name is no other block's. Raises OSError and CappuncError."""
+    """Write the lines of a block under a name that no other block has. Raises OSError and CappuncError."""
     text = "".join(json.dumps(_entry(line)) + "\n" for line in lines)
     store.write(f"{PRIVATE}/{FOLDER}/{name}.jsonl", text.encode())
 
@@ -58,11 +58,11 @@ def _entry(line: Line) -> dict[str, object]:
 
 
 def read_all(store: TargetStore) -> Iterator[Line]:
-    """All lines of all parts; what is no such line counts for nothing."""
+    """All lines of all parts; malformed lines are ignored."""
     names = (f"{PRIVATE}/{FOLDER}/{entry.relative}" for entry in store.below(FOLDER))
     with ThreadPoolExecutor(_READERS) as readers:
-        for some in _in_runs(names, 256):
-            for data in readers.map(store.read, some):
+        for batch in _batches(names, 256):
+            for data in readers.map(store.read, batch):
                 yield from _lines(data)
 
 
@@ -76,12 +76,12 @@ def _lines(data: bytes) -> Iterator[Line]:
             continue
 
 
-def _in_runs(names: Iterable[str], length: int) -> Iterator[list[str]]:
-    run: list[str] = []
+def _batches(names: Iterable[str], length: int) -> Iterator[list[str]]:
+    batch: list[str] = []
     for name in names:
-        run.append(name)
-        if len(run) == length:
-            yield run
-            run = []
-    if run:
-        yield run
+        batch.append(name)
+        if len(batch) == length:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

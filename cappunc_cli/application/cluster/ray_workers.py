@@ -1,4 +1,4 @@
-"""Blocks on Ray: actors that each hold one engine; what takes one's life is done again, and refused alone."""
+"""Process blocks in Ray actors, each with one engine; blocks of a dead actor are retried, and refused file by file."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
-#: Blocks that an actor has at a time: one is read, one restored, one written.
-_TOGETHER = 3
-#: A block of more bytes has an actor for itself: two such would need twice the memory.
+#: Blocks submitted to an actor at a time: one is read, one restored, one written.
+_PARALLEL_BLOCKS = 3
+#: A block of more bytes is submitted alone, since two would need twice the memory.
 _LARGE = 8 << 20
-#: Seconds between two looks at what takes too long, and at how many cores there are.
-_LOOK_S, _GROW_S = 1.0, 10.0
-#: What tells Ray to show a cluster the token that it has (RAY_AUTH_TOKEN, ~/.ray/auth_token).
+#: Seconds between checks of timeouts, and of the number of cores.
+_POLL_S, _GROW_S = 1.0, 10.0
+#: Environment variable that makes Ray send its token (RAY_AUTH_TOKEN, ~/.ray/auth_token) to a cluster.
 _AUTH = "RAY_AUTH_MODE"
-#: So often an actor may fail to begin before the run gives up.
-_FALSE_STARTS = 10
+#: Number of actors that may die before they are ready until the run gives up.
+_MAX_FALSE_STARTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
     """Where and how the actors run.
 
-    `address` None is RAY_ADDRESS, or else a Ray of this machine's own; `engines` None is one for each core or GPU that
-    there is, also of nodes that come later. `gpu` gives each actor a GPU. `seconds` is how long a file may take.
-    `metrics_port` is where a Ray of this machine's own has its figures for Prometheus, None anywhere.
+    Without an `address`, RAY_ADDRESS is used, or else Ray is started on this machine. Without `engines`, there is one
+    for each core or GPU, including those of nodes that join later. `gpu` gives each actor a GPU. `seconds` is the time
+    limit of a file. `metrics_port` is the port for Prometheus of a Ray on this machine; None is any.
     """
 
     address: str | None = None
@@ -50,7 +50,7 @@ class RayOptions:
 
 @dataclass(slots=True, eq=False)
 class _Actor:
-    """An actor, and its calls: the block of each (None: its beginning) and since when it may be in work."""
+    """An actor with its pending calls: the block of each, or None for its start. `since` is when the oldest began."""
 
     handle: Any
     calls: dict[Any, FileBlock | None] = field(default_factory=dict)
@@ -62,24 +62,24 @@ class _Actor:
 
 
 def on_ray(options: RayOptions, reporter: Reporter) -> Workers:
-    """Workers that are actors of Ray, which is started or joined, and left in the end.
+    """Workers that are Ray actors. Ray is started or connected to for the run.
 
-    Raises CappuncError where Ray is not installed, and WrongUsage for a port of figures that nobody would serve: now,
-    and not when a million files have been listed.
+    Raises CappuncError if Ray is not installed, and WrongUsage for a metrics port that could not be served: right away
+    rather than after a million files have been listed.
     """
     _check(options)
 
     def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
         if notice := order.request.notice():
             reporter.info(notice)
-        # Ray prints what happens to its workers, and to standard output; what became of their files is told here.
+        # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
-            ray = _joined(options, reporter)
+            ray = _connected(options, reporter)
             try:
-                figures = RayFigures()
+                metrics = RayMetrics()
                 for result in _Pool(ray, options, order, reporter).results(blocks):
-                    if not result.node:  # no worker has counted it
-                        figures.count(result)
+                    if not result.node:  # not counted by a worker
+                        metrics.count(result)
                     yield result
             finally:
                 ray.shutdown()
@@ -88,7 +88,7 @@ def on_ray(options: RayOptions, reporter: Reporter) -> Workers:
 
 
 def _check(options: RayOptions) -> None:
-    # Before Ray is loaded: it tells nobody that it runs, and leaves the processors' names alone.
+    # Before Ray is loaded: send no usage statistics, and leave CUDA_VISIBLE_DEVICES alone.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if find_spec("ray") is None:
@@ -96,46 +96,44 @@ def _check(options: RayOptions) -> None:
     if (port := options.metrics_port) is None:
         return
     if _address(options) is not None:
-        raise WrongUsage(f"--metrics-port is for a Ray of this machine's own; ray start --metrics-export-port={port}")
+        raise WrongUsage(f"--metrics-port is for Ray on this machine; use ray start --metrics-export-port={port}")
     if not _has_exporter():
-        raise WrongUsage(f"--metrics-port needs Ray's exporter: {install_extra('cluster')}")
+        raise WrongUsage(f"--metrics-port needs Ray's metrics exporter: {install_extra('cluster')}")
 
 
 def _address(options: RayOptions) -> str | None:
-    """The cluster's; None for a Ray of this machine's own."""
+    """The address of the cluster; None for Ray on this machine."""
     address = options.address or os.environ.get("RAY_ADDRESS")
     return None if address in ("", "local") else address
 
 
-def _joined(options: RayOptions, reporter: Reporter) -> Any:
-    """Ray, connected. Raises CappuncError."""
+def _connected(options: RayOptions, reporter: Reporter) -> Any:
+    """The module ray, after starting Ray or connecting to it. Raises CappuncError."""
     import ray
 
     logging.getLogger("ray").setLevel(logging.ERROR)
     address = _address(options)
-    known: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    arguments: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if address is None:
-        # What passes through the object store are names and counts.
-        known |= {"include_dashboard": False, "object_store_memory": 128 << 20, "address": "local"}
-        known |= {"num_cpus": options.engines} if options.engines is not None else {}
-        known |= {"_metrics_export_port": options.metrics_port} if options.metrics_port is not None else {}
+        # Only names and counts pass through the object store.
+        arguments |= {"include_dashboard": False, "object_store_memory": 128 << 20, "address": "local"}
+        arguments |= {"num_cpus": options.engines} if options.engines is not None else {}
+        arguments |= {"_metrics_export_port": options.metrics_port} if options.metrics_port is not None else {}
     else:
-        known["address"] = address
+        arguments["address"] = address
     try:
-        ray.init(**known)
+        ray.init(**arguments)
     except Exception as error:
-        # Ray tells itself of its token where it has found the cluster, and not where it was told of it.
-        tokens = (
-            "" if address in (None, "auto") or _AUTH in os.environ else f"; one that asks for a token: {_AUTH}=token"
-        )
+        # Ray sends its token to a cluster that it discovers, but not to one at a given address.
+        hint = "" if address in (None, "auto") or _AUTH in os.environ else f"; if it needs a token, set {_AUTH}=token"
         reason = " ".join(str(error).split())[:200]
-        raise CappuncError(f"no Ray at {address or 'this machine'}: {reason}{tokens}") from error
+        raise CappuncError(f"cannot connect to Ray at {address or 'this machine'}: {reason}{hint}") from error
     reporter.detail(f"Ray {ray.__version__}: {address or 'local'}")
     return ray
 
 
 def _has_exporter() -> bool:
-    """Whether Ray has what its extra `default` brings; without it, it serves no figures."""
+    """Whether Ray's extra `default` is installed, without which it exports no metrics."""
     try:
         import ray.dashboard.optional_deps  # noqa: F401
     except ImportError:
@@ -152,54 +150,56 @@ class _Pool:
         self._reporter = reporter
         self._order = order
         resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
-        self._kind = ray.remote(max_concurrency=_TOGETHER, max_restarts=0, max_task_retries=0, **resources)(RayWorker)
+        self._kind = ray.remote(max_concurrency=_PARALLEL_BLOCKS, max_restarts=0, max_task_retries=0, **resources)(
+            RayWorker
+        )
         self._actors: list[_Actor] = []
         self._false_starts = 0
         self._grown = 0.0
-        #: Blocks that were with an actor when it died.
-        self._again: deque[FileBlock] = deque()
-        #: What is known without another process.
-        self._told: deque[BlockResult] = deque()
+        #: Blocks to be tried again.
+        self._retries: deque[FileBlock] = deque()
+        #: Refusals of the driver's own, after all retries.
+        self._refusals: deque[BlockResult] = deque()
 
     def results(self, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
-        """The results as they come."""
+        """Yield the results of all blocks, in order of completion."""
         following: FileBlock | None = next(blocks, None)
         while True:
             self._grow()
             for actor in self._actors:
-                while (block := self._again[0] if self._again else following) and _has_room(actor, block):
-                    if self._again:
-                        self._again.popleft()
+                while (block := self._retries[0] if self._retries else following) and _has_room(actor, block):
+                    if self._retries:
+                        self._retries.popleft()
                     else:
                         following = next(blocks, None)
                     self._submit(actor, block)
-            if following is None and not self._again and not any(actor.blocks() for actor in self._actors):
-                yield from self._drained()
-                if not self._again:
+            if following is None and not self._retries and not any(actor.blocks() for actor in self._actors):
+                yield from self._own_refusals()
+                if not self._retries:
                     return
-            yield from self._heard()
-            self._look_at_time()
-            yield from self._drained()
+            yield from self._finished()
+            self._check_timeouts()
+            yield from self._own_refusals()
 
-    def _drained(self) -> Iterator[BlockResult]:
-        while self._told:
-            yield self._told.popleft()
+    def _own_refusals(self) -> Iterator[BlockResult]:
+        while self._refusals:
+            yield self._refusals.popleft()
 
     def _grow(self) -> None:
-        """As many actors as are asked for, or as there are cores or GPUs, now."""
+        """Start actors up to the requested number, or the number of cores or GPUs at the moment."""
         if self._actors and time.monotonic() - self._grown < _GROW_S:
             return
         self._grown = time.monotonic()
         if not any(node["Alive"] for node in self._ray.nodes()):
-            raise CappuncError("all nodes of Ray have died; the same command goes on with what is missing")
+            raise CappuncError("all Ray nodes have died; run the same command again to resume")
         wanted = self._options.engines
         if wanted is None:
-            there = self._ray.cluster_resources().get("GPU" if self._options.gpu else "CPU", 0)
-            wanted = max(int(there), 1)
+            available = self._ray.cluster_resources().get("GPU" if self._options.gpu else "CPU", 0)
+            wanted = max(int(available), 1)
         while len(self._actors) < wanted:
-            self._begin()
+            self._start_actor()
 
-    def _begin(self) -> None:
+    def _start_actor(self) -> None:
         actor = _Actor(self._kind.remote(self._order))
         actor.calls[actor.handle.begin.remote()] = None
         self._actors.append(actor)
@@ -209,20 +209,20 @@ class _Pool:
             actor.since = time.monotonic()
         actor.calls[actor.handle.run.remote(block)] = block
 
-    def _heard(self) -> Iterator[BlockResult]:
+    def _finished(self) -> Iterator[BlockResult]:
         calls = {call: actor for actor in self._actors for call in actor.calls}
-        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=_LOOK_S)
+        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=_POLL_S)
         if ready:
             ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)
         for call in ready:
             actor = calls[call]
             if call not in actor.calls:
-                continue  # it died with another call
+                continue  # the actor died with another call
             result = self._answer(actor, call)
             if result is not None:
                 yield result
-                # Each alone: which of them took the memory is not known.
-                self._again += [FileBlock(result.number, (file,), alone=True) for file in result.again]
+                # One by one: which file took the memory is not known.
+                self._retries += [FileBlock(result.number, (file,), alone=True) for file in result.retry]
 
     def _answer(self, actor: _Actor, call: Any) -> BlockResult | None:
         block = actor.calls[call]
@@ -239,7 +239,7 @@ class _Pool:
         except self._ray.exceptions.RayError as error:
             if block is None and "CappuncError" in str(error):
                 raise CappuncError(_line(error)) from error
-            self._lost(actor, f"its process died ({type(error).__name__}): does it take too much memory?")
+            self._remove(actor, f"its process died ({type(error).__name__}), perhaps out of memory")
             return None
         del actor.calls[call]
         actor.since = time.monotonic()
@@ -250,49 +250,50 @@ class _Pool:
         assert isinstance(answer, BlockResult)
         return answer
 
-    def _lost(self, actor: _Actor, reason: str, oldest: bool = False) -> None:
-        """An actor has died, with `oldest` for its oldest block: its blocks go to others."""
+    def _remove(self, actor: _Actor, reason: str, timed_out: bool = False) -> None:
+        """Remove a dead actor and retry its blocks; if it `timed_out`, the oldest block is to blame."""
         blocks = actor.blocks()
         actor.calls.clear()
         self._actors.remove(actor)
         self._grown = 0.0
         if not actor.ready:
             self._false_starts += 1
-            if self._false_starts >= _FALSE_STARTS:
-                raise CappuncError("no worker of Ray begins its work; its logs say why")
+            if self._false_starts >= _MAX_FALSE_STARTS:
+                raise CappuncError("Ray workers fail to start; see the logs of Ray")
         for i, block in enumerate(blocks):
-            self._retry(block, reason, culprit=len(blocks) == 1 or (oldest and i == 0), died=not oldest)
+            self._retry(block, reason, culprit=len(blocks) == 1 or (timed_out and i == 0), died=not timed_out)
         if not self._actors:
-            self._begin()
+            self._start_actor()
 
     def _retry(self, block: FileBlock, reason: str, culprit: bool, died: bool = False) -> None:
-        """Do a block again: alone; file by file where it, and none beside it, took an actor's life; or refuse it."""
+        """Try a failed block again, alone; if it is the `culprit`, file by file; and finally refuse the file."""
         if not culprit:
-            self._again.append(replace(block, alone=True))
+            self._retries.append(replace(block, alone=True))
         elif len(block.files) > 1:
-            self._again += [FileBlock(block.number, (file,), alone=True) for file in block.files]
+            self._retries += [FileBlock(block.number, (file,), alone=True) for file in block.files]
         elif not block.alone or (died and not block.tried):
-            # Once may be the node's fault.
-            self._again.append(replace(block, alone=True, tried=block.alone))
+            # The first death may be the node's fault.
+            self._retries.append(replace(block, alone=True, tried=block.alone))
         else:
             (file,) = block.files
-            self._told.append(_refused(block, file, reason))
+            self._refusals.append(_refused(block, file, reason))
 
-    def _look_at_time(self) -> None:
+    def _check_timeouts(self) -> None:
         now = time.monotonic()
         for actor in list(self._actors):
             if actor.blocks() and now - actor.since > self._options.seconds:
                 self._ray.kill(actor.handle, no_restart=True)
-                self._lost(actor, f"takes longer than the {self._options.seconds:g} s of --file-timeout", oldest=True)
+                reason = f"takes longer than --file-timeout ({self._options.seconds:g} s)"
+                self._remove(actor, reason, timed_out=True)
 
 
 def _has_room(actor: _Actor, block: FileBlock) -> bool:
     if not actor.ready:
         return False
-    there = actor.blocks()
-    if any(other.alone or other.size > _LARGE for other in there):
+    current = actor.blocks()
+    if any(other.alone or other.size > _LARGE for other in current):
         return False
-    return not there if block.alone or block.size > _LARGE else len(there) < _TOGETHER
+    return not current if block.alone or block.size > _LARGE else len(current) < _PARALLEL_BLOCKS
 
 
 def _refused(block: FileBlock, file: BlockFile, reason: str) -> BlockResult:
@@ -306,8 +307,8 @@ def _line(error: Exception) -> str:
     return text.removeprefix("cappunc_cli.errors.CappuncError: ")
 
 
-class RayFigures:
-    """What Ray's exporter tells Prometheus of this process."""
+class RayMetrics:
+    """This process's counters in Ray's Prometheus exporter."""
 
     def __init__(self) -> None:
         from ray.util.metrics import Counter
@@ -315,7 +316,7 @@ class RayFigures:
         self._counts = {
             name: Counter(f"cappunc_{name}", description=about)
             for name, about in (
-                ("files", "Files that have their result."),
+                ("files", "Files with a result."),
                 ("words", "Words of these files."),
                 ("refused", "Files that were refused."),
             )
@@ -323,39 +324,39 @@ class RayFigures:
 
     def count(self, result: BlockResult) -> None:
         """Add a block."""
-        for name, more in figures_of(result).items():
-            self._counts[name].inc(more)
+        for name, increment in metrics_of(result).items():
+            self._counts[name].inc(increment)
 
 
-def figures_of(result: BlockResult) -> dict[str, int]:
-    """What a block adds to the figures."""
-    refused = sum(not refusal.passed for refusal in result.refusals)
-    told = {"files": result.fixed, "words": result.words.total(), "refused": refused}
-    return {name: count for name, count in told.items() if count}
+def metrics_of(result: BlockResult) -> dict[str, int]:
+    """What a block adds to the counters, without zeros."""
+    refused = sum(not refusal.skipped for refusal in result.refusals)
+    increments = {"files": result.fixed, "words": result.words.total(), "refused": refused}
+    return {name: count for name, count in increments.items() if count}
 
 
 class RayWorker:
-    """What runs in an actor: a worker, the figures that Ray exports, a limit of memory."""
+    """The actor: a BlockWorker with metrics and a memory limit."""
 
     def __init__(self, order: WorkOrder) -> None:
         self._worker = BlockWorker(order)
-        self._figures = RayFigures()
+        self._metrics = RayMetrics()
         if order.memory is not None:
             _limit_memory(order.memory)
 
     def begin(self) -> str:
-        """The node; that there is an answer says that the actor is there."""
+        """The node's name; called to learn when the actor is ready."""
         return self._worker.node
 
     def run(self, block: FileBlock) -> BlockResult:
         """As `BlockWorker.run`."""
         result = self._worker.run(block)
-        self._figures.count(result)
+        self._metrics.count(result)
         return result
 
 
 def _limit_memory(more: int) -> None:
-    """Let the process take so many bytes more than it has now: then allocations fail, and the machine lives on."""
+    """Limit the process to `more` bytes beyond its present use, so that the machine does not run out of memory."""
     if sys.platform != "linux":
         return
     import resource

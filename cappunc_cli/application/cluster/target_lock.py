@@ -1,7 +1,7 @@
-"""One driver alone writes to a target; of a dead one nothing is left that would keep the next out for long.
+"""A lock that lets only one driver write to a target, and that does not outlive its driver for long.
 
-On a disk the system holds the lock, and lets it go with the process. An object store has no locks: there the driver
-puts its name and the time, again and again; a name that has not been renewed for a while is a dead driver's.
+On disk it is a file lock, which the system releases with the process. Object stores have no locks: there the driver
+writes a lease with its name and the time, and renews it; a lease that has not been renewed for a while has expired.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if sys.platform != "win32":
     import fcntl
 
 _NAME = f"{PRIVATE}/lock"
-#: Seconds between two renewals, and after which a lock that is not renewed is a dead driver's.
+#: Seconds between renewals of a lease, and after which it expires.
 RENEWED_S, DEAD_S = 20.0, 90.0
 
 
 class TargetLock:
-    """The right to write to a target, while it is entered. Raises CappuncError where another driver has it."""
+    """Context manager that holds the lock of a target. Raises CappuncError if another driver has it."""
 
     def __init__(self, store: TargetStore, run: str) -> None:
         self._store = store
@@ -36,7 +36,7 @@ class TargetLock:
         self._file: IO[str] | None = None
         self._ended = threading.Event()
         self._renewer: threading.Thread | None = None
-        #: Why the lock is lost, if it is: another driver has held this one for dead.
+        #: Why the lock was lost, if another driver took over an expired lease.
         self.lost: str | None = None
 
     def __enter__(self) -> TargetLock:
@@ -61,13 +61,13 @@ class TargetLock:
         place = self._store.at(_NAME)
         assert not isinstance(place, Url)
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Nobody removes it: a lock on a file without a name keeps nobody out.
+        # The file is never removed: a lock on a deleted file would keep nobody out.
         self._file = place.open("a+", encoding="utf-8")
         try:
             if sys.platform == "win32":
                 import msvcrt
 
-                self._file.seek(1 << 20)  # what is locked cannot be read there
+                self._file.seek(1 << 20)  # locked bytes cannot be read
                 msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
             else:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -78,16 +78,16 @@ class TargetLock:
             raise self._refusal(holder) from None
         self._file.seek(0)
         self._file.truncate()
-        self._file.write(self._name())
+        self._file.write(self._content())
         self._file.flush()
 
     def _lease(self) -> None:
-        if not self._store.create(_NAME, self._name().encode()):
+        if not self._store.create(_NAME, self._content().encode()):
             holder = self._holder()
             if not _is_dead(holder):
                 raise self._refusal(holder)
-            self._store.write(_NAME, self._name().encode())
-        # Where a store lets two create one file, the last one has it.
+            self._store.write(_NAME, self._content().encode())
+        # In stores where creation is not atomic, the last writer wins.
         if self._holder().get("run") != self._run:
             raise self._refusal(self._holder())
         self._renewer = threading.Thread(target=self._renew, daemon=True)
@@ -100,13 +100,13 @@ class TargetLock:
                 if holder.get("run") not in (self._run, None):
                     self.lost = str(self._refusal(holder))
                     return
-                self._store.write(_NAME, self._name().encode())
+                self._store.write(_NAME, self._content().encode())
             except (CappuncError, OSError):
-                continue  # the next time, or it is lost
+                continue  # retried until the lease expires
 
-    def _name(self) -> str:
-        told = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
-        return json.dumps(told) + "\n"
+    def _content(self) -> str:
+        holder = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
+        return json.dumps(holder) + "\n"
 
     def _holder(self) -> dict[str, Any]:
         try:
@@ -116,22 +116,22 @@ class TargetLock:
 
     def _refusal(self, holder: dict[str, Any]) -> CappuncError:
         who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
-        later = ""
+        hint = ""
         if isinstance(self._store.at(_NAME), Url):
-            later = f"; if it is dead, {DEAD_S:.0f} seconds after its end this can be run again"
-        return CappuncError(f"{who} is writing there{later}", self._store.root)
+            hint = f"; if it has died, try again {DEAD_S:.0f} seconds after its end"
+        return CappuncError(f"{who} is writing to it{hint}", self._store.root)
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:
-    """Whether a lock's driver has gone: it has not renewed it, or was a process of this machine that is no more."""
-    time_told = holder.get("time")
-    if not isinstance(time_told, int | float) or time.time() - time_told > DEAD_S:
+    """Whether a lease has expired, or its driver was a process of this machine that has ended."""
+    renewed = holder.get("time")
+    if not isinstance(renewed, int | float) or time.time() - renewed > DEAD_S:
         return True
     pid = holder.get("pid")
     if holder.get("host") != platform.node() or not isinstance(pid, int) or sys.platform == "win32":
         return False
     if pid == os.getpid():
-        return True  # in a container every driver may have this number
+        return True  # in containers, drivers may have the same process id
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The directory that results go to, on a disk or behind a URL, as blocks, ledger and lock need it."""
+"""The target directory of an archive, on disk or at a URL."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from cappunc_cli.application.storage.urls import (
     walk_url,
 )
 
-#: The directory below the target for what is about the results and none of them.
+#: Subdirectory of the target for the ledger, the lock and the report.
 PRIVATE = ".cappunc"
 
 
 @dataclass(frozen=True, slots=True)
 class TargetStore:
-    """A target by the name that the user gives it; it travels to the workers."""
+    """A target directory, as the user named it; sent to the workers."""
 
     root: str
 
     def at(self, relative: str) -> Target:
-        """The place of a result."""
+        """The path or URL of a file in the target."""
         return Url(self.root) / relative if is_url(self.root) else Path(self.root) / relative
 
     def private(self, relative: str) -> Target:
-        """The place of what is about the results."""
+        """The path or URL of a file in the private directory."""
         return self.at(f"{PRIVATE}/{relative}")
 
     def read(self, relative: str) -> bytes:
@@ -43,11 +43,11 @@ class TargetStore:
         return read_bytes(str(self.at(relative)))
 
     def write(self, relative: str, data: bytes) -> None:
-        """A file, whole or not at all. Raises OSError and CappuncError."""
+        """Write a file atomically. Raises OSError and CappuncError."""
         write_result(self.at(relative), data)
 
     def create(self, relative: str, data: bytes) -> bool:
-        """A new file; False where there is one of that name. Raises OSError and CappuncError."""
+        """Create a file; returns False if it exists. Raises OSError and CappuncError."""
         place = self.at(relative)
         if isinstance(place, Url):
             return create_url(place.text, data)
@@ -60,7 +60,7 @@ class TargetStore:
         return True
 
     def remove(self, relative: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         place = self.at(relative)
         if isinstance(place, Url):
             remove_url(place.text)
@@ -68,13 +68,13 @@ class TargetStore:
             place.unlink(missing_ok=True)
 
     def results(self) -> Iterator[Entry]:
-        """All files but what is about them."""
+        """All files except the private ones."""
         for entry in self._walk(self.root):
             if not entry.relative.startswith(f"{PRIVATE}/"):
                 yield entry
 
     def below(self, folder: str) -> Iterator[Entry]:
-        """The files in a private folder, by their paths below it."""
+        """The files in a private directory, with paths relative to it."""
         yield from self._walk(str(self.private(folder)))
 
     def _walk(self, root: str) -> Iterator[Entry]:
@@ -83,9 +83,9 @@ class TargetStore:
 
 
 def walk_directory(root: str, hidden: bool = True, unread: Callable[[OSError], None] | None = None) -> Iterator[Entry]:
-    """The files below a directory, folder by folder; what is `hidden` begins with a dot.
+    """The files in a directory tree, directory by directory; with `hidden`, also those that begin with a dot.
 
-    `unread` hears of folders that cannot be read; without it OSError is raised.
+    `unread` is called for directories that cannot be read; without it OSError is raised.
     """
     folders = [""]
     while folders:
@@ -110,11 +110,11 @@ def walk_directory(root: str, hidden: bool = True, unread: Callable[[OSError], N
 
 
 def local_entry(source: str, relative: str) -> Entry:
-    """The entry of one file on a disk; of one that cannot be looked at nothing is known."""
+    """The entry of a local file; its size and time are 0 if it cannot be accessed."""
     size, changed = state_of(Path(source)) or (0, 0)
     return Entry(source, relative, size, tag_of(size, changed))
 
 
 def tag_of(size: int, changed_ns: int) -> str:
-    """What is another for a file on a disk when its content is."""
+    """The tag of a local file, which changes with its content."""
     return f"{size}-{changed_ns}"

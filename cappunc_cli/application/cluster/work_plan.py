@@ -1,4 +1,4 @@
-"""Which files of an archive are to be done, in blocks; kept in a temporary database, so that memory does not grow."""
+"""The files of an archive that need processing, in blocks; kept in a temporary database to bound memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cappunc_cli.application.cluster.ledger import Line
 from cappunc_cli.application.storage.urls import Entry
 from cappunc_cli.errors import BadOption
 
-#: Files that are read, restored and written together: enough words for full batches, few enough for a steady memory.
+#: Limits of a block: enough words to fill batches, few enough to bound memory.
 _FILES_TOGETHER = 256
 _BYTES_TOGETHER = 1 << 20
 
-# Names are bytes here: a disk may have some that are no text.
+# Names are stored as bytes: file names need not be valid text.
 _TABLES = """
 create table input (relative blob primary key, source blob, size int, tag text, found int) without rowid;
 create table there (relative blob primary key, size int) without rowid;
@@ -30,7 +30,7 @@ select min(source), max(source), relative from new group by relative having min(
 _PENDING = """
 create table todo (n integer primary key, source blob, relative blob, size int, tag text, found int, ours text)
 """
-#: A result counts as a former run's where it is as long as a line says; before it is overwritten its hash is looked at.
+#: An existing result of the size in the ledger counts as an earlier run's; its hash is checked before overwriting.
 _STATE = """
 select i.source, i.relative, i.size, i.tag, i.found, t.size is not null,
        exists (select 1 from line l where l.relative = i.relative and l.size = t.size
@@ -43,10 +43,10 @@ order by i.size desc, i.relative
 
 @dataclass(frozen=True, slots=True)
 class BlockFile:
-    """A file to do: its name, its path below source and target, size and tag.
+    """An input file: its name, its path relative to source and target, its size in bytes and its tag.
 
-    `found`: not the user, but a listing names it. `ours`: hashes that a former run's result, which lies there, may
-    have; None where nothing lies there.
+    `found` means that it comes from a listing rather than from the user. `ours` are the possible MD5 hashes of an
+    existing result if an earlier run wrote it, empty if none did; None if there is no result.
     """
 
     source: str
@@ -59,9 +59,10 @@ class BlockFile:
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
-    """Files that one worker does together.
+    """Files that a worker processes together.
 
-    `alone`: with nothing beside it, since a worker has died of it or of what was beside it; `tried`: so it was once.
+    `alone` blocks run without other blocks in the same worker, because one has died of them or of a neighbour; `tried`
+    means that this has been done once.
     """
 
     number: int
@@ -76,17 +77,17 @@ class FileBlock:
 
 
 class WorkPlan:
-    """Inputs, what lies at the target, and what the ledger knows, joined."""
+    """A join of inputs, existing results and ledger, from which it follows what is to be done."""
 
     def __init__(self) -> None:
-        # A name "" is a database on disk that goes with the connection, and of which a part is cached in memory.
+        # The name "" stands for a temporary database on disk.
         self._data = sqlite3.connect("", check_same_thread=False)
         self._data.executescript(_TABLES)
-        #: How many inputs there are, how many were done before.
+        #: Number of inputs, and of those that are up to date.
         self.inputs = self.known = 0
 
     def add_inputs(self, entries: Iterable[Entry], found: bool = True) -> None:
-        """Inputs of a listing, or that were named. Raises BadOption where two would have one result."""
+        """Add inputs; `found` means that they come from a listing. Raises BadOption if two have the same result."""
         rows = ((fsencode(e.relative), fsencode(e.source), e.size, e.tag, found) for e in entries)
         self._data.execute("create temp table if not exists new as select * from input where 0")
         self._data.executemany("insert into new values (?, ?, ?, ?, ?)", rows)
@@ -99,26 +100,27 @@ class WorkPlan:
         (self.inputs,) = self._data.execute("select count(*) from input").fetchone()
 
     def add_results(self, entries: Iterable[Entry]) -> None:
-        """What lies at the target."""
+        """Add the files that exist at the target."""
         self._data.executemany(
             "insert or replace into there values (?, ?)", ((fsencode(e.relative), e.size) for e in entries)
         )
 
     def add_lines(self, lines: Iterable[Line]) -> None:
-        """What former runs have done."""
+        """Add the lines of the ledger."""
         rows = ((fsencode(line.file), line.input, line.size, line.md5, line.signature) for line in lines)
         self._data.executemany("insert into line values (?, ?, ?, ?, ?)", rows)
         self._data.execute("create index if not exists lines on line (relative)")
 
     def todo(self, signature: str, force: bool = False) -> tuple[int, int]:
-        """Fix what is to be done; how many files and bytes that is.
+        """Determine what is to be done, and return the number of files and bytes.
 
-        Known is what a former run has made of the same input by the same model and options; `force` does all.
+        Results that an earlier run made from the same input with the same model and options count as `known`, unless
+        `force` is set.
         """
         self._data.execute("drop table if exists todo")
         self._data.execute(_PENDING)
         rows = self._data.execute(_STATE, (signature,))
-        # What lies there and is no former run's has no hashes: it is refused by whoever would overwrite it.
+        # Existing files that no run wrote have no hashes, so that the worker refuses to overwrite them.
         kept = (
             (source, relative, size, tag, found, (md5s or "") if there and not force else None)
             for source, relative, size, tag, found, there, done, md5s in rows
@@ -132,7 +134,7 @@ class WorkPlan:
         return files, size
 
     def blocks(self) -> Iterator[FileBlock]:
-        """What is to be done, the largest files first, so that none is begun last."""
+        """The blocks to process, largest files first, so that the run does not end on a large one."""
         files: list[BlockFile] = []
         size = number = 0
         rows = self._data.execute("select source, relative, size, tag, found, ours from todo order by n")

@@ -1,5 +1,5 @@
-"""New files out of a transcript: captions, one to read, and words with times for other programs.
+"""Make new files from transcripts: captions, readable text, and words with times.
 
-`made_captions` cuts words or takes a file's own cues, `readable` makes text and Markdown, `converter` is
-`cappunc convert` for one file, `language_parts` says which model a file needs.
+`made_captions` cuts words into captions or takes over a file's cues; `readable` makes text, Markdown and JSON;
+`converter` is `cappunc convert` for one file; `language_parts` groups files by language and model.
 """

@@ -1,4 +1,4 @@
-"""`cappunc captions` for one file: words with times cut into captions, or the lines of captions broken anew."""
+"""`cappunc captions` for one file: cut words with times into captions, or rewrap the lines of captions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CaptionMaker:
-    """Cuts captions of one `kind` within `limits`; what is wrong with them is added to `reports`.
+    """Makes captions of a format (`kind`) within `limits`, and adds their faults to `reports`.
 
-    With `fps` their times are on frames, and at least `gap_frames` lie between two.
+    With `fps`, times are rounded to frames, with at least `gap_frames` between captions.
     """
 
     fixer: Fixer
@@ -36,7 +36,7 @@ class CaptionMaker:
     reports: list[Report] = field(default_factory=list)
 
     def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
-        """The captions in UTF-8, with every word once and in order, and what there is to tell. Raises CappuncError."""
+        """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
         from cappunc_cli.layout import render
         from cappunc_cli.layout.frames import on_frames
 
@@ -47,24 +47,24 @@ class CaptionMaker:
             made = on_frames(made, self.fps, self.gap_frames)
         report = report_of(name, made, self.language, self.limits)
         self.reports.append(report)
-        told = f"{len(words):,} words, {summary([report])}"
+        counts = f"{len(words):,} words, {summary([report])}"
         output = render(made, shown, self.kind).encode("utf-8", "surrogateescape")
-        return output, "; ".join(filter(None, (told, note, left_out(document))))
+        return output, "; ".join(filter(None, (counts, note, left_out(document))))
 
 
 @dataclass(frozen=True, slots=True)
 class LineRewrapper:
-    """Breaks the lines of captions anew, `width` characters at most."""
+    """Rewraps captions to lines of at most `width` characters."""
 
     language: Language
     width: int
 
     def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
-        """The same captions with other line breaks, and what there is to tell. Raises CappuncError."""
+        """The same captions with other line breaks, and a summary. Raises CappuncError."""
         from cappunc_cli.formats import rewrap, verify
         from cappunc_cli.layout import LineBreaker
 
-        own, wide = self.language, self.width
-        output = rewrap(document, lambda texts: LineBreaker(texts, own, wide).best(0, len(texts))[1])
+        language, width = self.language, self.width
+        output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
         verify(document, output, lines=True)
-        return encode(output, encoding), f"{len(document.words):,} words, lines of {wide} characters"
+        return encode(output, encoding), f"{len(document.words):,} words, lines of {width} characters"

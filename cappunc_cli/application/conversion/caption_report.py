@@ -1,4 +1,4 @@
-"""The faults of captions as a table: lines, CSV, JSON, or a page."""
+"""Reports of caption faults as lines, CSV, JSON or HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import WARNING, Parts
-from cappunc_cli.application.inspection import Report, placed, tenths
+from cappunc_cli.application.inspection import Report, line_prefix, tenths
 from cappunc_cli.errors import BadOption, UnknownFormat
 from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
 from cappunc_cli.transcript.words import timestamp
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cappunc_cli.transcript.words import Document
 
 _COLUMNS = ("file", "caption", "start", "end", "fault", "value", "limit", "text")
-#: What a report may be called.
+#: Suffixes of report files.
 SUFFIXES = (".csv", ".json", ".html")
 _STYLE = (
     ":root { color-scheme: light dark } body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; "
@@ -34,9 +34,9 @@ _STYLE = (
 
 
 def checked_report(name: str | None) -> None:
-    """Raises BadOption for the name of a report that says no format."""
+    """Raises BadOption unless the name of a report has a known suffix."""
     if name is not None and Path(name).suffix.lower() not in SUFFIXES:
-        raise BadOption(f"{name}: a report is called {', '.join(SUFFIXES)}", option="--report")
+        raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
 
 
 def report_of(name: str, captions: Sequence[ShownCaption], language: Language, limits: Limits) -> Report:
@@ -46,13 +46,13 @@ def report_of(name: str, captions: Sequence[ShownCaption], language: Language, l
 
 
 def document_report(name: str, document: Document, language: Language, limits: Limits) -> Report:
-    """The faults of the captions that a file has; raises UnknownFormat where it has none."""
+    """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
     from cappunc_cli.formats.timed_text.shown_cues import shown_cues
 
     found = shown_cues(document)
     if found is None:
-        rolls = "its captions roll" if len(document.words) and document.words.copies(0) else "this has no captions"
-        raise UnknownFormat(f"{rolls}: only captions that stand can be checked")
+        rolls = len(document.words) and document.words.copies(0)
+        raise UnknownFormat("roll-up captions cannot be checked" if rolls else "has no captions to check")
     return report_of(name, found, language, limits)
 
 
@@ -70,21 +70,21 @@ def _entry(fault: CaptionFault) -> Report:
 
 
 def fault_line(report: Report, entry: Report) -> Parts:
-    """`talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`"""
-    said = f": {entry['said']}: {entry['text']}"
-    return [*placed(report, tenths(entry["start_ms"])), (entry["fault"], WARNING), (said, "")]
+    """A line such as `talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`."""
+    detail = f": {entry['said']}: {entry['text']}"
+    return [*line_prefix(report, tenths(entry["start_ms"])), (entry["fault"], WARNING), (detail, "")]
 
 
 def summary(reports: Sequence[Report]) -> str:
-    """`312 captions, 14 too fast, 2 bad break`"""
+    """A text such as `312 captions, 14 too fast, 2 bad break`."""
     counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
     captions = sum(report["captions"] for report in reports)
-    told = [f"{captions:,} caption{'' if captions == 1 else 's'}", *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])]
-    return ", ".join(told)
+    parts = [f"{captions:,} caption{'' if captions == 1 else 's'}", *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])]
+    return ", ".join(parts)
 
 
 def rendered(reports: Sequence[Report], suffix: str) -> str:
-    """All reports as one file of a kind."""
+    """All reports as the content of a file with this suffix."""
     if suffix == ".json":
         return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
     rows = [(report["file"], entry) for report in reports for entry in report["faults"]]

@@ -1,4 +1,4 @@
-"""`cappunc convert` for one file: read, restored where it lacks marks, written as another format, read again."""
+"""`cappunc convert` for one file: restore what lacks marks or case, write another format, and verify it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from cappunc_cli.layout import Caption
     from cappunc_cli.transcript.words import Document
 
-#: What a file can become: captions, a transcript to read, and words for other programs.
+#: Output formats: captions, readable text, and words with times.
 CAPTIONS, TEXTS, WORDS = ("srt", "vtt", "ass", "ttml"), ("txt", "md"), ("json",)
 KINDS = (*CAPTIONS, *TEXTS, *WORDS)
-#: They have a place of their own for who speaks.
+#: Formats with a field for speakers.
 _VOICED = ("vtt", "ass", "ttml")
 
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """Makes files of one `kind`."""
+    """Converts documents to one format (`kind`)."""
 
     fixer: Fixer
     language: Language
@@ -36,9 +36,9 @@ class Converter:
     times: bool = False
 
     def make(self, document: Document, _name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
-        """The new file in UTF-8, with every word once and in order, and what there is to tell. Raises CappuncError."""
-        output, told = self._converted(document)
-        return output.encode("utf-8", "surrogateescape"), told
+        """The new file in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
+        output, summary = self._converted(document)
+        return output.encode("utf-8", "surrogateescape"), summary
 
     def _converted(self, document: Document) -> tuple[str, str]:
         texts = list(document.words.texts)
@@ -47,39 +47,39 @@ class Converter:
         own = self.language
         if self.kind in TEXTS:
             output = readable(document, texts, own, self.kind, self.speakers, self.times)
-            return output, _told(f"{len(texts):,} words", left_out(document))
+            return output, _summary(f"{len(texts):,} words", left_out(document))
         if self.kind in WORDS:
             output = words_json(document, texts, own)
             _check(output, "json", texts)
-            return output, _told(f"{len(texts):,} words", left_out(document))
+            return output, _summary(f"{len(texts):,} words", left_out(document))
         return self._captions(document, texts)
 
     def _captions(self, document: Document, texts: Sequence[str]) -> tuple[str, str]:
         from cappunc_cli import formats
         from cappunc_cli.layout import Limits, render
 
-        how = "none" if not self.speakers else "voice" if self.kind in _VOICED else "name"
+        speakers = "none" if not self.speakers else "voice" if self.kind in _VOICED else "name"
         changed = document
         if list(texts) != document.words.texts:
             source = formats.write(document, texts)
             changed = formats.read(source, format=document.format)
-        made = own_cues(changed, how)
+        made = own_cues(changed, speakers)
         notes = []
         if made is not None:
             shown = [word for caption in made for line in caption.lines for word in line.split()]
             texts = changed.words.texts
         else:
             words, note = timed_words(document)
-            made, shown = cut_captions(document, words, texts, self.language, Limits(), how)
+            made, shown = cut_captions(document, words, texts, self.language, Limits(), speakers)
             texts = texts if len(set(formats.channels(document))) < 2 else shown
             notes = [note, left_out(document)]
         output = render(made, shown, self.kind)
-        if how != "name":  # a name before a line may be read as a speaker's or not
+        if speakers != "name":  # whether a name at the head of a line is read as a word depends on the name
             _check(output, self.kind, texts)
-        return output, _told(f"{len(document.words):,} words, {_count(made)}", *notes)
+        return output, _summary(f"{len(document.words):,} words, {_count(made)}", *notes)
 
 
-def _told(*parts: str) -> str:
+def _summary(*parts: str) -> str:
     return "; ".join(filter(None, parts))
 
 
@@ -88,7 +88,7 @@ def _count(made: Sequence[Caption]) -> str:
 
 
 def _check(output: str, kind: str, texts: Sequence[str]) -> None:
-    """Raises BadInput unless our own reader finds these words in the new file."""
+    """Raises BadInput unless these words are read back from the new file."""
     from cappunc_cli import formats
 
     if not texts:
@@ -97,7 +97,7 @@ def _check(output: str, kind: str, texts: Sequence[str]) -> None:
     found = [part for text in document.words.texts for part in text.split()]
     wanted = [part for text in texts for part in text.split()]
     for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
-        if one.lstrip("-–—") != other.lstrip("-–—"):  # a dash at the head of a line is a speaker's
-            raise BadInput(f"“{other}” (word {i}) would be read as “{one}” in {kind.upper()}")
+        if one.lstrip("-–—") != other.lstrip("-–—"):  # a dash at the head of a line marks a speaker
+            raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in {kind.upper()}")
     if len(found) != len(wanted):
-        raise BadInput(f"{kind.upper()} would have {len(found)} words in place of {len(wanted)}")
+        raise BadInput(f"{kind.upper()} would have {len(found)} words instead of {len(wanted)}")

@@ -1,4 +1,4 @@
-"""Captions of a document: its words cut anew, or its own cues as they are."""
+"""Captions of a document: newly cut from its words, or its own cues."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from cappunc_cli.layout import Caption, Limits
     from cappunc_cli.transcript.words import Document, Word
 
-#: With fewer words that have times a file is timed by captions or segments.
+#: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
-#: How a speaker is shown: a dash or a name before what is said, the format's own field, or not at all.
+#: How speakers are shown: not at all, by a dash or a name before their words, or in the format's own field.
 SPEAKERS = ("none", "dash", "name", "voice")
 
 
 def timed_words(document: Document) -> tuple[Sequence[Word], str]:
-    """The words with times, and what has to be told of these, or "".
+    """The words with times, and a note to the user, or "".
 
-    Where few words have times of their own those of their cue or segment are shared out among its words. Raises
-    UnknownFormat where there are none.
+    If few words have times of their own, those of their cue or segment are divided among its words. Raises
+    UnknownFormat if there are none either.
     """
     words = document.words
     missing = untimed(words)
@@ -32,8 +32,8 @@ def timed_words(document: Document) -> tuple[Sequence[Word], str]:
         return words, ""
     spread = spread_times(words)
     if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
-        raise UnknownFormat(f"{len(words) - missing} of its {len(words)} words have times, too few for captions")
-    return spread, f"{missing:,} of its {len(words):,} words have no times of their own: spread over their segments"
+        raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
+    return spread, f"{missing:,} of {len(words):,} words have no times of their own: interpolated within their segments"
 
 
 def cut_captions(
@@ -45,23 +45,23 @@ def cut_captions(
     speakers: str = "none",
     sentences: bool = False,
 ) -> tuple[list[Caption], list[str]]:
-    """Captions of words that have times and read `texts`, and what they show, word by word, in their order.
+    """Cut words with new `texts` into captions; returns these and their texts, word by word, in caption order.
 
-    Channels are merged as they are heard. Raises BadInput for several recordings.
+    Channels are merged by time. Raises BadInput for several recordings.
     """
     from cappunc_cli.formats import channels
     from cappunc_cli.layout import as_heard, cut
 
-    heard = channels(document)
-    recordings = [recording for recording, _ in heard]
-    if len(set(recordings)) > 1 and _begins_anew([word.start for word in words], recordings):
-        raise BadInput("its recordings each begin at their own zero: each needs a file of its own")
+    word_channels = channels(document)
+    recordings = [recording for recording, _ in word_channels]
+    if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
+        raise BadInput("has several recordings, each with times from zero; put each into a file of its own")
     names = [document.speakers.get(turn or 0, "") for turn in document.words.turns]
     shown = list(texts)
-    if len(set(recordings)) == 1 < len(set(heard)):
-        order, words = as_heard(words, heard)
+    if len(set(recordings)) == 1 < len(set(word_channels)):
+        order, words = as_heard(words, word_channels)
         shown = [texts[i] for i in order]
-        names = [names[i] or heard[i][1] for i in order]
+        names = [names[i] or word_channels[i][1] for i in order]
     turns = [word.turn for word in words]
     if speakers in ("dash", "name"):
         shown = _labelled(shown, turns, names, speakers)
@@ -74,7 +74,7 @@ def cut_captions(
 
 
 def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
-    """The texts with who speaks before the first word of each turn."""
+    """The texts with a dash or the speaker's name before the first word of each turn."""
     shown = list(texts)
     several = len(set(turns)) > 1
     for i, turn in enumerate(turns):
@@ -87,16 +87,16 @@ def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], 
     return shown
 
 
-def _begins_anew(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
-    """Whether a recording begins before the one in front of it has ended."""
+def _restarts(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
+    """Whether times go back where another recording begins."""
     known = [(start, name) for start, name in zip(starts, recordings, strict=True) if start is not None]
     return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
 
 
 def own_cues(document: Document, speakers: str) -> list[Caption] | None:
-    """A file's own cues, as they are shown; None where it has none that could be taken over.
+    """A file's own cues as captions; None if it has none that can be taken over.
 
-    Who speaks by a tag or a field goes into the new file's field (`voice`), or before what is said (`name`).
+    Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`).
     """
     from cappunc_cli.formats.timed_text.shown_cues import shown_cues
     from cappunc_cli.layout import Caption
@@ -115,6 +115,6 @@ def own_cues(document: Document, speakers: str) -> list[Caption] | None:
 
 
 def left_out(document: Document) -> str:
-    """What has to be told of signs and addresses, which are no words and go with sounds, or ""."""
+    """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or ""."""
     count = sum(map(bool, document.words.followed))
-    return f"left out: what is no word behind {count:,} of them (signs, addresses)" if count else ""
+    return f"left out: text that is no word (signs, addresses) after {count:,} of them" if count else ""

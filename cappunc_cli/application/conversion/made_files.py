@@ -1,4 +1,4 @@
-"""Files that become other files: read, made into something else and written, each with a line of what was done."""
+"""Make new files from files: read, convert and write each, and report it in one line."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 
 class Maker(Protocol):
-    """What makes something of a document, all in one language."""
+    """Makes new files from documents of one language."""
 
     def make(self, document: Document, name: str, encoding: Encoding, /) -> tuple[bytes, str]:
-        """The new file for the one of this name and encoding, and what there is to tell. Raises CappuncError."""
+        """The content of the new file, and a summary for the user. `name` and `encoding` are the input's.
+
+        Raises CappuncError.
+        """
 
 
 def make_files(
@@ -43,62 +46,63 @@ def make_files(
     reporter: Reporter,
     tally: FileTally,
 ) -> None:
-    """Make and write each file with the maker of its language; `reporter` hears of those that fail, `tally` of all.
+    """Make and write each file with the maker of its language.
 
-    Without `restore` nothing is asked of a model. Raises BadModel.
+    Failures go to the `reporter`; all files are counted in the `tally`. Without `restore` no model is used. Raises
+    BadModel.
     """
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
 
     terms = load_glossaries(glossary)
-    known = TermCheck(terms)
-    for name, code, some in by_language(jobs, lang, model, restore, reporter):
+    term_check = TermCheck(terms)
+    for name, code, own_jobs in by_language(jobs, lang, model, restore, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None, glossary=terms))
         if name:
             settings.check()
         own = language(code) if code else settings.options.conventions(settings.config())
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = maker_of(fixer, own)
-        for job in some:
+        for job in own_jobs:
             try:
-                fixer.heard = tally.begin(job.name)
-                _make(job, fixer, maker, known, force, reporter)
+                fixer.on_progress = tally.begin(job.name)
+                _make(job, fixer, maker, term_check, force, reporter)
             except (BadModel, BrokenPipeError):
                 raise
             except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_passed_over(error))
+                reporter.failure(about(error, job.name), job.is_skipped(error))
             tally.finish(job.name)
-    known.tell(reporter)
+    term_check.report(reporter)
 
 
 def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
     if job.target is not None:
-        refuse_overwriting(job, job.target, "force" if force else "new", instead="")
+        refuse_overwriting(job, job.target, "force" if force else "new", hint="")
     text, encoding = read_text(job.source, job.encoding)
     reporter.guessed(job.name, encoding.note)
     document = fixer.read(text, job.source)
-    terms.look(document.words.texts)
+    terms.check(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
-    data, told = maker.make(document, job.name, encoding)
+    data, summary = maker.make(document, job.name, encoding)
     if job.target is None:
         with reporter.without_bar():
             write_stdout(data)
-        reporter.info(f"{job.name}: {told}")
+        reporter.info(f"{job.name}: {summary}")
         return
     write_result(job.target, data)
-    reporter.info(f"{job.name} -> {job.target}: {told}")
+    reporter.info(f"{job.name} -> {job.target}: {summary}")
 
 
 def made_jobs(jobs: Sequence[Job], suffix: str | None, output: str | None, tree: bool, added: str = "") -> list[Job]:
-    """The jobs with targets that have the `suffix` of what is made (None: as the input has).
+    """The jobs with targets that have this `suffix` (None: the input's).
 
-    The `output` of a `tree` is a directory. At a terminal and without `output` what is made comes beside its input,
-    with `added` before the suffix. Raises BadOption.
+    With `tree`, `output` is a directory. On a terminal and without `output`, results go next to their inputs, with
+    `added` before the suffix. Raises BadOption.
     """
     if suffix is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        beside = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
-        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, beside, strict=True)]
+        names = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
+        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, names, strict=True)]
     return plan_jobs(jobs, output, False, False, tree)

@@ -1,4 +1,4 @@
-"""A transcript to read: paragraphs with names and times, as text, Markdown, or words for other programs."""
+"""Readable transcripts: paragraphs with names and times as text or Markdown; and words with times as JSON."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from cappunc_cli.languages import Language
     from cappunc_cli.transcript.words import Document
 
-#: What Markdown takes for markup within a line, and at its beginning.
+#: Markdown markup within a line, and at its beginning.
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s)")
 
 
 def readable(
     document: Document, texts: Sequence[str], language: Language, kind: str, speakers: bool, times: bool
 ) -> str:
-    """The words, which read `texts`, as `txt` or `md`; raises BadInput where a word would be lost."""
+    """A document with new `texts` as `txt` or `md`; raises BadInput if a word would be lost."""
     words = spread_times(document.words)
     found = paragraphs(words, texts, language)
     turns = list(document.words.turns)
@@ -50,10 +50,10 @@ def _check(text: str, texts: Sequence[str]) -> None:
 
 def _head(name: str, time: str, kind: str) -> str:
     if kind == "md":
-        said = " ".join(part for part in (f"**{_escaped(name)}**" if name else "", f"({time})" if time else "") if part)
-        return f"{said}  \n" if said else ""
-    said = " ".join(part for part in (f"[{time}]" if time else "", f"{name}:" if name else "") if part)
-    return f"{said} " if said else ""
+        head = " ".join(part for part in (f"**{_escaped(name)}**" if name else "", f"({time})" if time else "") if part)
+        return f"{head}  \n" if head else ""
+    head = " ".join(part for part in (f"[{time}]" if time else "", f"{name}:" if name else "") if part)
+    return f"{head} " if head else ""
 
 
 def _escaped(text: str) -> str:
@@ -61,27 +61,27 @@ def _escaped(text: str) -> str:
 
 
 def words_json(document: Document, texts: Sequence[str], language: Language) -> str:
-    """Segments of words with times in seconds, as Whisper writes them; those of a file's cues and turns."""
+    """JSON as Whisper writes it: words with times in seconds, in segments by cue and turn."""
     words = spread_times(document.words)
     turns, cues = list(words.turns), list(words.cues)
     segments: list[dict[str, Any]] = []
-    begun = 0
+    begin = 0
     for stop in range(1, len(texts) + 1):
-        if stop < len(texts) and (turns[stop], cues[stop]) == (turns[begun], cues[begun]):
+        if stop < len(texts) and (turns[stop], cues[stop]) == (turns[begin], cues[begin]):
             continue
         own: list[dict[str, Any]] = [
             {"word": " ".join(texts[i].split()), "start": _seconds(words.starts[i]), "end": _seconds(words.ends[i])}
-            for i in range(begun, stop)
+            for i in range(begin, stop)
         ]
         segment: dict[str, Any] = {"start": own[0]["start"], "end": own[-1]["end"]}
-        if name := document.speakers.get(turns[begun] or 0):
+        if name := document.speakers.get(turns[begin] or 0):
             segment["speaker"] = name
         timed = all(word["start"] is not None and word["end"] is not None for word in own)
         segment["text"] = " ".join(word["word"] for word in own)
         if timed:
             segment["words"] = own
         segments.append(segment)
-        begun = stop
+        begin = stop
     text = " ".join(segment["text"] for segment in segments)
     return (
         json.dumps({"language": language.code, "text": text, "segments": segments}, ensure_ascii=False, indent=1) + "\n"

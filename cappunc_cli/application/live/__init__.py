@@ -1,4 +1,4 @@
-"""Words while they are spoken: from bytes into a live restorer and out again, by a pipe or by many WebSockets.
+"""Live words: from bytes to a live restorer and back, through a pipe or many WebSockets.
 
-What the words become is decided in `restoration.live` and `restoration.live_gru`.
+The restorers are in `restoration.live` and `restoration.live_gru`.
 """

@@ -1,4 +1,4 @@
-"""Words that come bit by bit, plain or as JSON lines, on their way through a stream and out again."""
+"""Live words, as plain text or JSON Lines, on their way from bytes through a live restorer to output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"\S+|\n")
 
 
 class LivePiece(Protocol):
-    """A piece of input that is written at once: its words, and how their new texts are written."""
+    """A unit of input that is written as a whole: its words, and how to write their new texts."""
 
     @property
     def words(self) -> Sequence[Word]: ...
@@ -35,7 +35,7 @@ class LivePiece(Protocol):
 
 
 class LiveOutput:
-    """Pieces on their way through a stream to whatever writes them."""
+    """Feeds pieces of input to a live restorer and writes them when all their words have texts."""
 
     def __init__(
         self,
@@ -45,109 +45,109 @@ class LiveOutput:
         cues: LiveCues | None = None,
         terms: StreamTermCheck | None = None,
     ) -> None:
-        """No word waits for longer than `max_delay` seconds, if it is given; words become `cues`, if these are.
+        """`max_delay` limits the seconds that a word waits; with `cues`, the output is cues instead of words.
 
-        `terms` hears every word.
+        Words are added to the `terms`.
         """
         self._cues = cues
         self._terms = terms
-        self._begun = time.monotonic()
-        #: When the words came that have their texts (ms).
-        self._came: list[int] = []
+        self._started = time.monotonic()
+        #: Arrival times (ms) of the words in `_texts`.
+        self._arrived: list[int] = []
         self._stream = stream
         self._write = write
         self._max_delay = max_delay
-        #: Pieces that wait, the texts that the first ones have already, and until when each other word may wait.
+        #: Waiting pieces, the texts of their first words, and the deadlines of the others.
         self._waiting: deque[LivePiece] = deque()
         self._texts: list[str] = []
         self._due: deque[float] = deque()
-        #: Until when the last word was said, by its own clock, and how far that lags behind ours at most (ms).
-        self._said: int | None = None
-        #: Whether the last word that is written ends a sentence: of plain text each has a line.
-        self._ended = False
+        #: End of the last word by the recogniser's clock (ms), and the largest offset of ours from that clock (ms).
+        self._last_end: int | None = None
         self._lag = float("-inf")
+        #: Whether the last word written ends a sentence: in plain text, each sentence is on a line of its own.
+        self._sentence_ended = False
 
     def take(self, piece: LivePiece) -> None:
-        """Feed the words of a piece to the stream, and write what it gives out."""
-        self.begin(piece)
+        """Feed the words of a piece to the restorer, and write what is ready."""
+        self.add_piece(piece)
         for word in piece.words:
-            self.said(word)
-            self.give(self._stream.feed(word))
-        self.hurry()
+            self.add_word(word)
+            self.write_texts(self._stream.feed(word))
+        self.write_overdue()
 
-    def begin(self, piece: LivePiece) -> None:
-        """A piece waits to be written."""
+    def add_piece(self, piece: LivePiece) -> None:
+        """Add a piece to those that wait to be written."""
         self._waiting.append(piece)
-        self.give([])
+        self.write_texts([])
 
-    def said(self, word: Word) -> None:
-        """A word of it came just now."""
+    def add_word(self, word: Word) -> None:
+        """Record the arrival of a word of the last piece."""
         now = time.monotonic()
         if self._terms is not None:
             self._terms.take(word.text)
         self._due.append(now + (self._max_delay or 0))
-        self._said = word.end
+        self._last_end = word.end
         if word.start is not None:
             self._lag = max(self._lag, 1000 * now - word.start)
 
-    def patience(self) -> float | None:
-        """Seconds until a word must be written; None: none must."""
+    def timeout(self) -> float | None:
+        """Seconds until a word is overdue; None if no word has a deadline."""
         return max(self._due[0] - time.monotonic(), 0) if self._due and self._max_delay is not None else None
 
-    def hurry(self) -> None:
-        """Write the words whose time is up."""
+    def write_overdue(self) -> None:
+        """Write the words that are overdue."""
         if self._max_delay is not None:
-            self.give(self._stream.settle(*self.overdue()))
+            self.write_texts(self._stream.settle(*self.overdue()))
 
     def overdue(self) -> tuple[int, int | None]:
-        """How many words' time is up, and for how long nothing has been said after the last word (ms), if known."""
+        """Number of overdue words, and the pause (ms) after the last word so far, None if unknown."""
         if self._max_delay is None:
             return 0, None
         now = time.monotonic()
         return sum(due <= now for due in self._due), self._silence(now)
 
     def _silence(self, now: float) -> int | None:
-        """For how long (ms) nothing has been said after the last word, at the least; None where nobody can know.
+        """A lower bound of the pause (ms) after the last word so far; None if unknown.
 
-        A recogniser that gives its words in blocks is late with the first of a block. Whatever was said would be here
-        after the longest of these delays, so what counts is only the wait beyond it.
+        A recogniser that returns words in blocks is late with the first word of a block. A word that had been spoken
+        would have arrived after the longest of these delays, so only the time beyond it counts.
         """
-        silence = -1.0 if self._said is None else 1000 * now - self._said - self._lag
+        silence = -1.0 if self._last_end is None else 1000 * now - self._last_end - self._lag
         return round(min(silence, LONGEST_PAUSE)) if silence > 0 else None
 
     def end(self) -> None:
-        """Write the words that still wait."""
-        self.give(self._stream.end())
+        """Write all words that are still waiting."""
+        self.write_texts(self._stream.end())
         if self._cues is not None:
             self._write(self._cues.flush())
         if self._terms is not None:
             self._terms.end()
 
-    def give(self, texts: Sequence[str]) -> None:
-        """Write the pieces whose last words have these texts."""
+    def write_texts(self, texts: Sequence[str]) -> None:
+        """Accept the texts of the next words, and write the pieces that they complete."""
         for text in texts:
-            self._came.append(round(1000 * (self._due.popleft() - (self._max_delay or 0) - self._begun)))
+            self._arrived.append(round(1000 * (self._due.popleft() - (self._max_delay or 0) - self._started)))
             self._texts.append(text)
         while self._waiting and len(self._texts) >= (count := len(self._waiting[0].words)):
             piece, own = self._waiting.popleft(), self._texts[:count]
             if self._cues is None:
-                self._write(self._lined(piece, own).written(own))
-            elif done := self._cues.add(piece.words, own, self._came[:count]):
+                self._write(self._with_line_break(piece, own).written(own))
+            elif done := self._cues.add(piece.words, own, self._arrived[:count]):
                 self._write(done)
-            del self._texts[:count], self._came[:count]
+            del self._texts[:count], self._arrived[:count]
 
-    def _lined(self, piece: LivePiece, texts: Sequence[str]) -> LivePiece:
-        """The piece; a word of plain text on a new line where a sentence has ended before it."""
+    def _with_line_break(self, piece: LivePiece, texts: Sequence[str]) -> LivePiece:
+        """The piece, with a line break before a plain word if the sentence before it has ended."""
         if not isinstance(piece, PlainWord):
             return piece
-        begins, mark = self._ended, cached_strip(texts[-1])[1].mark
-        self._ended = bool(mark) and mark in TERMINAL
+        begins, mark = self._sentence_ended, cached_strip(texts[-1])[1].mark
+        self._sentence_ended = bool(mark) and mark in TERMINAL
         return replace(piece, before="\n") if begins and piece.before == " " else piece
 
 
 @dataclass(frozen=True, slots=True)
 class PlainWord:
-    """A word of plain text, and what parts it from the one before."""
+    """A word of plain text, with the white space before it."""
 
     before: str
     word: Word
@@ -161,41 +161,41 @@ class PlainWord:
 
 
 class LiveInput:
-    """Bytes of plain text, or of JSON lines, to pieces; what comes first decides."""
+    """Parses bytes of plain text or JSON Lines into pieces; the first character decides which it is."""
 
     def __init__(self, report: Callable[[object], None]) -> None:
         self._report = report
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        #: What is not yet a whole word, or a whole line.
+        #: The incomplete word or line at the end of the input so far.
         self._rest = ""
         self._lines: JsonLines | None = None
         self._number = self._words = self._breaks = self._turn = 0
 
     @property
     def ending(self) -> str:
-        """The text behind the last word."""
+        """The text after the last word."""
         return "\n" if self._words else ""
 
     @property
     def has_lines(self) -> bool:
-        """Whether JSON lines are what comes."""
+        """Whether the input is JSON Lines."""
         return self._lines is not None
 
     def pieces(self, data: bytes) -> Iterator[LivePiece]:
-        """All that is whole with these bytes."""
+        """The pieces that these bytes complete."""
         text = self._rest + self._decoder.decode(data)
         if not self._words and self._lines is None and text.lstrip()[:1] == "{":
             from cappunc_cli.formats.asr_json.json_lines import JsonLines
 
             self._lines, self._number = JsonLines(), self._breaks
         if self._lines is not None:
-            whole, self._rest = text[: text.rfind("\n") + 1], text[text.rfind("\n") + 1 :]
-            return self._entries(whole, self._lines)
+            complete, self._rest = text[: text.rfind("\n") + 1], text[text.rfind("\n") + 1 :]
+            return self._entries(complete, self._lines)
         self._rest = "" if not text or text[-1].isspace() else text.rsplit(None, 1)[-1]
         return self._tokens(text[: len(text) - len(self._rest)])
 
     def rest(self, is_stopped: bool) -> Iterator[LivePiece]:
-        """The pieces left when the input ends; a line that Ctrl-C has cut is none."""
+        """The pieces left at the end of the input; a line that Ctrl-C cut off is dropped."""
         return iter(()) if is_stopped and self._lines is not None else self.pieces(b"\n")
 
     def _entries(self, text: str, lines: JsonLines) -> Iterator[LivePiece]:
@@ -211,8 +211,8 @@ class LiveInput:
             if token == "\n":
                 self._breaks += 1
                 continue
-            turns = self._breaks > 1 and self._words > 0
-            self._turn += turns
-            before = "\n\n" if turns else " " if self._words else ""
+            new_turn = self._breaks > 1 and self._words > 0
+            self._turn += new_turn
+            before = "\n\n" if new_turn else " " if self._words else ""
             self._words, self._breaks = self._words + 1, 0
             yield PlainWord(before, Word(token, turn=self._turn))

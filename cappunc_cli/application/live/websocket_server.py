@@ -1,7 +1,7 @@
-"""`cappunc stream --listen`: each WebSocket a stream of its own, all of them through one model.
+"""`cappunc stream --listen`: a WebSocket server in which each connection is a stream, all sharing one model.
 
-A message holds what the pipe would read, whole words or whole lines; an empty one ends the text: what waits is given
-out, and the connection is closed. Whoever does not read what comes back is not read from either.
+A message holds complete words or lines, as standard input would. An empty message ends the stream: the remaining words
+are sent and the connection is closed. Reading from a client pauses while it does not read the answers.
 """
 
 from __future__ import annotations
@@ -26,18 +26,22 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.live import LiveRequest, LiveRestorer
 
 _ADDRESS = re.compile(r"(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})")
-#: Messages of a stream that are read ahead of what has been restored of it.
-_AHEAD = 4
-#: WebSocket's own codes for the end of a connection.
-_DONE, _GOING, _FAILED = 1000, 1001, 1011
+#: Most messages of a connection that are queued before they are processed.
+_MAX_QUEUE = 4
+#: WebSocket close codes: normal closure, going away, internal error.
+_NORMAL, _GOING_AWAY, _INTERNAL_ERROR = 1000, 1001, 1011
 
 
 def serve(
-    address: str, begin: Callable[[], LiveRestorer], max_delay: float | None, terms: TermCheck, reporter: Reporter
+    address: str,
+    new_restorer: Callable[[], LiveRestorer],
+    max_delay: float | None,
+    terms: TermCheck,
+    reporter: Reporter,
 ) -> None:
-    """Listen at HOST:PORT until Ctrl-C or SIGTERM; `begin` makes a stream for each connection. Raises CappuncError.
+    """Listen at HOST:PORT until Ctrl-C or SIGTERM, with a new restorer for each connection.
 
-    `terms` hears the words of all.
+    The words of all streams are added to the `terms`. Raises CappuncError.
     """
     try:
         import websockets.asyncio.server  # noqa: F401
@@ -46,48 +50,48 @@ def serve(
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
-    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), begin, max_delay, terms, reporter))
+    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_restorer, max_delay, terms, reporter))
 
 
 class SharedModel:
-    """Reads for many streams at once: what is asked while the model is at work waits for its next run."""
+    """Batches requests of many streams: those that arrive while the model runs wait for its next run."""
 
     def __init__(self, read: Callable[[Sequence[LiveRequest]], list[Any]]) -> None:
         self._read = read
-        self._asked: list[tuple[LiveRequest, asyncio.Future[Any]]] = []
+        self._requests: list[tuple[LiveRequest, asyncio.Future[Any]]] = []
         self._thread = ThreadPoolExecutor(1)
         self._work: asyncio.Task[None] | None = None
 
     async def read(self, request: LiveRequest) -> Any:
         """The answer to a request; raises CappuncError."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._asked.append((request, answer))
+        self._requests.append((request, answer))
         if self._work is None:
             self._work = asyncio.create_task(self._run())
         return await answer
 
     async def _run(self) -> None:
-        while self._asked:
-            # One that was asked for by somebody who has gone is nobody's.
-            asked = [(request, answer) for request, answer in self._asked if not answer.done()]
-            self._asked = []
-            for some in [asked] if await self._told(asked) else [[one] for one in asked]:
-                await self._told(some, last=True)
+        while self._requests:
+            # Requests of connections that have been closed are cancelled.
+            requests = [(request, answer) for request, answer in self._requests if not answer.done()]
+            self._requests = []
+            for batch in [requests] if await self._answer(requests) else [[request] for request in requests]:
+                await self._answer(batch, last=True)
         self._work = None
 
-    async def _told(self, asked: Sequence[tuple[LiveRequest, asyncio.Future[Any]]], last: bool = False) -> bool:
-        """Whether all have their answers; where one fails the others are asked again, each on its own."""
-        asked = [(request, answer) for request, answer in asked if not answer.done()]
-        if not asked:
+    async def _answer(self, requests: Sequence[tuple[LiveRequest, asyncio.Future[Any]]], last: bool = False) -> bool:
+        """Answer requests together; returns False if that failed. The `last` attempt passes the error on."""
+        requests = [(request, answer) for request, answer in requests if not answer.done()]
+        if not requests:
             return True
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._thread, self._read, [request for request, _ in asked])
+            found = await loop.run_in_executor(self._thread, self._read, [request for request, _ in requests])
         except Exception as error:
             if last:
-                asked[0][1].set_exception(error)
+                requests[0][1].set_exception(error)
             return False
-        for (_, answer), one in zip(asked, found, strict=True):
+        for (_, answer), one in zip(requests, found, strict=True):
             if not answer.done():
                 answer.set_result(one)
         return True
@@ -96,26 +100,26 @@ class SharedModel:
 async def _serve(
     host: str,
     port: int,
-    begin: Callable[[], LiveRestorer],
+    new_restorer: Callable[[], LiveRestorer],
     max_delay: float | None,
     terms: TermCheck,
     reporter: Reporter,
 ) -> None:
-    from websockets.asyncio.server import serve as listening
+    from websockets.asyncio.server import serve as listen
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(name, stopped.set)
-    together = SharedModel(begin().read)
+    model = SharedModel(new_restorer().read)
 
     async def handle(connection: ServerConnection) -> None:
-        await _Connection(connection, begin(), max_delay, terms, together, stopped).run()
+        await _Connection(connection, new_restorer(), max_delay, terms, model, stopped).run()
 
     try:
-        # What is read ahead, and what waits to be sent, is bounded for each connection.
-        async with listening(handle, host or None, port, max_queue=_AHEAD, compression=None) as server:
+        # Received messages and answers waiting to be sent are bounded for each connection.
+        async with listen(handle, host or None, port, max_queue=_MAX_QUEUE, compression=None) as server:
             for socket in server.sockets:
                 name, number, *_ = socket.getsockname()
                 reporter.info(f"listening on ws://{f'[{name}]' if ':' in name else name}:{number}")
@@ -129,7 +133,7 @@ async def _serve(
 
 
 class _Connection:
-    """A connection, and the stream behind it."""
+    """A connection and its stream."""
 
     def __init__(
         self,
@@ -137,79 +141,79 @@ class _Connection:
         stream: LiveRestorer,
         max_delay: float | None,
         terms: TermCheck,
-        together: SharedModel,
+        model: SharedModel,
         stopped: asyncio.Event,
     ) -> None:
-        self._connection, self._stream, self._together, self._stopped = connection, stream, together, stopped
+        self._connection, self._stream, self._model, self._stopped = connection, stream, model, stopped
         self._written: list[str] = []
         self._terms = StreamTermCheck(terms)
-        self._captions = LiveOutput(stream, max_delay, self._written.append, terms=self._terms)
-        self._source = LiveInput(self._refuse)
+        self._output = LiveOutput(stream, max_delay, self._written.append, terms=self._terms)
+        self._input = LiveInput(self._write_error)
 
-    def _refuse(self, error: object) -> None:
+    def _write_error(self, error: object) -> None:
         self._written.append(json.dumps({"error": str(error)}, ensure_ascii=False) + "\n")
 
     async def run(self) -> None:
-        """Answer message after message; whatever happens, it happens to this connection alone."""
+        """Process messages until the stream ends; errors close only this connection."""
         from websockets.exceptions import ConnectionClosed
 
-        code, reason = _DONE, ""
+        code, reason = _NORMAL, ""
         try:
             while (message := await self._message()) is not None:
-                await self._answer(message)
-            await self._give(self._stream.request(self._stream.pending, False))
-            self._written.append(self._source.ending)
+                await self._process(message)
+            await self._restore(self._stream.request(self._stream.pending, False))
+            self._written.append(self._input.ending)
             await self._send()
-            code = _GOING if self._stopped.is_set() else _DONE
+            code = _GOING_AWAY if self._stopped.is_set() else _NORMAL
         except ConnectionClosed:
             return
         except CappuncError as error:
-            code, reason = _FAILED, error.message
+            code, reason = _INTERNAL_ERROR, error.message
         finally:
             self._terms.end()
-        # A reason has 123 bytes at most.
+        # A close reason has at most 123 bytes.
         await self._connection.close(code, reason.encode()[:120].decode("utf-8", "ignore"))
 
     async def _message(self) -> str | None:
-        """The next message; None when the text is over. Words whose time is up meanwhile are given out."""
+        """The next message; None at the end of the stream. Sends words that become overdue in the meantime."""
         receiving = asyncio.ensure_future(self._connection.recv())
         stopping = asyncio.ensure_future(self._stopped.wait())
         try:
             while True:
                 waiting = (receiving, stopping)
-                await asyncio.wait(waiting, timeout=self._captions.patience(), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(waiting, timeout=self._output.timeout(), return_when=asyncio.FIRST_COMPLETED)
                 if receiving.done():
                     message = receiving.result()
                     text = message if isinstance(message, str) else message.decode("utf-8", "surrogateescape")
                     return text or None
                 if stopping.done():
                     return None
-                count, silence = self._captions.overdue()
-                await self._give(self._stream.request(min(count, self._stream.pending), True, silence))
+                count, silence = self._output.overdue()
+                await self._restore(self._stream.request(min(count, self._stream.pending), True, silence))
                 await self._send()
         finally:
             receiving.cancel()
             stopping.cancel()
 
-    async def _answer(self, text: str) -> None:
-        """Restore the words of a message; they go out as soon as they may."""
-        # A message ends a word, or a line.
-        if self._source.has_lines or text.lstrip()[:1] == "{":
+    async def _process(self, text: str) -> None:
+        """Restore the words of a message and send what is ready."""
+        # A message holds complete words or lines.
+        if self._input.has_lines or text.lstrip()[:1] == "{":
             text += "\n"
         elif not text[-1].isspace():
             text += " "
-        for piece in self._source.pieces(text.encode("utf-8", "surrogateescape")):
-            self._captions.begin(piece)
+        for piece in self._input.pieces(text.encode("utf-8", "surrogateescape")):
+            self._output.add_piece(piece)
             for word in piece.words:
-                self._captions.said(word)
+                self._output.add_word(word)
                 self._stream.add(word)
-                await self._give(self._stream.due())
+                await self._restore(self._stream.due())
             await self._send()
         await self._send()
 
-    async def _give(self, request: LiveRequest | None) -> None:
+    async def _restore(self, request: LiveRequest | None) -> None:
         if request is not None:
-            self._captions.give(self._stream.take(request, await self._together.read(request)))
+            self._output.write_texts(self._stream.take(request, await self._model.read(request)))
 
     async def _send(self) -> None:
         if self._written:

@@ -1,5 +1,5 @@
-"""The page on which an editor decides: what is doubtful in a file, beside its sound, and what was decided, written.
+"""The review page, on which an editor checks the doubtful places of a file, with its audio, and decides on them.
 
-`page_data` says what the page shows, `page` makes one file of it (review.html, .css and .js), `decisions` puts what
-was decided into the file, `review_server` serves the page to this machine alone.
+`page_data` computes what the page shows; `page` renders it as one HTML file (from review.html, .css and .js);
+`decisions` applies the editor's decisions to the file; `review_server` serves the page to this machine only.
 """

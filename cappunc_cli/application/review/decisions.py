@@ -1,4 +1,4 @@
-"""What an editor has decided about words, and the file with it: nothing but marks and case can change."""
+"""An editor's decisions about words, and their application to the file; only marks and case can change."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.transcript.labels import cached_strip, kept
 
-#: What a file of decisions says it is.
+#: The `kind` of a decision file.
 KIND = "cappunc review"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The word number `word`, from 0, which is written `was`, shall be written `text`."""
+    """Word number `word` (from 0), written `was`, becomes `text`."""
 
     word: int
     was: str
@@ -34,7 +34,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFile:
-    """What was decided about the words of the file whose bytes have this SHA-256, read in a format and an encoding."""
+    """Decisions about the words of the file with this SHA-256, as read in a format and an encoding."""
 
     sha256: str
     words: tuple[Decision, ...]
@@ -43,8 +43,11 @@ class DecisionFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """A file with decisions in it: its bytes, how many words are others, and what became of those left."""
+class DecidedFile:
+    """A file with decisions applied: its bytes, the number of changed words, and refused decisions.
+
+    A decision is `refused` if its word is read back from the result in another way, which is given with it.
+    """
 
     data: bytes
     changed: int
@@ -52,12 +55,12 @@ class Signed:
 
 
 def sha256(data: bytes) -> str:
-    """The hash by which decisions know their file."""
+    """The hash by which decisions identify their file."""
     return hashlib.sha256(data).hexdigest()
 
 
 def parse_decisions(text: str | bytes) -> DecisionFile:
-    """Decisions as the page writes them, in JSON; raises BadInput for anything else."""
+    """Parse decisions in JSON, as the page writes them; raises BadInput if malformed."""
     try:
         found = json.loads(text)
         if found["kind"] != KIND:
@@ -66,7 +69,7 @@ def parse_decisions(text: str | bytes) -> DecisionFile:
         names = [None if found.get(key) is None else _text(found[key]) for key in ("format", "encoding")]
         return DecisionFile(_text(found["sha256"]), own, *names)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise BadInput("these are no decisions of cappunc review") from None
+        raise BadInput("not a decision file of cappunc review") from None
 
 
 def _number(value: Any) -> int:
@@ -82,19 +85,20 @@ def _text(value: Any) -> str:
 
 
 def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[str]:
-    """The texts of a file's words with decisions in them.
+    """The texts of a file's words with decisions applied.
 
-    Raises BadInput for a word that is not there, or is written otherwise, and for a text that is not the same word
-    with other marks or another case.
+    Raises BadInput if a word does not exist or is not written `was`, or if more than its marks and case would change.
     """
     new = list(texts)
     for decision in decisions:
         number = f"word {decision.word + 1}"
         if not 0 <= decision.word < len(texts) or texts[decision.word] != decision.was:
-            raise BadInput(f"{number} is not “{decision.was}”: decisions of another file")
-        (bare, label), (again, wanted) = cached_strip(decision.was), cached_strip(decision.text)
-        if bare != again or kept(label) != kept(wanted) or _spaces(decision.text) > _spaces(decision.was):
-            raise BadInput(f"{number}: “{decision.was}” cannot become “{decision.text}”: more than marks and case")
+            raise BadInput(f"{number} is not “{decision.was}”; are these decisions of another file?")
+        (bare, label), (new_bare, new_label) = cached_strip(decision.was), cached_strip(decision.text)
+        if bare != new_bare or kept(label) != kept(new_label) or _spaces(decision.text) > _spaces(decision.was):
+            raise BadInput(
+                f"{number}: “{decision.was}” cannot become “{decision.text}”: more than marks and case would change"
+            )
         new[decision.word] = decision.text
     return new
 
@@ -103,35 +107,35 @@ def _spaces(text: str) -> int:
     return sum(map(str.isspace, text))
 
 
-def sign(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> Signed:
-    """The bytes of a file with decisions in them, as `fix` would write them; no model is needed.
+def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job) -> DecidedFile:
+    """The bytes of a file with decisions applied, as `fix` would write them; needs no model.
 
-    Raises CappuncError where the file is another, or something but marks and case would change.
+    Raises CappuncError if the file has changed since the review, or more than marks and case would change.
     """
     if sha256(data) != decisions.sha256:
-        raise CappuncError("has been changed since it was reviewed; nothing written", job.name)
+        raise CappuncError("was changed since it was reviewed; nothing written", job.name)
     text, encoding = decode(data, job.encoding)
     document = fixer.read(text, job.source)
     old = document.words.texts
     fixed = fixer.write(document, text, decided_texts(old, decisions.words), encoding)
     found = fixer.read(fixed.text, job.source).words.texts if fixed.text != text else old
     refused = tuple((d, found[d.word]) for d in decisions.words if found[d.word] != d.text)
-    return Signed(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
+    return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 
 
-def write_signed(job: Job, signed: Signed, mode: Mode, data: bytes) -> None:
-    """Write a signed file, which was made of `data`, to the job's target, or to standard output.
+def write_decided(job: Job, decided: DecidedFile, mode: Mode, data: bytes) -> None:
+    """Write a decided file to the job's target or standard output; `data` are the input's bytes.
 
     Raises CappuncError and OSError; then nothing is written.
     """
     target = job.target
     if target is None:
-        write_stdout(signed.data)
+        write_stdout(decided.data)
         return
     if mode != "in-place":
         refuse_overwriting(job, target, mode)
     if isinstance(target, Url):
-        write_url(target.text, signed.data)
+        write_url(target.text, decided.data)
         return
 
     def before(_made: os.stat_result) -> None:
@@ -140,16 +144,16 @@ def write_signed(job: Job, signed: Signed, mode: Mode, data: bytes) -> None:
         else:
             refuse_replacing(target, digest_of(data))
 
-    write_atomic(target, signed.data, before=before)
+    write_atomic(target, decided.data, before=before)
 
 
-def apply_decisions(file: str, job: Job, mode: Mode, fixer: Fixer) -> Signed:
-    """Put the decisions of a file into the job's input, and write that. Raises CappuncError and OSError."""
+def apply_decisions(file: str, job: Job, mode: Mode, fixer: Fixer) -> DecidedFile:
+    """Apply the decisions of a file to the job's input, and write the result. Raises CappuncError and OSError."""
     try:
         decisions = parse_decisions(Path(file).read_bytes() if file != PIPE else read_bytes(file))
     except BadInput as error:
         raise BadInput(error.message, file) from None
     data = read_bytes(job.source)
-    signed = sign(data, decisions, fixer, job)
-    write_signed(job, signed, mode, data)
-    return signed
+    decided = with_decisions(data, decisions, fixer, job)
+    write_decided(job, decided, mode, data)
+    return decided

@@ -1,4 +1,4 @@
-"""The review as one page that needs nothing else: what it shows, its style and its script are all in it."""
+"""Render the review as a self-contained HTML page, with its data, style and script."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _NAMES = ("review.html", "review.css", "splice.js", "review.js")
 
 
 def render_page(found: Report, served: str = "") -> str:
-    """The page of `page_data`; `served` is the address to which decisions are sent, "" where the page is alone.
+    """The HTML page for `page_data`; `served` is the address of the review server, "" for a page without server.
 
-    Its policy lets it load nothing and, alone, reach nobody.
+    Its Content-Security-Policy lets it load nothing, and without server connect to nobody.
     """
-    room = files(__package__)
-    shell, style, *scripts = (room.joinpath(name).read_text("utf-8") for name in _NAMES)
+    package = files(__package__)
+    template, style, *scripts = (package.joinpath(name).read_text("utf-8") for name in _NAMES)
     script = "".join(scripts)
-    # Nothing in it may end the element that it stands in.
+    # The data must not end the script element that it is in.
     data = json.dumps({**found, "served": served}, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     policy = "; ".join(
@@ -43,12 +43,12 @@ def render_page(found: Report, served: str = "") -> str:
         "data": data,
         "script": script,
     }
-    pieces = shell.split("{{")
+    pieces = template.split("{{")
     return pieces[0] + "".join(parts[key] + rest for key, _, rest in (p.partition("}}") for p in pieces[1:]))
 
 
 def page_bytes(found: Report, served: str = "") -> bytes:
-    """The page in UTF-8; half a character of a broken file is shown as such."""
+    """The page in UTF-8; broken characters of the file become question marks."""
     return render_page(found, served).encode("utf-8", "replace")
 
 

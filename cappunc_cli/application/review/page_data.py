@@ -1,4 +1,4 @@
-"""What the page shows of a file: words, times, speakers, how sure the model is of each, and where it is not."""
+"""The data of the review page: words, times, speakers, the model's certainty, and doubtful places."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def page_data(
     document: Document, data: bytes, name: str, fixer: Fixer, below: float, rows: Rows | None = None
 ) -> tuple[Report, Rows | None]:
-    """What review.js reads, and the model's rows, which may be given for the same words written otherwise."""
+    """The data that review.js reads, and the model's `rows`, which can be reused while only marks and case change."""
     found = _without_doubts(document, name)
     found |= {"sha256": sha256(data), "below": round(100 * below)}
     words: Sequence[Word] = document.words
@@ -35,29 +35,29 @@ def page_data(
     from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
 
     model, options = fixer.model, fixer.settings.options
-    parted = with_paragraphs(words, model, options)
+    words = with_paragraphs(words, model, options)
     if rows is None:
-        rows = probabilities(parted, model, options, fixer.counted(len(parted)))
-    lack = lack_of(parted, rows, model, options)
-    doubts = find_low_confidence(parted, rows, model, options, lack, below)
-    sure = found["sure"]
-    for doubt in (*find_low_confidence(parted, rows, model, options, lack, 1.0), *doubts):
-        sure[doubt.index] = min(sure[doubt.index], round(100 * doubt.probability))
+        rows = probabilities(words, model, options, fixer.word_progress(len(words)))
+    lack = lack_of(words, rows, model, options)
+    doubts = find_low_confidence(words, rows, model, options, lack, below)
+    certainty = found["sure"]
+    for doubt in (*find_low_confidence(words, rows, model, options, lack, 1.0), *doubts):
+        certainty[doubt.index] = min(certainty[doubt.index], round(100 * doubt.probability))
     found["doubts"] = [
         [d.index, d.kind, d.written, round(100 * d.probability), d.instead, round(100 * d.instead_probability)]
         for d in doubts
     ]
-    stretches = missing_spans(parted, rows, lack, fixer)
+    stretches = missing_spans(words, rows, lack, fixer)
     found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in stretches]
     found["language"] = options.conventions(model.config).code
     return found, rows
 
 
 def _without_doubts(document: Document, name: str) -> Report:
-    """What the page shows of words that no model has looked at.
+    """The data of the page without a model's judgement.
 
-    Columns have an entry for each word: times in milliseconds, `sure` in per cent; `around` is how many UTF-16 units
-    before and after the word proper are marks, where there are any.
+    Columns have an entry per word: times are milliseconds, `sure` is in per cent. `around` has the number of UTF-16
+    units of the marks before and after words that have any.
     """
     words: Sequence[Word] = document.words
     timed = spread_times(words)
@@ -87,7 +87,7 @@ def _without_doubts(document: Document, name: str) -> Report:
 
 
 def _around(texts: Sequence[str]) -> dict[str, Any]:
-    """The marks around each word, [before, after], where there are any."""
+    """UTF-16 lengths [before, after] of the marks around words that have any, by word number."""
     found = {}
     for i, text in enumerate(texts):
         label = cached_strip(text)[1]
@@ -101,17 +101,17 @@ def _units(text: str) -> int:
 
 
 def with_file(document: Document, text: str, data: bytes) -> Report:
-    """What the page needs to write the file itself: its `source`, and in UTF-16 units where in it words may change.
+    """What the page needs to write the file itself: its `source`, and `places` of words in UTF-16 units.
 
-    `no_file` says why it cannot, and is empty where it can.
+    If it cannot, `no_file` says why; otherwise it is "".
     """
     nothing = {"source": "", "places": []}
     mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     if mark + text.encode("utf-8", "replace").removeprefix(mark) != data:
-        return {**nothing, "no_file": "The file is not in UTF-8, so cappunc has to write it."}
+        return {**nothing, "no_file": "The file is not in UTF-8, so only cappunc can write it."}
     places = formats.plain_places(document)
     if places is None:
-        return {**nothing, "no_file": "A file of this kind has to be written by cappunc."}
+        return {**nothing, "no_file": "Only cappunc can write files of this format."}
     source = data.decode("utf-8")
     shift = len(source) - len(text)
     wide = array("I", accumulate((1 + (c > "\uffff") for c in source), initial=0))
@@ -119,14 +119,15 @@ def with_file(document: Document, text: str, data: bytes) -> Report:
 
 
 def comparison(document: Document, name: str, theirs: Sequence[str], other: str) -> Report:
-    """The page of a document beside the words of another, to look at and not to decide on; no model is asked."""
+    """The data of a read-only page that shows a document and the words of another side by side, without a model."""
     return {**compared(_without_doubts(document, name), theirs, other), "fixed": True}
 
 
 def compared(found: Report, theirs: Sequence[str], name: str) -> Report:
-    """The page with another file's words beside it: the text of its word for each of ours, and what it has in between.
+    """The data of a page with another file's words, aligned with ours, side by side.
 
-    `other` has `texts` (null where it lacks the word) and `between`, words that stand before one of ours.
+    `other` has `texts`, one for each of our words or null, and `between`, its words without partner by the number of
+    our next word.
     """
     from cappunc_cli.evaluation.align import align, tokens
 

@@ -37,7 +37,7 @@
   const shown = ({ before, core, after }) => before + core + after;
   const same = (a, b) => a.before === b.before && a.core === b.core && a.after === b.after;
 
-  // As cappunc_cli.transcript.labels does: what a run of marks amounts to, and another in its place.
+  // As in cappunc_cli.transcript.labels: the mark that a run of characters stands for, and replacing it.
   const markOf = (after) => {
     if (after.includes("…") || after.includes("..")) return "…";
     const found = [...after].filter((c) => SPELLINGS.has(c));
@@ -77,11 +77,11 @@
     for (const d of doubts.get(i) || []) if (d.kind === "case") all.push(d.instead);
     return [...new Set(all)].filter((form) => lower(form) === lower(core));
   };
-  // What is also written small somewhere is no name.
+  // Words that are in lower case somewhere, and so are not names.
   const small = new Set();
   for (let i = 0; i < count; i++) { const core = written(i).core; if (core === lower(core)) small.add(core); }
 
-  // ---- what is to be looked at
+  // ---- places to check
 
   const doubts = new Map();
   for (const [i, kind, now, p, instead, q] of data.doubts) {
@@ -167,7 +167,7 @@
       const time = starts[from] === null ? "" : `<time>${clock(starts[from])}</time>`;
       const words = [];
       for (let i = from; i < to; i++) words.push(word(i));
-      // Without either the column stays, and no heading of nothing is read out.
+      // Without either, the span keeps the column, and screen readers read no empty heading.
       const head = said || time ? `<h2>${said}${time}</h2>` : "<span></span>";
       html.push(`<section class="para${other ? " two" : ""}">${head}<p>${words.join(" ")}</p>` +
         `${other ? theirs(from, to) : ""}</section>`);
@@ -240,10 +240,10 @@
     say.timer = setTimeout(() => $("status").classList.add("quiet"), 4000);
   };
   const progress = () => {
-    const looked = stops.filter((i) => seen.has(i) || decided.has(i)).length;
+    const checked = stops.filter((i) => seen.has(i) || decided.has(i)).length;
     const what = other ? "places" : "doubts", lacks = lacking.reduce((a, b) => a + b, 0);
     const long = (text) => element("span", { class: "long" }, text);
-    $("progress").replaceChildren(`${looked} of ${stops.length}`, long(` ${what} seen`),
+    $("progress").replaceChildren(`${checked} of ${stops.length}`, long(` ${what} seen`),
       data.fixed ? "" : ` · ${decided.size} changed`,
       long(lacks ? ` · ${lacks} words lack marks or case: cappunc fix restores them` : ""));
     $("write").disabled = !decided.size;
@@ -275,7 +275,7 @@
     try {
       if (!decided.size && !seen.size) localStorage.removeItem(KEY);
       else localStorage.setItem(KEY, JSON.stringify({ decided: [...decided].map(([i, l]) => [i, l.before, l.core, l.after]), seen: [...seen] }));
-    } catch { say("The browser keeps nothing here: write before you close the page."); }
+    } catch { say("This browser cannot store your decisions: write them before you close the page."); }
   };
   const saveSoon = () => { saving = saving || setTimeout(save, 300); };
   const restore = () => {
@@ -284,7 +284,7 @@
       const kept = JSON.parse(localStorage.getItem(KEY) || "{}");
       for (const [i, before, core, after] of kept.decided || []) if (i < count) decided.set(i, { before, core, after });
       for (const i of kept.seen || []) if (i < count) seen.add(i);
-    } catch { /* what is kept there is no use */ }
+    } catch { /* ignore what cannot be read */ }
   };
   const set = (i, now) => { if (same(now, written(i))) decided.delete(i); else decided.set(i, now); };
   const apply = (changes, looked = []) => {
@@ -306,10 +306,10 @@
     for (const i of move.looked) if (add) seen.add(i); else seen.delete(i);
     for (const i of [...move.words.map(([i]) => i), ...move.looked]) refresh(i);
     progress(); saveSoon(); go(move.at);
-    say(`${add ? "Done again" : "Undone"}: ${(move.words.length ? move.words.map(([i]) => i) : move.looked).map((i) => shown(label(i))).join(" ")}`);
+    say(`${add ? "Redone" : "Undone"}: ${(move.words.length ? move.words.map(([i]) => i) : move.looked).map((i) => shown(label(i))).join(" ")}`);
   };
   const undo = () => step(past, future, false), redo = () => step(future, past, true);
-  // A sentence that ends here begins with the next word, and the other way round.
+  // Setting or removing a sentence end changes the case of the next word.
   const marked = (i, now) => {
     const changes = [[i, now]], was = ENDS.has(markOf(label(i).after)), is = ENDS.has(markOf(now.after));
     if (was !== is && i + 1 < count && !lacking[i]) {
@@ -319,12 +319,12 @@
     }
     return changes;
   };
-  const LOOK = "This page is only to look at";
+  const LOOK = "This page is read-only";
   const setMark = (mark) => {
     if (data.fixed) return say(LOOK);
     const now = withMark(label(here), mark);
     if (apply(marked(here, now), [here].filter((i) => doubts.has(i) || differs(i)))) say(`${shown(label(here))}: ${NAMES[mark]}`);
-    else if (markOf(label(here).after) !== mark) say("This mark belongs to the word");
+    else if (markOf(label(here).after) !== mark) say("This mark is part of the word");
   };
   const setCase = (form) => {
     if (data.fixed) return say(LOOK);
@@ -338,15 +338,15 @@
     apply(marked(i, next), [i]);
     say(`Taken: ${shown(label(i))}`);
   };
-  const right = () => { if (doubts.has(here) || differs(here)) { apply([], [here]); say(`Right as it is: ${shown(label(here))}`); move(1); } };
+  const right = () => { if (doubts.has(here) || differs(here)) { apply([], [here]); say(`Correct as it is: ${shown(label(here))}`); move(1); } };
   const move = (way) => {
     const next = way > 0 ? stops.find((i) => i > here) : stops.findLast((i) => i < here);
-    if (next === undefined) say(way > 0 ? "No more doubts below" : "No more doubts above"); else go(next);
+    if (next === undefined) say(way > 0 ? "No more doubts after this" : "No more doubts before this"); else go(next);
   };
   const cycle = () => setMark(MARKS[(MARKS.indexOf(markOf(label(here).after)) + 1) % MARKS.length]);
   const recase = () => { const all = forms(here); setCase(all[(all.indexOf(label(here).core) + 1) % all.length]); };
 
-  // ---- written
+  // ---- writing
 
   const decisions = () => ({
     kind: data.kind, name: data.name, sha256: data.sha256, format: data.format, encoding: data.encoding ?? null,
@@ -360,16 +360,16 @@
     const words = `${decided.size} word${decided.size === 1 ? "" : "s"} changed.`;
     const served = Boolean(data.served) && data.writable;
     const made = served ? null : fixedFile();
-    const why = data.no_file || "Only cappunc can tell whether all of it would still be read as speech.";
-    $("writing-told").textContent = served ? words : made !== null ? `${words} Save the file with them, or the decisions:`
-      : `${words} ${why} Save the decisions, then put them into the file:`;
+    const why = data.no_file || "Only cappunc can tell whether the result would be read back correctly.";
+    $("writing-told").textContent = served ? words : made !== null ? `${words} Save the changed file, or the decisions:`
+      : `${words} ${why} Save the decisions, then apply them:`;
     $("writing-command").hidden = served || made !== null;
     $("save-file").hidden = made === null;
     $("save-file").textContent = `Save ${FIXED}`;
     $("writing-command").firstChild.textContent = `cappunc review --apply ${FILE} ${data.name}`;
     $("write-here").hidden = $("write-beside").hidden = !served;
     $("write-here").textContent = `Write into ${data.name}`;
-    $("write-beside").textContent = "Write a copy beside it (.fixed)";
+    $("write-beside").textContent = "Write a copy next to it (.fixed)";
     $("writing").showModal();
   };
   const send = async (where) => {
@@ -379,17 +379,17 @@
       const sent = await fetch(`${data.served}write`, { method: "POST", headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ ...decisions(), where }) });
       answer = await sent.json();
-    } catch { answer = { error: "cappunc no longer answers: nothing written, the decisions are kept here" }; }
+    } catch { answer = { error: "cappunc does not answer: nothing written, your decisions are kept in the browser" }; }
     $("writing").close();
     if (answer.error) return say(answer.error);
-    const rest = answer.refused.length ? `; ${answer.refused.length} could not be written so` : "";
+    const rest = answer.refused.length ? `; ${answer.refused.length} could not be written as decided` : "";
     const done = `${answer.changed} words written to ${answer.written}${rest}`;
     if (!answer.in_place) return say(done);
     try {
       localStorage.removeItem(KEY);
       localStorage.setItem(`cappunc review ${answer.sha256}`, JSON.stringify({ decided: [], seen: [...seen] }));
       sessionStorage.setItem("cappunc said", done);
-    } catch { /* then the page says nothing about it */ }
+    } catch { /* without storage there is no message after the reload */ }
     clearTimeout(saving);
     leaving = true;
     location.reload();
@@ -403,7 +403,7 @@
     say(`Saved: ${name}`);
   };
   const download = () => saved(JSON.stringify(decisions(), null, 1), "application/json", FILE);
-  const saveFile = () => saved(fixedFile(), "application/octet-stream", FIXED); // of another type its name might change
+  const saveFile = () => saved(fixedFile(), "application/octet-stream", FIXED); // another type might change the name
 
   // ---- sound
 
@@ -461,7 +461,7 @@
     }
     for (const [name, path] of [["pauses", silent], ["ends", ended], ["doubts", doubtful]]) svg.append(drawn("path", { class: name, d: path.join("") }));
     svg.append(drawn("path", { class: "here", d: "" }));
-    $("overview-told").textContent = `${ended.length} sentence ends, ${silent.length} pauses, ${doubtful.length} places to look at`;
+    $("overview-told").textContent = `${ended.length} sentence ends, ${silent.length} pauses, ${doubtful.length} places to check`;
     svg.addEventListener("click", (event) => jump(event, svg));
     if (timed) {
       const wanted = innerWidth < 700 ? 3 : 8;
@@ -507,12 +507,12 @@
   // ---- keys and clicks
 
   const KEYS = [
-    ["n", "↓", "next doubt", () => move(1)], ["p", "↑", "doubt before", () => move(-1)],
-    ["→", "", "next word", () => go(here + 1)], ["←", "", "word before", () => go(here - 1)],
-    ["Enter", "a", "take the alternative", take], ["o", "", "right as it is, and on", right],
+    ["n", "↓", "next doubt", () => move(1)], ["p", "↑", "previous doubt", () => move(-1)],
+    ["→", "", "next word", () => go(here + 1)], ["←", "", "previous word", () => go(here - 1)],
+    ["Enter", "a", "take the alternative", take], ["o", "", "correct as it is, next doubt", right],
     ["m", "", "another mark", cycle], [", . ? ! : ;", "", "this mark", null], ["-", "", "dash", null], ["e", "", "ellipsis", null],
     ["0", "⌫", "no mark", null], ["c", "", "capital, lower case, capitals", recase],
-    ["u", "Ctrl Z", "undo", undo], ["r", "Ctrl Y", "again what was undone", redo],
+    ["u", "Ctrl Z", "undo", undo], ["r", "Ctrl Y", "redo", redo],
     ["Space", "", "play from here, pause", play], ["s", "", "choose the sound", () => $("media").click()],
     ["w", "Ctrl S", "write", openWriting], ["h", "F1", "these keys", () => $("keys").showModal()],
   ];
@@ -564,5 +564,5 @@
   plots();
   show(false);
   try { const done = sessionStorage.getItem("cappunc said"); if (done) { sessionStorage.removeItem("cappunc said"); say(done); } } catch { /* as above */ }
-  if (decided.size) say(`${decided.size} decisions from before are kept`);
+  if (decided.size) say(`${decided.size} earlier decisions restored`);
 })();

@@ -1,4 +1,4 @@
-"""The page served to this machine alone, and its decisions written: for one editor, until the page is closed."""
+"""Serve the review page to this machine, for one editor, until the page is closed; write the decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.plan import Job, fixed_name
-from cappunc_cli.application.review.decisions import parse_decisions, sha256, sign, write_signed
+from cappunc_cli.application.review.decisions import parse_decisions, sha256, with_decisions, write_decided
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.page_data import compared, page_data, with_file
 from cappunc_cli.application.storage.encodings import decode
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.transcript.words import Document
 
-#: A page that is gone for so many seconds is closed, not loaded again.
-_PATIENCE = 2.0
-#: Decisions of a long film have some hundred kilobytes.
-_LONGEST = 64_000_000
+#: Seconds after which a page that has been left is not being reloaded but closed.
+_RELOAD_S = 2.0
+#: Largest request body; the decisions about a long film take some hundred kilobytes.
+_MAX_BODY = 64_000_000
 
 
 class ReviewSession:
-    """A file under review: its page, and its decisions written."""
+    """A file under review: the data of its page, and the writing of its decisions."""
 
     def __init__(self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None) -> None:
         self.job, self.fixer, self.below, self.other = job, fixer, below, other
@@ -43,12 +43,15 @@ class ReviewSession:
         self._lock = threading.Lock()
 
     def report(self, alone: bool = False) -> Report:
-        """What the page shows of the file as it is now; `alone` it can write it. Raises CappuncError and OSError."""
+        """The data of the page for the file as it is now; `alone` if the page has no server and writes the file itself.
+
+        Raises CappuncError and OSError.
+        """
         data = read_bytes(self.job.source)
         text, _ = decode(data, self.job.encoding)
         document = self.fixer.read(text, self.job.source)
         if self._rows is not None and len(self._rows) != len(document.words):
-            self._rows = None  # another text: the file has been changed
+            self._rows = None  # the text of the file has changed
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
         found["encoding"] = self.job.encoding
         if alone:
@@ -60,33 +63,36 @@ class ReviewSession:
         return compared(found, other.words.texts, name)
 
     def write(self, body: bytes) -> Report:
-        """Write decisions in place or beside the file; what was done. Raises CappuncError and OSError."""
+        """Write decisions into the file or a copy next to it, and report what was done.
+
+        Raises CappuncError and OSError.
+        """
         with self._lock:
             decisions = parse_decisions(body)
             if is_pipe(self.job.source):
-                raise CappuncError("a pipe has no place to write to", self.job.name)
+                raise CappuncError("is a pipe and cannot be written", self.job.name)
             source = Path(self.job.source)
             in_place = json.loads(body).get("where") == "in-place"
             target = source if in_place else source.with_name(fixed_name(source))
             mode: Mode = "in-place" if in_place else "new"
             if not in_place and target.is_file() and self._ours.get(target) == sha256(target.read_bytes()):
-                mode = "force"  # what this session has written itself
+                mode = "force"  # written by this session itself
             job = replace(self.job, target=target)
             data = read_bytes(job.source)
-            signed = sign(data, decisions, self.fixer, job)
-            write_signed(job, signed, mode, data)
-            self._ours[target] = sha256(signed.data)
+            decided = with_decisions(data, decisions, self.fixer, job)
+            write_decided(job, decided, mode, data)
+            self._ours[target] = sha256(decided.data)
             return {
                 "written": str(target),
-                "changed": signed.changed,
-                "refused": [[d.word + 1, now, d.text] for d, now in signed.refused],
+                "changed": decided.changed,
+                "refused": [[d.word + 1, written, d.text] for d, written in decided.refused],
                 "in_place": in_place,
                 "sha256": self._ours[target],
             }
 
 
 class ReviewServer(ThreadingHTTPServer):
-    """Serves a session on 127.0.0.1, on a free port, below a token that nobody can guess."""
+    """Serves a session on a free port of 127.0.0.1, under a random token."""
 
     daemon_threads = True
 
@@ -98,19 +104,19 @@ class ReviewServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """The URL of the page."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def opened(self) -> None:
-        """The page is there (again)."""
+        """The page was opened or reloaded."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
 
     def closed(self) -> None:
-        """The page is gone, perhaps to be loaded again."""
+        """The page was left: shut down unless it is reloaded."""
         self.opened()
-        self._closing = threading.Timer(_PATIENCE, self.shutdown)
+        self._closing = threading.Timer(_RELOAD_S, self.shutdown)
         self._closing.daemon = True
         self._closing.start()
 
@@ -143,8 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         length = self.headers.get("Content-Length", "")
         if origin is not None and origin not in self._origins():
-            self._answer(HTTPStatus.FORBIDDEN, b"another page\n")
-        elif not (length.isascii() and length.isdigit() and int(length) <= _LONGEST):
+            self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
+        elif not (length.isascii() and length.isdigit() and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
         elif path == "closed":
             self.rfile.read(int(length))
@@ -153,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path != "write":
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
         elif self.headers.get_content_type() != "application/json":
-            self._answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, b"JSON alone\n")
+            self._answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, b"JSON only\n")
         else:
             try:
                 done = self.server.session.write(self.rfile.read(int(length)))
@@ -163,11 +169,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json(HTTPStatus.OK, done)
 
     def _path(self) -> str | None:
-        """What is asked for below the token; None, and it is answered, for whoever does not know it."""
+        """The path after the token; None, after sending an error, if the token or the host is wrong."""
         hosts = [origin.removeprefix("http://") for origin in self._origins()]
         _, token, *rest = [*self.path.split("/", 2), ""]
-        if self.headers.get("Host") not in hosts:  # a name that somebody else has bent to this machine
-            self._answer(HTTPStatus.FORBIDDEN, b"another host\n")
+        if self.headers.get("Host") not in hosts:  # DNS rebinding
+            self._answer(HTTPStatus.FORBIDDEN, b"wrong host\n")
             return None
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
@@ -180,12 +186,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _refused(self, error: CappuncError | OSError) -> None:
         self._json(HTTPStatus.CONFLICT, {"error": str(about(error, self.server.session.job.name))})
 
-    def _json(self, status: HTTPStatus, told: dict[str, Any]) -> None:
-        self._answer(status, json.dumps(told).encode(), "application/json")
+    def _json(self, status: HTTPStatus, content: dict[str, Any]) -> None:
+        self._answer(status, json.dumps(content).encode(), "application/json")
 
     def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
         if status >= HTTPStatus.BAD_REQUEST:
-            self.close_connection = True  # what was sent may not have been read
+            self.close_connection = True  # the request body may be unread
         self.send_response(status)
         for name, value in (
             ("Content-Type", kind),
@@ -202,4 +208,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: standard error is for what went wrong."""
+        """Log nothing: standard error is for errors."""

@@ -1,4 +1,4 @@
-"""The work of `cappunc eval`: references and hypotheses from files or from a model, scored and reported.
+"""Run `cappunc eval`: load references and hypotheses, or restore them with a model, score and report them.
 
-Metrics are in `evaluation`, which reads no file and opens no model.
+The metrics are in `evaluation`, which reads no files and loads no models.
 """

@@ -1,4 +1,4 @@
-"""Pages of `cappunc eval --html`: each result beside its reference."""
+"""The pages of `cappunc eval --html` that show results and references side by side."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from cappunc_cli.transcript.words import Document, Words
 if TYPE_CHECKING:
     from cappunc_cli.evaluation import Sample
 
-#: Of a corpus of thousands of documents the first so many that differ have pages: each page takes 45 KB.
-_MOST = 200
-#: What is no part of a name on every file system.
-_ODD = re.compile(r"[^\w.-]+")
+#: Most documents that get a page of their own; each page takes 45 KB.
+_MAX_PAGES = 200
+#: Characters that not every file system accepts in names.
+_UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]:
-    """Write the pages of the samples that differ into a folder; their addresses from beside it, by number of sample.
+    """Write a page for each sample that differs from its reference into a folder.
 
-    Raises OSError.
+    Returns the links to them, relative to the folder's parent, by sample number. Raises OSError.
     """
-    differing = [i for i, sample in enumerate(samples) if list(sample.reference) != list(sample.hypothesis)][:_MOST]
+    differing = [i for i, sample in enumerate(samples) if list(sample.reference) != list(sample.hypothesis)][
+        :_MAX_PAGES
+    ]
     if not differing:
         return {}
     from cappunc_cli.application.review.page import page_bytes
@@ -40,7 +42,7 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
         for text, start in zip(sample.hypothesis, starts, strict=True):
             words.add(text, start)
         found = comparison(Document("", words, None), f"{sample.name}, result", sample.reference, "reference")
-        name = f"{i + 1:04}-{_ODD.sub('_', sample.name)[-80:]}.html"
+        name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
         write_atomic(folder / name, page_bytes(found))
         links[i] = f"{quote(folder.name)}/{quote(name)}"
     return links

@@ -1,4 +1,4 @@
-"""Inputs of `cappunc eval`: any format of `fix`, label files, JSON lines, `.xz`; files and directories in pairs."""
+"""Load and pair the inputs of `cappunc eval`: all formats of `fix`, label files, JSON Lines, `.xz`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def load_documents(
     *,
     speech_dashes: bool = False,
 ) -> Iterator[Source]:
-    """The documents of one file, one at a time; `only` keeps names that match a glob.
+    """Yield the documents of a file; `only` is a glob for their names.
 
-    `notation`: plain text with braces says what an editor accepts (`evaluation/accepted.py`).
-    `speech_dashes`: the hyphens that it has for the dashes of direct speech are read as these.
-    Raises CappuncError with the path.
+    With `notation`, braces in plain text enclose the alternatives that an editor accepts (`evaluation/accepted.py`).
+    With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech. Raises CappuncError
+    with the path.
     """
     try:
         for source in _load(path, format_name, notation, speech_dashes):
@@ -66,29 +66,29 @@ def _load(path: Path, format_name: str | None, notation: bool, speech_dashes: bo
     source = text if accepted is None else accepted.text
     found = formats.recognise(source, name, format_name)
     if found.format == "txt":
-        # Whoever scores what is made of speech must not tell it where paragraphs, or documents, end.
+        # Speech has no blank lines: paragraph breaks of the reference must not help the model.
         plain = _BLANK_LINES.sub("", source)
         if speech_dashes:
-            # At the head of a line a dash would be a change of speakers, and no part of the text.
+            # At the head of a line, a dash would be read as a change of speaker rather than as text.
             plain = with_speech_dashes(plain).replace("\n—", " —")
         spoken = formats.read(plain, name, "txt").words
     else:
         spoken = found.read().words
     if accepted is not None and spoken.texts != accepted.words:
-        raise BadInput("not all of this text is words, so it cannot be compared with what is accepted")
+        raise BadInput("has text that is not words, so it cannot be compared with the accepted alternatives")
     yield Source(name, spoken, accepted=accepted)
 
 
 def _nemo_text(path: Path) -> Path:
-    """NeMo keeps `labels_test.txt` beside `text_test.txt`."""
+    """The text file of a NeMo label file: `text_test.txt` for `labels_test.txt`."""
     other = path.with_name(path.name.replace("labels", "text"))
     if other == path or not other.exists():
-        raise BadInput(f"NeMo labels; their text should lie beside them as {other.name.replace('labels', 'text')}")
+        raise BadInput(f"NeMo labels without their text file {other.name.replace('labels', 'text')}")
     return other
 
 
 def read_text(path: Path) -> str:
-    """The decoded text of a file (`-`: standard input), unpacked if its name ends in .xz."""
+    """The decoded text of a file (`-` is standard input), decompressed if its name ends in .xz."""
     try:
         data = read_bytes(str(path))
         if path.suffix == ".xz":
@@ -96,7 +96,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise BadInput(error.strerror or str(error), path=str(path)) from error
     except lzma.LZMAError as error:
-        raise BadInput(f"not unpackable: {error}", path=str(path)) from error
+        raise BadInput(f"cannot be decompressed: {error}", path=str(path)) from error
     try:
         return decode(data)[0]
     except CappuncError as error:
@@ -104,7 +104,7 @@ def read_text(path: Path) -> str:
 
 
 def listing(paths: Sequence[Path]) -> list[Path]:
-    """Files as they are, directories as the files in them, sorted; hidden files and NeMo's texts are left out."""
+    """The files, with directories replaced by the sorted files in them, except hidden files and NeMo's text files."""
     result: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -117,21 +117,20 @@ def listing(paths: Sequence[Path]) -> list[Path]:
 
 
 def pair_files(references: Sequence[Path], hypotheses: Sequence[Path]) -> list[tuple[Path, Path]]:
-    """Reference and hypothesis files side by side.
+    """Pairs of reference and hypothesis files.
 
-    One file each, or equally many, pair in order; directories pair by name without its
-    suffixes and `.fixed`. Raises BadInput where a reference has no partner: a score over
-    the rest would pass for the whole.
+    Files are paired in order; with directories, by name without suffix and `.fixed`. Raises WrongUsage if the numbers
+    of files differ, and BadInput for a reference without hypothesis, which would distort the score.
     """
     if not any(path.is_dir() for path in (*references, *hypotheses)):
         if len(references) != len(hypotheses):
-            raise WrongUsage(f"{len(references)} reference files and {len(hypotheses)} hypotheses do not pair")
+            raise WrongUsage(f"the numbers of references ({len(references)}) and hypotheses ({len(hypotheses)}) differ")
         return list(zip(references, hypotheses, strict=True))
     partners = {_stem(path): path for path in listing(hypotheses)}
     pairs = []
     for reference in listing(references):
         if _stem(reference) not in partners:
-            raise BadInput(f"no hypothesis is named like {reference.name}", path=str(reference))
+            raise BadInput(f"no hypothesis with the name of {reference.name}", path=str(reference))
         pairs.append((reference, partners[_stem(reference)]))
     if not pairs:
         raise BadInput("no files to score")

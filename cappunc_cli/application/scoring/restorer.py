@@ -1,4 +1,4 @@
-"""The model that `cappunc eval` scores: stripped words in, written words and probabilities out."""
+"""The model that `cappunc eval` scores: stripped words in, restored words and probabilities out."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTimes:
-    """How much of the reference's times the model is given, and how the signature names it."""
+    """A function that gives the model (some of) the reference's times, and its name in the signature."""
 
     name: str
-    of: Callable[[Sequence[Word]], Sequence[Word]]
+    apply: Callable[[Sequence[Word]], Sequence[Word]]
 
 
 class Restorer:
-    """One opened model and the options that it is scored with."""
+    """A model and the options with which it is scored."""
 
     def __init__(self, model: Model, options: Options, fold: Mapping[str, str], times: ReferenceTimes) -> None:
         self.model = model
@@ -39,7 +39,7 @@ class Restorer:
         return f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}"
 
     def described(self) -> dict[str, str]:
-        """The options for the signature, in the order of their weight."""
+        """The options for the signature, most important first."""
         window, overlap, cut = self.options.windows(self.model.config)
         return {
             "pauses": self.times.name if self.options.pauses else "no",
@@ -52,12 +52,12 @@ class Restorer:
         }
 
     def with_every_mark(self) -> Restorer:
-        """The same model asked for all that it knows, quotation marks and dashes included."""
+        """The same model with all marks that it restores, including quotation marks and dashes."""
         marks = "".join((*self.model.config.marks, *self.model.config.around))
         return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.times)
 
     def changed(self, option: str, value: float) -> Restorer:
-        """The same model with one option of a sweep at another value, all others as they were asked for."""
+        """The same model with one option of a sweep changed."""
         match option:
             case "min-words-cut":
                 options = replace(self.options, min_words_cut=int(value))
@@ -67,40 +67,40 @@ class Restorer:
                 options = replace(self.options, overlap=int(value))
             case _:
                 options = replace(self.options, sensitivity=value)
-        options.windows(self.model.config)  # raises before an hour is spent on the values before this one
+        options.windows(self.model.config)  # raises before any value is scored
         return Restorer(self.model, options, self.fold, self.times)
 
     def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
-        """New texts, and the probabilities of no mark, comma, period and question mark [words, 4]."""
+        """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
         from cappunc_cli.evaluation.calibration import fold_columns
         from cappunc_cli.restoration.pipeline import probabilities, rewrite
 
         config = self.model.config
-        words = self.times.of(words)
+        words = self.times.apply(words)
         rows = probabilities(words, self.model, self.options)
         texts = rewrite(words, rows, self.model, self.options)
         return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
 
 
 def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
-    """The same words with their pauses dealt out anew; what was unknown stays unknown."""
-    silence = pauses(words)
-    known = [gap for gap in silence if gap is not None]
+    """The same words with their known pauses shuffled; unknown pauses stay where they are."""
+    old = pauses(words)
+    known = [pause for pause in old if pause is not None]
     Random(seed).shuffle(known)
-    dealt = iter(known)
+    shuffled_pauses = iter(known)
     clock, result = 0, []
     before: int | None = None
-    for word, gap in zip(words, silence, strict=True):
-        # Only the gaps matter: a millisecond a word, no end where the pause is unknown, and no start behind such a one.
+    for word, pause in zip(words, old, strict=True):
+        # Only pauses matter: words last 1 ms, without an end before an unknown pause and without a start after one.
         start = None if before is None else clock
-        result.append(replace(word, start=start, end=None if gap is None else clock + 1))
-        before = gap if gap is None else next(dealt)
+        result.append(replace(word, start=start, end=None if pause is None else clock + 1))
+        before = pause if pause is None else next(shuffled_pauses)
         clock += 1 + (before or 0)
     return result
 
 
 def _without_ends(words: Sequence[Word]) -> list[Word]:
-    """The same words with starts alone, as YouTube times them."""
+    """The same words with start times only, as in YouTube's captions."""
     return [replace(word, end=None) for word in words]
 
 
@@ -109,14 +109,14 @@ STARTS = ReferenceTimes("starts", _without_ends)
 
 
 def shuffled(seed: int) -> ReferenceTimes:
-    """Pauses of other words of the same text."""
+    """Times in which the pauses of a text are shuffled."""
     return ReferenceTimes(f"shuffled@{seed}", partial(_shuffled, seed=seed))
 
 
 def load_restorer(
     name: str, device: str, engine: str, options: Options, fold: Mapping[str, str], times: ReferenceTimes = AS_GIVEN
 ) -> Restorer:
-    """Open the model; raises CappuncError."""
+    """Load a model for scoring; raises CappuncError."""
     from cappunc_cli.restoration.pipeline import load_model
 
     return Restorer(load_model(name, device, engine=engine), options, fold, times)

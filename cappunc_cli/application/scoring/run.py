@@ -1,4 +1,4 @@
-"""A run of `cappunc eval` with its options: samples, scores, and every form of the report."""
+"""A run of `cappunc eval`: from the request to samples, scores and reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cappunc_cli.evaluation.reporting.signature import Signature
     from cappunc_cli.evaluation.sweep import Point
 
-#: Draws for --vs where nobody said how many.
+#: Bootstrap samples for --vs by default.
 _DRAWS = 1000
 
 
@@ -40,7 +40,7 @@ class OutputForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options, by their names, that say how the model restores the reference; they mean nothing to a hypothesis."""
+    """Options of the model that restores the reference, by their names; they do not apply to a hypothesis."""
 
     lang: str
     model: str | None
@@ -63,7 +63,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvalRequest(ModelOptions):
-    """The command's options, checked only for what the command line can know."""
+    """The options of the command, as the command line has validated them."""
 
     references: Sequence[Path]
     hypotheses: Sequence[Path]
@@ -82,7 +82,7 @@ class EvalRequest(ModelOptions):
 
 @dataclass(frozen=True, slots=True)
 class EvalResult:
-    """All that was found out."""
+    """All results of a run."""
 
     evaluation: Evaluation
     signature: Signature
@@ -94,9 +94,9 @@ class EvalResult:
 
 
 def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
-    """Score and report; whether every score is as high as --fail-under asks. Raises CappuncError.
+    """Score and report; returns whether all scores meet --fail-under. Raises CappuncError.
 
-    `tally` hears of the files of the reference, as they are restored or compared.
+    Reference files are counted in the `tally` as they are restored or compared.
     """
     from cappunc_cli.evaluation import sweep
     from cappunc_cli.evaluation.required_scores import parse_requirement, unmet
@@ -151,7 +151,7 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         DEFAULT,
         detect_language,
         model_for,
-        model_seen,
+        model_for_detected,
         words_of,
     )
     from cappunc_cli.application.scoring.inputs import listing, read_text
@@ -168,11 +168,11 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         )
     name = request.model
     if name is None:
-        name = (model_seen if request.lang == AUTO else model_for)(code, request.engine)
+        name = (model_for_detected if request.lang == AUTO else model_for)(code, request.engine)
     options = Options(
         language=None if code == AUTO else code,
         marks=request.marks,
-        # Where the marks are given, hardly any is to come.
+        # With the marks given, hardly any are missing.
         sensitivity=0.0 if request.marks_given else request.sensitivity,
         style=request.style,
         # A stripped reference has nothing to keep.
@@ -242,7 +242,7 @@ def _write_page(outcome: EvalResult, path: Path) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     if not can_draw():
-        Reporter().info(f"{path}: without plots, which need matplotlib: {install_extra('report')}")
+        Reporter().info(f"{path}: written without plots, which need matplotlib: {install_extra('report')}")
     text = page(
         outcome.evaluation,
         outcome.signature,
@@ -273,7 +273,7 @@ def _print(outcome: EvalResult, request: EvalRequest) -> None:
             console = Console()
             console.print(report.as_rich(outcome.rows))
             for line in ("", report.word_line(words), str(outcome.signature)):
-                # Unbroken, so that it can be copied and searched for.
+                # Not wrapped, so that it can be copied and searched for.
                 on(console)(line)
             for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
                 console.print(extra)

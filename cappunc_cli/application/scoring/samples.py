@@ -1,4 +1,4 @@
-"""From files to samples: the hypothesis is read, or restored by a model from the stripped reference."""
+"""Make samples from files: hypotheses are read, or restored by a model from the stripped reference."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ def sources(
     speech_dashes: bool = False,
     tally: FileTally | None = None,
 ) -> Iterator[Source]:
-    """All documents of the references, read as they are asked for; raises BadInput if there are none.
+    """Yield the documents of the references; raises BadInput if there are none.
 
-    `tally` hears of each file whose documents have all been asked for.
-
-    With `windows` each is cut into gold windows of so many words; `notation` and `speech_dashes` are as for
-    `load_documents`.
+    With `windows`, they are cut into windows of at most that many words at sentence ends. `notation` and
+    `speech_dashes` are those of `load_documents`. Files are counted in the `tally` when they have been consumed.
     """
     from cappunc_cli.evaluation.datasets import gold_windows
 
@@ -51,7 +49,7 @@ def sources(
 
 
 def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
-    """Strip every document (of its case alone where marks are given), restore it, and put both beside each other."""
+    """Strip each document (only of case if `marks_given`), restore it, and pair it with the original."""
     from cappunc_cli.evaluation import Sample
 
     for source in documents:
@@ -71,9 +69,9 @@ def read(
     speech_dashes: bool = False,
     tally: FileTally | None = None,
 ) -> list[Sample]:
-    """Reference and hypothesis files beside each other, document by document; `speech_dashes` as for `load_documents`.
+    """Samples from pairs of reference and hypothesis files, document by document.
 
-    `tally` hears of each pair. Raises CappuncError.
+    `notation` and `speech_dashes` are those of `load_documents`. Pairs are counted in the `tally`. Raises CappuncError.
     """
     from cappunc_cli.evaluation import Sample
 
@@ -87,7 +85,7 @@ def read(
             list(load_documents(hypothesis, format_name, only, speech_dashes=speech_dashes)),
         )
         if len(ours) != len(theirs):
-            raise BadInput(f"{len(theirs)} documents for {len(ours)} of {reference.name}", path=str(hypothesis))
+            raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):
             same = len(a.words) == len(b.words)
             times = starts(b.words) or (starts(a.words) if same else [])
@@ -101,7 +99,7 @@ def read(
 
 
 def starts(words: Sequence[Word]) -> list[int | None]:
-    """The start of every word; a word without one has that of the nearest before it. Empty without any."""
+    """The start of each word, or of the last word before it that has one; [] if no word has one."""
     result: list[int | None] = []
     last = None
     for word in words:

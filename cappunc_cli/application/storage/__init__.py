@@ -1,4 +1,4 @@
-"""Bytes on disk and in pipes: read once, decoded and encoded without loss, written in one step or not at all.
+"""Files, pipes and URLs as bytes and text: lossless decoding and encoding, and atomic writes.
 
-Nothing here knows what is in a file.
+Nothing in this package knows the format of a file.
 """

@@ -1,8 +1,8 @@
-"""What is certain of a text in a code page that nobody has named.
+"""Which changes are safe in a text whose legacy code page is a guess.
 
-The same bytes are `šest` in one code page and `Ľest` is what they would be in capitals in another. So a text is read in
-every code page that is in use; in those in which it looks like text at all, a letter's other case must be the same
-byte. Letters of which that is not so, and signs that may be letters, stay as they are.
+A byte may be a different letter in another code page, and its upper case a different byte. So the text is decoded with
+every code page in use, and a letter may change its case only if its other case is the same byte in all code pages in
+which the text looks like text. All other letters, and signs that may be letters, are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unicodedata import category
 
 from cappunc_cli.transcript.labels import strip
 
-#: Code pages of which one byte is one character, by whether 0x80 to 0x9F are letters in them.
+#: Single-byte code pages, by whether 0x80 to 0x9F are signs (or controls) or letters in them.
 _SIGNS_THERE = (
     "cp1252", "cp1250", "cp1254", "cp1257", "cp1251", "cp1253", "cp1255", "cp1256", "cp1258", "cp874",
     "iso8859_2", "iso8859_3", "iso8859_4", "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_8", "iso8859_9",
@@ -37,104 +37,105 @@ _TOKEN = re.compile(rb"[^\s]*[\x80-\xff][^\s]*")
 _OPENING, _CLOSING, _EITHER = frozenset("“„‘‚‹¿¡"), frozenset("”›"), frozenset("«»")
 _APOSTROPHE = "’"
 _DASHES = frozenset("–—…")
-#: What `fix` may put beside a word, take away or take for the end of one.
+#: Signs that `fix` may add to or remove from a word, or that separate words.
 _SIGNS = _OPENING | _CLOSING | _EITHER | _DASHES | {_APOSTROPHE, "\xa0"}
-#: Letters in Unicode, but no letters of words.
+#: Letters in Unicode that do not occur in words.
 _NO_LETTERS = frozenset("ªºµƒˆ˜ˇ˘")
-#: Signs that stand at the end of a word.
+#: Signs that may follow a word without a space.
 _BEHIND = frozenset("®™©°ªº²³")
 _ELISION = re.compile(
     r"(?i)(?:n’t|’(?:s|re|ll|ve|d|m|em|n|all))(?![^\W_])|(?<![^\W_])(?:[dljmnstc]|qu|un|all|dell|nell)’"
 )
-NAMING = "--encoding NAME says what it is"
-#: Share of a text's characters that may stand where they do not belong, and of its signs that must where they do.
+NAMING = "name it with --encoding"
+#: Largest share of non-ASCII characters in implausible positions, and smallest share of signs in plausible ones.
 _ODD, _PROPER = 0.03, 0.8
-#: Share of them that must stand where no capital can: what opens a quotation may be the capital of a word.
+#: Smallest share of signs in positions where no capital can be: an opening quotation mark may be a word's capital.
 _FIRM = 0.25
-#: How signs are spelled where they cannot be written.
+#: ASCII replacements of signs that an encoding lacks.
 SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
 SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What may be done to a text whose `codec` is a guess.
-
-    `cased` are the letters beyond ASCII whose case may change, `marks` the signs beyond ASCII that may be added. Its
-    own `signs` are surely signs, or stay where they are. Not `alone`: an ASCII letter behind another character may be
-    the second half of that.
-    """
+    """Which changes are safe in a text whose `codec` is a guess."""
 
     codec: str
+    #: Non-ASCII letters whose case may change.
     cased: frozenset[str] = frozenset()
+    #: Non-ASCII signs that may be added.
     marks: frozenset[str] = frozenset()
+    #: Whether the non-ASCII signs of the text are certainly signs, which may be removed.
     signs: bool = False
+    #: Whether ASCII letters are certainly characters of their own, rather than the second byte of another one.
     alone: bool = True
+    #: Whether some letters or signs must be kept.
     frozen: bool = True
 
     @property
     def note(self) -> str:
-        """One line for the user, to stand behind the name of the file."""
+        """A message about the guess, to follow the name of the file."""
         if self.codec == "ascii":
-            return f"its encoding is not known, all but ASCII stays as it is; {NAMING}"
-        kept = ", letters that may be others keep their case" if self.frozen else ""
+            return f"unknown encoding, all but ASCII is kept; {NAMING}"
+        kept = ", ambiguous letters keep their case" if self.frozen else ""
         return f"read as {self.codec}, which is a guess{kept}; {NAMING}"
 
     def limit(self, old: str, new: str) -> str:
-        """A word's new text, with the changes alone that are sure to be what they seem."""
+        """A word's new text, limited to changes that are safe."""
         if old == new:
             return new
-        (bare, was), (wanted, label) = strip(old), strip(new)
-        if len(bare) != len(wanted):
+        (bare, old_label), (new_bare, label) = strip(old), strip(new)
+        if len(bare) != len(new_bare):
             return old
-        core, shown = _core(old, was.before, was.after), _core(new, label.before, label.after)
-        left = f"{was.before[-1:] or ' '}{core}"
-        kept = [b if self._may_change(c, a, b) else a for c, a, b in zip(left[:-1], core, shown, strict=True)]
-        before = label.before if self.signs or was.before.isascii() else was.before
-        after = label.after if self.signs or was.after.isascii() else was.after
-        text = f"{self._spelled(was.before, before)}{''.join(kept)}{self._spelled(was.after, after)}"
+        old_core, core = _core(old, old_label.before, old_label.after), _core(new, label.before, label.after)
+        left = f"{old_label.before[-1:] or ' '}{old_core}"
+        kept = [b if self._may_change(c, a, b) else a for c, a, b in zip(left[:-1], old_core, core, strict=True)]
+        before = label.before if self.signs or old_label.before.isascii() else old_label.before
+        after = label.after if self.signs or old_label.after.isascii() else old_label.after
+        text = f"{self._spelled(old_label.before, before)}{''.join(kept)}{self._spelled(old_label.after, after)}"
         return text if strip(text)[0] == bare else old
 
     def _may_change(self, left: str, old: str, new: str) -> bool:
-        """Whether a letter that stands behind the character `left` may become another one."""
+        """Whether a letter that follows the character `left` may change."""
         if old.isascii():
             return new.isascii() and (self.alone or left.isascii())
         return old in self.cased and not new.isascii()
 
     def _spelled(self, old: str, new: str) -> str:
-        """What stands around a word, without signs beyond ASCII that nobody is sure of, but those that it had."""
-        had = list(old)
+        """The `new` marks on a side of a word, with unsafe non-ASCII signs replaced unless they are among the `old`."""
+        existing = list(old)
         result = []
         for c in new:
-            if c in had:
-                had.remove(c)
+            if c in existing:
+                existing.remove(c)
             elif not c.isascii() and c not in self.marks:
                 c = SPELLINGS.get(c, "")
             result.append(c)
         return "".join(result)
 
     def same_bytes(self, source: bytes, output: bytes) -> bool:
-        """Whether what is not sure is in the output as it is in the source, byte by byte."""
-        return self._unsure(source) == self._unsure(output)
+        """Whether all bytes that are not safe to change are the same in source and output."""
+        return self._uncertain(source) == self._uncertain(output)
 
-    def _unsure(self, data: bytes) -> bytes:
-        fold, gone = bytearray(range(256)), bytearray(range(128))
+    def _uncertain(self, data: bytes) -> bytes:
+        """The data without ASCII and safe marks, and with the case of safe letters folded."""
+        fold, removed = bytearray(range(256)), bytearray(range(128))
         if self.codec not in ("ascii", *_TWO_BYTES):
             for c in self.cased:
                 low, high = (case.encode(self.codec) for case in (c.lower(), c.upper()))
                 fold[high[0]] = low[0]
-            gone += b"".join(c.encode(self.codec) for c in self.marks)
-        return data.translate(bytes(fold), bytes(gone))
+            removed += b"".join(c.encode(self.codec) for c in self.marks)
+        return data.translate(bytes(fold), bytes(removed))
 
 
 def judge(telling: bytes, codec: str) -> Guess:
-    """What is sure of a text whose lines beyond ASCII are `telling`, if `codec` is a guess."""
+    """The changes that are safe in a text whose guessed encoding is `codec`; `telling` are its non-ASCII lines."""
     if codec in (*_TWO_BYTES, "ascii"):
-        # What is a character and a letter in one of them may be one character in another.
+        # Two characters in one of them may be a single one in another.
         return Guess(codec, alone=False)
     tokens = Counter(_TOKEN.findall(telling))
-    there, proper, firm = _signs(_read(tokens, codec), codec, range(0x80, 0xA0))
-    windows = there > 0 and proper >= _PROPER * there and firm >= _FIRM * there
+    total, proper, firm = _signs(_read(tokens, codec), codec, range(0x80, 0xA0))
+    windows = total > 0 and proper >= _PROPER * total and firm >= _FIRM * total
     if not windows and any(_is_east_asian(telling, two) for two in _TWO_BYTES):
         return Guess(codec, alone=False)
     pages = [p for p in _SIGNS_THERE + _LETTERS_THERE if not (windows and p in _LETTERS_THERE) and _is_text(tokens, p)]
@@ -143,10 +144,10 @@ def judge(telling: bytes, codec: str) -> Guess:
     used = sorted({bytes([b]).decode(codec) for b in set(telling) if b > 0x7F})
     letters = [c for c in used if c.isalpha() and c not in _NO_LETTERS]
     cased = frozenset(c for c in letters if all(_same_pair(c, codec, page) for page in pages))
-    there, proper, _ = _signs(_read(tokens, codec), codec, range(0x80, 0x100))
+    total, proper, _ = _signs(_read(tokens, codec), codec, range(0x80, 0x100))
     letters_there = [page for page in pages if page in _LETTERS_THERE]
     doubtful = any(_is_letter_in(c, codec, page) for c in used if c in _SIGNS for page in letters_there)
-    signs = proper >= _PROPER * there and not doubtful
+    signs = proper >= _PROPER * total and not doubtful
     marks = frozenset(c for c in _SIGNS if _is_same(c, codec, pages) or (signs and c in used))
     frozen = not signs or any(c not in cased and c.swapcase() != c for c in letters)
     return Guess(codec, cased, frozenset(c for c in marks if _byte(c, codec)), signs, frozen=frozen)
@@ -154,14 +155,14 @@ def judge(telling: bytes, codec: str) -> Guess:
 
 @cache
 def is_single(codec: str) -> bool:
-    """Whether a code page has one byte for a character."""
-    # Each page that is looked up is a module to load, and few files are in any of them.
+    """Whether a code page has single-byte characters only."""
+    # Each lookup loads a module, so only do it for files that need it.
     pages = (*_SIGNS_THERE, *_LETTERS_THERE, "latin-1")
     return codecs.lookup(codec).name in {codecs.lookup(page).name for page in pages}
 
 
 def likely(telling: bytes, codecs: Iterable[str]) -> list[str]:
-    """The code pages of which the text, by how its lines beyond ASCII read, can be; in their order."""
+    """Those of the code pages, in order, in which the text's non-ASCII lines look like text."""
     tokens = Counter(_TOKEN.findall(telling))
     return [codec for codec in codecs if _is_text(tokens, codec)]
 
@@ -184,7 +185,7 @@ def _is_text(tokens: Mapping[bytes, int], codec: str) -> bool:
                 seen += count
                 odd += count * _is_odd(text, i)
                 own = own or (c.isalpha() and not _is_latin(c))
-    # Arabic's code page has French letters as well, but no text in it is without Arabic.
+    # The Arabic code page also has French letters, but a text in it has Arabic ones.
     return odd <= _ODD * seen and (own or not _has_script(codec))
 
 
@@ -200,7 +201,7 @@ def _is_latin(c: str) -> bool:
 
 
 def _is_odd(text: str, i: int) -> bool:
-    """Whether a character is none that stands there in words of any language."""
+    """Whether the character at `i` is implausible there in words of any language."""
     c, left, right = text[i], text[i - 1 : i] if i else "", text[i + 1 : i + 2]
     kind = category(c)
     if c == "\ufffd" or (kind in ("Cc", "Cn", "Co", "So", "Sm") and c not in _BEHIND):
@@ -228,18 +229,21 @@ def _is_odd_sign(c: str, left: str, right: str) -> bool:
 
 
 def _signs(texts: Iterable[tuple[str, int]], codec: str, among: range) -> tuple[int, int, int]:
-    """How many signs of a code page the texts have, how many stand where they belong, and where no capital can be."""
-    there = proper = firm = 0
+    """Number of signs in the texts, of those in plausible positions, and of those where no capital could be.
+
+    `among` is the range of bytes in which signs are counted.
+    """
+    total = proper = firm = 0
     for text, count in texts:
         elided = {at for found in _ELISION.finditer(text) for at in range(*found.span())}
         for i, c in enumerate(text):
             if c in _SIGNS and (_byte(c, codec) or b"\0")[0] in among:
                 left, right = text[i - 1 : i] if i else "", text[i + 1 : i + 2]
                 belongs = i in elided or _is_proper(c, left, right)
-                there += count
+                total += count
                 proper += count * belongs
                 firm += count * (belongs and (left.isalpha() or not right.isalpha()))
-    return there, proper, firm
+    return total, proper, firm
 
 
 def _is_proper(c: str, left: str, right: str) -> bool:
@@ -255,13 +259,13 @@ def _is_proper(c: str, left: str, right: str) -> bool:
 
 
 def _is_east_asian(telling: bytes, codec: str) -> bool:
-    """Whether a text may be one of a code page of two bytes a character."""
+    """Whether a text may be in a double-byte code page."""
     try:
         text = telling.decode(codec)
     except UnicodeDecodeError:
         return False
     runs = re.findall(r"(.?)([^\x00-\x7f]+)", text, re.DOTALL)
-    # In a word of Latin letters a letter beyond ASCII stands behind another one.
+    # In words of a Latin script, a non-ASCII letter usually follows an ASCII one.
     within = sum(left.isascii() and left.islower() for left, _ in runs)
     return bool(2 * within <= len(runs))
 
@@ -292,6 +296,6 @@ def _same_pair(c: str, codec: str, page: str) -> bool:
 def _is_same(c: str, codec: str, pages: Iterable[str]) -> bool:
     """Whether all code pages have a sign at the same byte."""
     own = _byte(c, codec)
-    # No Spanish text is in a code page that has not these two.
+    # A text with ¿ or ¡ is Spanish, and not in a code page that lacks them.
     others = (_byte(c, page) or (own if c in "¿¡" else None) for page in pages)
     return own is not None and all(other == own for other in others)

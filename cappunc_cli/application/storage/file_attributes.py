@@ -1,4 +1,4 @@
-"""Attributes of a file besides its content, copied to a new file that takes its place."""
+"""Copy the attributes of a file to the new file that replaces it."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from pathlib import Path
 
 from cappunc_cli.errors import CappuncError
 
-#: Hashes of the content, which the kernel makes itself.
-_OF_THE_CONTENT = frozenset(["security.ima", "security.evm"])
+#: Attributes that depend on the content, which the kernel sets itself.
+_CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
 
 
-def keep(old: Path, found: os.stat_result, new: Path) -> None:
-    """Give a new file the owner, extended attributes, access list and mode of the `old` one, of which `found` tells.
+def copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
+    """Give a new file the owner, extended attributes, access control list and mode of the `old` one.
 
-    Raises CappuncError where that cannot be, and OSError.
+    `found` is the status of `old`. Raises CappuncError if an attribute cannot be set, and OSError.
     """
     made = new.stat()
     if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid):
         try:
             os.chown(new, found.st_uid, found.st_gid)
         except OSError as error:
-            raise CappuncError("belongs to another user or group and could not stay theirs", str(old)) from error
+            raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
     if sys.platform == "linux":
-        _keep_extended(old, new)
+        _copy_extended(old, new)
     new.chmod(stat.S_IMODE(found.st_mode))
 
 
-def _keep_extended(old: Path, new: Path) -> None:
-    """Extended attributes, access lists among them; a directory may have given the new file some that the old lacks."""
-    wanted, there = _extended(old), _extended(new)
+def _copy_extended(old: Path, new: Path) -> None:
+    """Copy extended attributes, including ACLs, and remove those that the new file inherited from its directory."""
+    wanted, existing = _extended(old), _extended(new)
     try:
-        for name in there.keys() - wanted.keys():
+        for name in existing.keys() - wanted.keys():
             os.removexattr(new, name)
         for name, value in wanted.items():
-            if there.get(name) != value:
+            if existing.get(name) != value:
                 os.setxattr(new, name, value)
     except OSError as error:
-        raise CappuncError(f"its attribute {name} could not be kept", str(old)) from error
+        raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
 
 
 def _extended(path: Path) -> dict[str, bytes]:
     try:
-        return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _OF_THE_CONTENT}
+        return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _CONTENT_HASHES}
     except OSError:
-        return {}  # a file system without
+        return {}  # not supported by the file system

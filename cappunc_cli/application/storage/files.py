@@ -1,4 +1,4 @@
-"""Reading and writing files and pipes as bytes; no file is ever half written."""
+"""Read and write files, pipes and standard streams; files are written atomically."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from typing import TextIO
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
-from cappunc_cli.application.storage.file_attributes import keep
+from cappunc_cli.application.storage.file_attributes import copy_attributes
 from cappunc_cli.application.storage.urls import Target, Url, is_url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 if sys.platform != "win32":
     import fcntl
 
-#: What the user writes for standard input or output.
+#: The name of standard input and output on the command line.
 PIPE = "-"
-#: The names of temporary files beside the results, of which a killed run may leave some: the next one removes them.
+#: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
 _TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
-#: Directories that this process has looked through for them.
-_seen: set[Path] = set()
-#: What came through pipes, with the stream if that was standard input: it is looked at for its language before
-#: it is read, and a pipe gives its bytes once.
+#: Directories in which this process has removed leftover temporary files.
+_cleaned: set[Path] = set()
+#: Content of pipes, by name, with the stream if it was standard input: a pipe can be read only once, but its language
+#: is detected before it is processed.
 _piped: dict[str, tuple[object, bytes]] = {}
 
 
 def checked_name(source: str) -> str:
-    """The name of a file; raises WrongUsage where it is empty: a variable that the shell does not know.
+    """The name of a file; raises WrongUsage if it is empty, as from an unset shell variable.
 
-    `Path` would take it for the current directory.
+    `Path` would take "" for the current directory.
     """
     if not source:
         raise WrongUsage("no such file: the name is empty", "")
@@ -47,14 +47,14 @@ def checked_name(source: str) -> str:
 
 
 def standard_input() -> TextIO:
-    """Standard input; raises CappuncError where it is closed (`<&-`)."""
+    """Standard input; raises CappuncError if it is closed (`<&-`)."""
     if sys.stdin is None:
         raise CappuncError("is closed", "standard input")
     return sys.stdin
 
 
 def read_bytes(source: str) -> bytes:
-    """All bytes of a file, of a URL, or of a pipe (`-`: standard input), which may be asked for again."""
+    """All bytes of a file, a URL, or a pipe (`-` is standard input); the content of pipes is cached."""
     if is_url(source):
         return read_url(source)
     if not is_pipe(source):
@@ -66,25 +66,25 @@ def read_bytes(source: str) -> bytes:
 
 
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
-    """Text of a file in a codec, if that is known, or of standard input for `-`, and how to write it back."""
+    """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
     return decode(read_bytes(source), codec)
 
 
 def about(error: CappuncError | OSError, name: str) -> CappuncError:
-    """The error as one line about the file that it names, or else `name`."""
+    """The error as a CappuncError about the file that it names, or otherwise about `name`."""
     if isinstance(error, CappuncError):
         return CappuncError(error.message, error.path or name, error.line)
     return CappuncError(error.strerror or str(error), str(error.filename or name))
 
 
 def write_stdout(data: bytes) -> None:
-    """Write bytes to standard output, at once; BrokenPipeError when nobody reads them, or CappuncError."""
+    """Write bytes to standard output and flush; raises BrokenPipeError if the reader has gone, or CappuncError."""
     if sys.stdout is None:
         raise CappuncError("is closed", "standard output")
     rest = memoryview(data)
     try:
         while rest:
-            # Under PYTHONUNBUFFERED this is the bare file, which takes what fits into the pipe.
+            # With PYTHONUNBUFFERED this is a raw file, which may write only a part.
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
@@ -94,7 +94,7 @@ def write_stdout(data: bytes) -> None:
 
 
 def drop_unwritten() -> None:
-    """Forget what standard output does not take: Python would try again as it ends, say so and exit with 120."""
+    """Discard output that cannot be written: Python would try again at exit, complain and return 120."""
     if sys.stdout is None:
         return
     try:
@@ -105,14 +105,14 @@ def drop_unwritten() -> None:
 
 
 def write_text(text: str) -> None:
-    """Write text to standard output: as it is into a pipe, without control characters on a terminal."""
+    """Write text to standard output, with control characters escaped on a terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
         text = escaped_lines(text)
     write_stdout(text.encode("utf-8", "surrogateescape"))
 
 
 def write_lines(lines: Iterable[Parts]) -> None:
-    """Write lines to standard output, in colour at a terminal; a name with a line break in it breaks none."""
+    """Write lines to standard output, in colour on a terminal; line breaks within parts are escaped."""
     found = ([(escaped(text), style) for text, style in parts] for parts in lines)
     if sys.stdout is not None and is_coloured(sys.stdout):
         print_parts(sys.stdout, found)
@@ -121,7 +121,7 @@ def write_lines(lines: Iterable[Parts]) -> None:
 
 
 def write_diff(diff: str) -> None:
-    """Write the diff of a file to standard output: as it is into a pipe, in colour at a terminal."""
+    """Write a diff to standard output, in colour on a terminal."""
     if diff and sys.stdout is not None and is_coloured(sys.stdout):
         print_parts(sys.stdout, diff_lines(escaped_lines(diff)))
     else:
@@ -129,7 +129,7 @@ def write_diff(diff: str) -> None:
 
 
 def write_json(data: object, indent: int = 2) -> None:
-    """Write JSON to standard output, in UTF-8 wherever it goes; bytes of a name that are none become `\\udcff`."""
+    """Write JSON to standard output, always in UTF-8; undecodable bytes of file names become `\\udcff`."""
     text = re.sub(
         r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent)
     )
@@ -137,7 +137,7 @@ def write_json(data: object, indent: int = 2) -> None:
 
 
 def is_pipe(source: str) -> bool:
-    """Whether an input is standard input or another pipe (`<(command)`): only this process can read it, and once."""
+    """Whether an input is standard input or another pipe (`<(command)`), which can be read only once."""
     if is_url(source):
         return False
     path = Path(source)
@@ -145,7 +145,7 @@ def is_pipe(source: str) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether the path leads to a regular file (not to a pipe, a device or a directory)."""
+    """Whether the path is, or links to, a regular file (not a pipe, device or directory)."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
@@ -153,7 +153,7 @@ def is_file(path: Path) -> bool:
 
 
 def write_result(target: Target, data: bytes) -> None:
-    """Write a file in one step, in a directory that is made if it is not there. Raises OSError and CappuncError."""
+    """Write a file atomically, creating its directory if necessary. Raises OSError and CappuncError."""
     if isinstance(target, Url):
         write_url(target.text, data)
         return
@@ -164,12 +164,12 @@ def write_result(target: Target, data: bytes) -> None:
 def write_atomic(
     path: Path, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
 ) -> None:
-    """Write a file in one step: whoever looks sees the old content or the new, never less.
+    """Write a file atomically: readers see the old content or the new.
 
-    A symbolic link stays and its target is written; an existing file keeps its owner, mode and attributes. A pipe
-    or a device (`/dev/null`) is written directly. `before` the step it hears what the new file will be like, and may
-    raise. Until `sync_directory`, which many files can share, a power cut may bring the old content back of what is
-    not `lasting`. Raises OSError about `path`, and CappuncError; then nothing has changed.
+    Of a symbolic link the target is written. An existing file keeps its owner, mode and attributes. A pipe or device
+    (`/dev/null`) is written directly. `before` is called with the status of the new file before it is renamed into
+    place, and may raise. Unless `lasting`, a power failure may restore the old content until `sync_directory` is
+    called, which many files can share. Raises OSError about `path`, and CappuncError; nothing has changed then.
     """
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -183,27 +183,27 @@ def write_atomic(
             os.fsync(file.fileno())
             name = Path(file.name)
             if found is not None:
-                keep(target, found, name)
+                copy_attributes(target, found, name)
             if before is not None:
                 before(os.fstat(file.fileno()))
             if sys.platform == "win32":
-                file.close()  # what is open has a fixed name there
+                file.close()  # an open file cannot be renamed there
             name.replace(target)
         if lasting:
             sync_directory(target.parent)
     except OSError as error:
-        # Not about the name of a temporary file, nor about none.
+        # Name the file itself rather than the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager
 def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
-    """A new file in a directory, with what the user's mask leaves of a mode; gone in the end, unless it was renamed.
+    """A temporary file in a directory, with `mode` less the umask; removed at the end, unless it was renamed.
 
-    It is locked while it is open, so that others can tell it from a dead run's. Raises OSError.
+    It is locked while open, so that other runs can tell it from a leftover. Raises OSError.
     """
-    if directory not in _seen:
-        _seen.add(directory)
+    if directory not in _cleaned:
+        _cleaned.add(directory)
         remove_leftovers(directory)
     with _locked(directory, mode) as file:
         try:
@@ -214,7 +214,7 @@ def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove the temporary files that nobody writes any more."""
+    """Remove temporary files that are not locked by a running process."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
             with contextlib.suppress(OSError):
@@ -223,7 +223,7 @@ def remove_leftovers(directory: Path) -> None:
 
 def _remove(name: Path) -> None:
     if sys.platform == "win32":
-        name.unlink()  # what somebody has open cannot be removed there
+        name.unlink()  # open files cannot be removed there
         return
     handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
@@ -235,34 +235,33 @@ def _remove(name: Path) -> None:
 
 
 def _locked(directory: Path, mode: int) -> BufferedWriter:
-    # The system knows what the user's mask leaves of a new file's mode; to ask for the mask is to change it, for
-    # every thread.
+    # Let the system apply the umask: it cannot be queried without changing it, for all threads.
     opener = partial(os.open, mode=mode)
     while True:
         file = open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener)  # noqa: SIM115
         if sys.platform == "win32":
             return file
-        with contextlib.suppress(OSError):  # a file system without locks: then nobody removes it either
+        with contextlib.suppress(OSError):  # a file system without locks, where no run removes it either
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:
             return file
-        file.close()  # taken for a dead run's before it was locked
+        file.close()  # another run took it for a leftover before it was locked
 
 
 def _existing(target: Path) -> os.stat_result | None:
-    """The status of a file; None if there is none. Raises PermissionError where it is read-only."""
+    """The status of a file; None if there is none. Raises PermissionError if it is read-only."""
     try:
         found = target.stat()
     except FileNotFoundError:
         return None
     if stat.S_ISREG(found.st_mode) and not os.access(target, os.W_OK):
-        # A rename needs no right on the file itself, but read-only is a wish.
+        # A rename would not need write permission on the file, but read-only files are meant to stay.
         raise PermissionError(13, "is read-only", str(target))
     return found
 
 
 def sync_directory(directory: Path) -> None:
-    """Make names last: without it a power cut may bring the old ones back. Windows cannot and need not."""
+    """Make renames in a directory survive a power failure. A no-op on Windows."""
     with contextlib.suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

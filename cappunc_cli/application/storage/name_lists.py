@@ -1,4 +1,4 @@
-"""Names of files out of a list: `--files-from`, one a line, or with a NUL after each (`find -print0`)."""
+"""Read lists of file names for `--files-from`: one a line, or each ended by NUL (`find -print0`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from cappunc_cli.errors import CappuncError
 
 
 def names_in(place: str, nul: bool = False) -> Iterator[str]:
-    """The names in a file, a URL or standard input (`-`), in order; empty lines are none.
+    """The names in a file, a URL or standard input (`-`), in order, without empty lines.
 
-    A name is what the system makes of its bytes, as on a command line. Raises CappuncError where a line is no name,
-    and OSError.
+    Names are decoded as command line arguments are. Raises CappuncError for a line with a NUL, and OSError.
     """
     if is_url(place):
         data = read_url(place)
@@ -28,5 +27,5 @@ def names_in(place: str, nul: bool = False) -> Iterator[str]:
         if not name:
             continue
         if b"\0" in name:
-            raise CappuncError("a name with a NUL in it; -0 reads lists of such", place, number)
+            raise CappuncError("contains a NUL; use -0 for lists of names that end with NUL", place, number)
         yield os.fsdecode(name)

@@ -1,4 +1,4 @@
-"""Files that have a URL (`s3://`, `gs://`, `az://` …), through fsspec; who has local paths alone never loads it."""
+"""Files at URLs (`s3://`, `gs://`, `az://` …), through fsspec, which is loaded only when a URL is used."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
 _Result = TypeVar("_Result")
 
-#: Two letters at least: `C:` is a drive. A file:// is a local path, and no file is called that.
+#: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
 _URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC = re.compile(r"[*?\[]")
-#: What the extra `cluster` has the packages for.
-_OF_THE_EXTRA = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
-#: In these a file is there when the request that puts it has come whole, and not before; in others by a rename.
-_PUTS = frozenset([*_OF_THE_EXTRA, "oci", "oss", "memory"])
-#: So often a request is tried that a server refuses for no reason of ours, and so long it waits after the first time.
+#: Schemes whose packages the extra `cluster` installs.
+_EXTRA_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
+#: Stores in which an upload is atomic; in others a temporary file is renamed.
+_ATOMIC_PUT = frozenset([*_EXTRA_SCHEMES, "oci", "oss", "memory"])
+#: Attempts per request, and the wait after the first failure, which doubles with each further one.
 _TRIES, _FIRST_WAIT_S = 7, 0.2
-#: Parts of one file are not asked for at a time (many files are): s3fs would ask for the length first.
+#: Do not download parts of a file concurrently, for which s3fs would first ask its size; files are concurrent anyway.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
-#: What no second request mends.
+#: Errors that are not worth a retry.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError, CappuncError)
-#: Folders that are listed at a time.
-_LISTED = 16
+#: Threads that list directories.
+_LISTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """Where a result goes that has a URL; of a path it has what results are named by."""
+    """A URL as the target of a result, with the few operations of Path that targets need."""
 
     text: str
 
@@ -59,9 +59,9 @@ Target = Path | Url
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file in a listing: its name, its path below what was listed, its bytes.
+    """A file in a listing: its name, its path relative to what was listed, and its size in bytes.
 
-    `tag` is another one when its content is: what the store calls it, or the time of its last change.
+    The `tag` changes with the content: an ETag or the like, or the modification time.
     """
 
     source: str
@@ -71,17 +71,17 @@ class Entry:
 
 
 def is_url(name: object) -> bool:
-    """Whether it is a URL (`s3://bucket/talk.srt`) and not a path."""
+    """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
     return _URL.match(str(name)) is not None
 
 
 def is_pattern(name: str) -> bool:
-    """Whether it has what stands for other characters: `*`, `?`, `[`."""
+    """Whether a name has glob characters: `*`, `?`, `[`."""
     return _MAGIC.search(name) is not None
 
 
 def fixed_part(pattern: str) -> str:
-    """The directory above everything that a pattern can match: `season1` of `season1/*/a.srt`."""
+    """The directory part of a pattern before its first glob character: `season1` of `season1/*/a.srt`."""
     return pattern[: _MAGIC.search(pattern).start()].rpartition("/")[0]  # type: ignore[union-attr]
 
 
@@ -93,9 +93,9 @@ def read_url(url: str) -> bytes:
 
 
 def write_url(url: str, data: bytes) -> None:
-    """Write a file, which appears whole or not at all. Raises OSError and CappuncError."""
+    """Write a file atomically. Raises OSError and CappuncError."""
     fs, path = _place(url)
-    if url.partition("://")[0].lower() in _PUTS:
+    if url.partition("://")[0].lower() in _ATOMIC_PUT:
         _tried(lambda: fs.pipe_file(path, data), url)
         return
     folder = path.rpartition("/")[0]
@@ -112,7 +112,7 @@ def write_url(url: str, data: bytes) -> None:
 
 
 def create_url(url: str, data: bytes) -> bool:
-    """Write a file unless there is one already; False where there is. Not every store can keep two from doing so."""
+    """Write a file unless it exists; returns whether it was written. Not atomic in every store."""
     fs, path = _place(url)
     fs.invalidate_cache()
     if _tried(lambda: fs.exists(path), url):
@@ -127,21 +127,21 @@ def create_url(url: str, data: bytes) -> bool:
 
 
 def remove_url(url: str) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file, if it exists."""
     fs, path = _place(url)
     with contextlib.suppress(FileNotFoundError):
         _tried(lambda: fs.rm_file(path), url)
 
 
 def url_exists(url: str) -> bool:
-    """Whether there is such a file or directory."""
+    """Whether a file or directory exists."""
     fs, path = _place(url)
     fs.invalidate_cache()
     return bool(_tried(lambda: fs.exists(path), url))
 
 
 def is_url_directory(url: str) -> bool:
-    """Whether files lie below a URL; a slash at its end says so unasked."""
+    """Whether a URL is a directory: it ends in a slash, or the store says so."""
     if url.endswith("/"):
         return True
     fs, path = _place(url)
@@ -156,7 +156,10 @@ def stat_url(url: str, relative: str) -> Entry:
 
 
 def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
-    """The files below a URL, folder by folder; what is `hidden` begins with a dot. Raises OSError and CappuncError."""
+    """The files below a URL, directory by directory; with `hidden`, also those that begin with a dot.
+
+    Raises OSError and CappuncError.
+    """
     fs, root = _place(url)
     fs.invalidate_cache()
     root = root.rstrip("/")
@@ -168,13 +171,13 @@ def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
 
     folders = [root]
     waiting: deque[Future[list[dict[str, Any]]]] = deque()
-    with ThreadPoolExecutor(_LISTED) as pool:
+    with ThreadPoolExecutor(_LISTERS) as pool:
         while folders or waiting:
-            while folders and len(waiting) < _LISTED:
+            while folders and len(waiting) < _LISTERS:
                 waiting.append(pool.submit(listed, folders.pop()))
             for info in sorted(waiting.popleft().result(), key=lambda info: str(info["name"])):
                 relative = str(info["name"])[len(root) :].strip("/")
-                # A store may keep an empty file for a folder.
+                # Stores may represent a directory by an empty file.
                 if not relative or (not hidden and PurePosixPath(relative).name.startswith(".")):
                     continue
                 if info["type"] == "directory":
@@ -199,13 +202,13 @@ def match_url(pattern: str) -> Iterator[Entry]:
 def _entry(url: str, relative: str, info: dict[str, Any]) -> Entry:
     tags = (info.get(key) for key in ("ETag", "etag", "md5Hash", "generation", "LastModified", "mtime", "created"))
     tag = next((found for found in tags if found), "")
-    # One store tells the same time as a date or as a number.
+    # A store may give the same time as a date in one answer and as a number in another.
     tag = tag.timestamp() if isinstance(tag, datetime) else tag
     return Entry(url, relative, int(info.get("size") or 0), str(tag))
 
 
 def _place(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path that it has there. Raises CappuncError."""
+    """The fsspec file system of a URL and the path in it. Raises CappuncError."""
     scheme = url.partition("://")[0].lower()
     try:
         from fsspec import get_filesystem_class
@@ -215,10 +218,10 @@ def _place(url: str) -> tuple[Any, str]:
         kind = get_filesystem_class(scheme)
     except (ImportError, ValueError) as error:
         if isinstance(error, ValueError):
-            raise WrongUsage(f"{url}: no storage is called {scheme}://") from error
-        missing = install_extra("cluster") if scheme in _OF_THE_EXTRA else error  # fsspec says what else it lacks
+            raise WrongUsage(f"{url}: unknown storage {scheme}://") from error
+        missing = install_extra("cluster") if scheme in _EXTRA_SCHEMES else error  # fsspec names the package
         raise CappuncError(f"{scheme}:// cannot be used: {missing}", url) from error
-    # Not by `url_to_fs`, which takes `::` in a name for one file system within another.
+    # Not with `url_to_fs`, which takes `::` in a name for chained file systems.
     try:
         fs = kind(use_listings_cache=False, **_OPTIONS.get(scheme, {}), **kind._get_kwargs_from_urls(url))
         return fs, str(kind._strip_protocol(url))
@@ -227,7 +230,7 @@ def _place(url: str) -> tuple[Any, str]:
 
 
 def _tried(request: Callable[[], _Result], url: str) -> _Result:
-    """The result of a request, which is made again when a server is too busy or a connection breaks.
+    """Make a request, with retries if the server is busy or the connection breaks.
 
     Raises OSError and CappuncError about the URL.
     """

@@ -104,7 +104,7 @@ def test_what_is_new_is_done_and_what_is_not_ours_stays(tree: Path, request_: Fi
     (tree / "in/new.txt").write_text("hello cat\n")
     before = (tree / "out/4.txt").stat().st_mtime_ns
     second = archive(order)
-    assert (second.fixed, second.known, second.refused, second.passed) == (2, 7, 1, 1)
+    assert (second.fixed, second.known, second.refused, second.skipped) == (2, 7, 1, 1)
     assert (tree / "out/4.txt").stat().st_mtime_ns == before
     # Other options do all again, but for what somebody has changed meanwhile, be it as long as it was.
     edited = (tree / "out/4.txt").read_bytes().swapcase()
@@ -115,8 +115,8 @@ def test_what_is_new_is_done_and_what_is_not_ours_stays(tree: Path, request_: Fi
     assert (tree / "out/4.txt").read_bytes() == edited
     told = [json.loads(line) for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
     reasons = {Path(entry["path"]).name: entry["reason"] for entry in told}
-    assert reasons["0.txt"] == "exists already; --force overwrites it"
-    assert reasons["4.txt"] == "has been changed since a run wrote it; --force overwrites it"
+    assert reasons["0.txt"] == "already exists; --force overwrites it"
+    assert reasons["4.txt"] == "was changed since a run wrote it; --force overwrites it"
     forced = archive(ArchiveOrder(order.names, order.target, request_, force=True))
     assert (forced.fixed, forced.refused) == (10, 0)
     assert (tree / "out/0.txt").read_text() != "an editor's own"
@@ -176,7 +176,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         second = TargetLock(store, "second")
         with TargetLock(store, "first"), monkeypatch.context() as patch:
             patch.setattr(target_lock.os, "getpid", lambda: -1)  # another process, as far as the lock can tell
-            with pytest.raises(CappuncError, match=r"process \d+ on .* is writing there") as error:
+            with pytest.raises(CappuncError, match=r"process \d+ on .* is writing to it") as error:
                 second.__enter__()
         assert str(error.value).startswith(root)
         with TargetLock(store, "third"):
@@ -236,7 +236,7 @@ def test_memory_that_is_short_with_others_is_tried_alone(
     tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    true = block_worker.opened_by
+    true = block_worker.parse_input
 
     def starved(fixer: Any, found: Any) -> Any:
         if found.job.source.endswith("/0.txt"):
@@ -247,10 +247,10 @@ def test_memory_that_is_short_with_others_is_tried_alone(
             return block_worker.failed(found.job, MemoryError())
         return true(fixer, found)
 
-    monkeypatch.setattr(block_worker, "opened_by", starved)
+    monkeypatch.setattr(block_worker, "parse_input", starved)
     summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_))
-    assert (summary.fixed, summary.refused, summary.passed) == (8, 1, 1)
-    assert summary.reasons == {"takes more memory than there is": 1}
+    assert (summary.fixed, summary.refused, summary.skipped) == (8, 1, 1)
+    assert summary.reasons == {"needs more memory than is available": 1}
     assert len(asked) == 2
 
 
@@ -259,7 +259,7 @@ def test_a_file_larger_than_its_memory_is_not_even_read(tree: Path, request_: Fi
     worker = BlockWorker(WorkOrder(request_, store, request_.signature(), "run", memory=1 << 20))
     large = BlockFile(str(tree / "in/none.txt"), "none.txt", 2 << 30, "tag")
     result = worker.run(FileBlock(0, (large,)))
-    reason = "has 2,048 MB, more than the 1 MB of memory that --file-memory gives a file"
+    reason = "has 2,048 MB, more than --file-memory allows (1 MB)"
     assert [(refusal.path, refusal.reason) for refusal in result.refusals] == [(large.source, reason)]
 
 
@@ -280,7 +280,7 @@ def test_a_block_of_a_dead_worker_is_done_again(tree: Path, request_: FixRequest
 
 
 def test_a_worker_with_another_model_is_refused(request_: FixRequest) -> None:
-    with pytest.raises(CappuncError, match="another version of cappunc, or other models"):
+    with pytest.raises(CappuncError, match="a different version of cappunc, or different models"):
         BlockWorker(WorkOrder(request_, TargetStore("memory://new"), "other", "run"))
 
 
@@ -338,7 +338,7 @@ def test_a_list_names_the_files(tree: Path, request_: FixRequest) -> None:
     summary = archive(listed)
     assert (summary.fixed, summary.refused) == (2, 1)
     assert set(results("memory://new")) == {"deep/1.txt", "0.txt"}
-    with pytest.raises(CappuncError, match="is no path below"):
+    with pytest.raises(CappuncError, match="is not a path in"):
         archive(ArchiveOrder([str(tree / "in")], "memory://new", request_, listed=["../x.txt"]))
     anywhere = archive(ArchiveOrder([], "memory://flat", request_, listed=[str(tree / "in/deep/1.txt")]))
     assert (anywhere.fixed, set(results("memory://flat"))) == (1, {"1.txt"})
@@ -348,7 +348,7 @@ def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest
     order = ArchiveOrder([str(tree / "in")], str(tree / "in/out"), request_)
     assert archive(order).fixed == 9
     assert archive(order).known == 9
-    with pytest.raises(WrongUsage, match="is the source itself"):
+    with pytest.raises(WrongUsage, match="is both source and target"):
         archive(ArchiveOrder([str(tree / "in")], f"{tree}/in/", request_))
 
 
@@ -359,7 +359,7 @@ def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest
         (("--ray", "-o", "out", "--diff"), "--diff"),
         (("--ray", "-o", "out", "-"), "needs the names"),
         (("-o", "memory://new/", "--jobs", "2"), "--ray to a URL"),
-        (("-o", "out/", "--fail-over", "5%"), "goes with --ray"),
+        (("-o", "out/", "--fail-over", "5%"), "needs --ray"),
         (("-o", "memory://new/", "--fail-over", "many"), "no share"),
     ],
 )
@@ -374,9 +374,9 @@ def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     result = BlockResult(0, "node-1", fixed=200, seconds=2.0, refusals=[Refusal("a.srt", "no cue 12", 3)])
     result.words["en"] = 40_000
     summary.add(result)
-    monkeypatch.setattr(archive_summary, "_TOLD_S", 0.0)
-    with archive_summary.progress(Reporter(), summary) as teller:
-        teller.tell()
+    monkeypatch.setattr(archive_summary, "_PROGRESS_S", 0.0)
+    with archive_summary.progress(Reporter(), summary) as shown:
+        shown.update()
     line = capsys.readouterr().err
     assert line.startswith("cappunc: 201 of 1,000 files, ")
     assert "words/s, " in line

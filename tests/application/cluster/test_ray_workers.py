@@ -163,7 +163,7 @@ def test_each_block_is_done_once_and_few_are_in_flight() -> None:
     ray = FakeRay(done)
     assert run(ray, blocks(20)) == (100, {})
     assert ray.begun == 2
-    assert max(ray.most.values()) == ray_workers._TOGETHER
+    assert max(ray.most.values()) == ray_workers._PARALLEL_BLOCKS
 
 
 def test_nothing_to_do_is_done() -> None:
@@ -180,7 +180,7 @@ def test_a_large_block_has_an_actor_for_itself() -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (Died("gone"), "its process died (Died): does it take too much memory?"),
+        (Died("gone"), "its process died (Died), perhaps out of memory"),
         (Raised(KeyError("oh")), "nothing written, this is a bug: 'oh'"),
     ],
 )
@@ -191,10 +191,10 @@ def test_the_file_that_takes_a_process_along_is_refused_alone(error: Exception, 
 
 
 def test_the_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_workers, "_LOOK_S", 0.01)
+    monkeypatch.setattr(ray_workers, "_POLL_S", 0.01)
     behaviour, counts = that_has("in/3-2", TimeoutError())
     fixed, refused = run(FakeRay(behaviour), blocks(), seconds=0.1)
-    assert (fixed, refused) == (39, {"in/3-2": "takes longer than the 0.1 s of --file-timeout"})
+    assert (fixed, refused) == (39, {"in/3-2": "takes longer than --file-timeout (0.1 s)"})
     assert set(counts.values()) == {1}
 
 
@@ -220,7 +220,7 @@ def test_what_lacked_memory_beside_others_is_done_alone() -> None:
         alone.append(block.alone)
         if block.alone:
             return done(block)
-        return BlockResult(block.number, "node", fixed=len(block.files) - 1, again=starved)
+        return BlockResult(block.number, "node", fixed=len(block.files) - 1, retry=starved)
 
     assert run(FakeRay(behaviour), blocks()) == (40, {})
     assert alone == [False, True]
@@ -252,7 +252,7 @@ def test_a_run_ends_with_the_last_node() -> None:
 def test_a_node_with_another_version_ends_the_run() -> None:
     class Other(FakeRay):
         def _answer(self, made: Any) -> None:
-            made.answer = ("raised", Raised(CappuncError("node has another version of cappunc")))
+            made.answer = ("raised", Raised(CappuncError("node has a different version of cappunc")))
 
     with pytest.raises(CappuncError, match="another version"):
         run(Other(done), blocks())
@@ -281,7 +281,7 @@ def test_a_port_for_figures_is_for_the_ray_that_is_started(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray_workers, "_has_exporter", lambda: True)
-    ray_workers._joined(RayOptions(metrics_port=8080), Reporter(quiet=True))
+    ray_workers._connected(RayOptions(metrics_port=8080), Reporter(quiet=True))
     assert asked["_metrics_export_port"] == 8080
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
         ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
@@ -303,7 +303,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
     for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CappuncError, match="Failed to connect to Ray") as raised:
-        ray_workers._joined(RayOptions(address), Reporter(quiet=True))
+        ray_workers._connected(RayOptions(address), Reporter(quiet=True))
     assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
 
 
@@ -311,19 +311,19 @@ def test_what_the_driver_refuses_is_among_the_figures(monkeypatch: pytest.Monkey
     """A worker counts what it has done; of the file that killed it nobody else could tell."""
     counts: Counter[str] = Counter()
 
-    class Figures(ray_workers.RayFigures):
+    class Figures(ray_workers.RayMetrics):
         def __init__(self) -> None:
             pass
 
         def count(self, result: BlockResult) -> None:
-            counts.update(ray_workers.figures_of(result))
+            counts.update(ray_workers.metrics_of(result))
 
     behaviour, _ = that_has("in/3-2", Died("gone"))
     ray = FakeRay(behaviour)
     monkeypatch.setattr(ray, "shutdown", lambda: None, raising=False)
     monkeypatch.setattr(ray_workers, "_check", lambda _: None)
-    monkeypatch.setattr(ray_workers, "_joined", lambda *_: ray)
-    monkeypatch.setattr(ray_workers, "RayFigures", Figures)
+    monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
+    monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
     order = WorkOrder(FixRequest("en", str(TINY), Options(), "onnx"), TargetStore("out"), "sig", "run")
     results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
     assert sum(result.fixed for result in results) == 39
@@ -331,9 +331,9 @@ def test_what_the_driver_refuses_is_among_the_figures(monkeypatch: pytest.Monkey
 
 
 def test_names_of_no_transcripts_are_no_refusals() -> None:
-    refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", passed=True)]
+    refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", skipped=True)]
     result = BlockResult(0, "node", fixed=3, words=Counter(en=40, de=2), refusals=refusals)
-    assert ray_workers.figures_of(result) == {"files": 3, "words": 42, "refused": 1}
+    assert ray_workers.metrics_of(result) == {"files": 3, "words": 42, "refused": 1}
 
 
 def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
