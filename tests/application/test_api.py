@@ -45,9 +45,7 @@ def test_dir_shows_the_public_names_and_nothing_heavy_is_loaded_by_it() -> None:
 
 
 @pytest.mark.parametrize("name", cappunc.__all__)
-def test_every_public_name_has_an_example_that_is_true(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_public_name_has_a_working_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if {"en", "multi"} - {path.name for path in installed()}:
         pytest.skip("the models are not installed")
     (tmp_path / "talk.srt").write_bytes(TALK.read_bytes())
@@ -111,7 +109,7 @@ def test_an_open_model_is_taken_and_one_by_name_stays_open(monkeypatch: pytest.M
     assert api._opened(str(TINY), "cpu", "onnx") is opened
 
 
-def test_an_encoding_comes_back(tmp_path: Path) -> None:
+def test_the_encoding_is_kept(tmp_path: Path) -> None:
     source = "so josé went to málaga and then he came home".encode("cp1252")
     fixed = cappunc.fix(source, TINY, device="cpu")
     assert fixed.encoding.codec == "cp1252"
@@ -126,7 +124,7 @@ def test_an_encoding_comes_back(tmp_path: Path) -> None:
     assert "\ufeff" not in marked.text
 
 
-def test_what_is_there_is_overwritten_only_if_that_is_said(tmp_path: Path) -> None:
+def test_save_overwrites_only_with_force(tmp_path: Path) -> None:
     fixed = cappunc.fix("so we went home", TINY, device="cpu")
     (tmp_path / "old.txt").write_text("old")
     with pytest.raises(cappunc.CappuncError, match=r"old.txt: already exists; force=True"):
@@ -138,7 +136,7 @@ def test_what_is_there_is_overwritten_only_if_that_is_said(tmp_path: Path) -> No
 
 def test_a_file_name_is_not_taken_for_a_text() -> None:
     for call in (cappunc.fix, cappunc.check, cappunc.read):
-        with pytest.raises(cappunc.WrongUsage, match=r"give Path\('season 1/talk.srt'\)"):
+        with pytest.raises(cappunc.WrongUsage, match=r"pass Path\('season 1/talk.srt'\)"):
             call("season 1/talk.srt")
     assert cappunc.fix("we saved it as talk.srt", TINY, format="txt").text.lower().startswith("we saved it")
     assert cappunc.read("good evening\nwe saved it as talk.srt").format == "txt"
@@ -179,7 +177,7 @@ def test_write_reads_again_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> Non
         cappunc.write(document, ["good", "evening", "london"])
 
 
-def test_a_card_that_cannot_be_used_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_gpu_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: Any = cappunc.load_model(str(TINY), "cpu")
     engine = SimpleNamespace(warning="no CUDA libraries. Running on the CPU.", device="cpu")
     other = SimpleNamespace(config=opened.config, engine=engine)
@@ -192,7 +190,7 @@ def test_a_card_that_cannot_be_used_is_a_warning(monkeypatch: pytest.MonkeyPatch
         api._opened.cache_clear()
 
 
-def test_text_without_words_is_as_it_was() -> None:
+def test_text_without_words_is_unchanged() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for source in ("", b"", "\n\n"):

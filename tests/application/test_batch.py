@@ -58,7 +58,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.txt")}
 
 
-def test_texts_restored_together_are_as_each_alone() -> None:
+def test_restoring_texts_together_equals_one_by_one() -> None:
     chance = Random(2)
     model = load_model(str(TINY), "cpu")
     texts = [[Word(chance.choice(WORDS)) for _ in range(n)] for n in (0, 1, 40, 700, 0, 3)]
@@ -102,7 +102,7 @@ def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkey
     assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
 
 
-def test_nobody_holds_a_texts_rows_while_its_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probabilities_are_freed_before_the_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[weakref.ref[Any]] = []
 
     def merge(*arguments: Any, **options: Any) -> Any:
@@ -134,7 +134,7 @@ def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: py
         assert (tree / "out" / name).read_text().split() == restore(words, model)
 
 
-def test_other_json_in_a_directory_is_no_failure(tree: Path) -> None:
+def test_other_json_in_a_directory_is_skipped(tree: Path) -> None:
     for path in (tree / "in").rglob("*.txt"):
         if path.name not in ("1.txt", "2.txt"):
             path.unlink()
@@ -169,7 +169,7 @@ def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
     assert lines[0].startswith("cappunc: 24 files fixed; ")
 
 
-def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
+def test_a_run_resumes_where_it_stopped(tree: Path) -> None:
     assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
     first = contents(tree / "out")
     again = cappunc("in", "-o", "out", cwd=tree)
@@ -189,7 +189,7 @@ def test_a_run_goes_on_where_it_stopped(tree: Path) -> None:
     assert contents(tree / "out") == {**first, "2.txt": b"Hello cat.\n"}
 
 
-def test_other_options_do_everything_anew_but_nobody_elses_work(tree: Path) -> None:
+def test_other_options_redo_our_results_and_no_other_files(tree: Path) -> None:
     assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
     (tree / "out/0.txt").write_text("corrected by hand\n")
     run = cappunc("in", "-o", "out", "--marks", ".", cwd=tree)
@@ -198,7 +198,7 @@ def test_other_options_do_everything_anew_but_nobody_elses_work(tree: Path) -> N
     assert not any(b"?" in data for name, data in contents(tree / "out").items())
 
 
-def test_a_tree_of_one_file_becomes_a_tree(tmp_path: Path) -> None:
+def test_a_directory_with_one_file_becomes_a_directory(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/talk.txt").write_text("hello cat\n")
     assert cappunc("in", "-o", "out", cwd=tmp_path).returncode == 0
@@ -210,7 +210,7 @@ def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
     assert len(find_inputs([str(tree / "in")], "txt", pytest.fail, str(tree / "in/fixed"))) == 30
 
 
-def test_one_bad_text_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Picky(Fixer):
         def restore(self, documents, progress=None):  # type: ignore[no-untyped-def]
             if any(word.text == "cat" for document in documents for word in document.words):
@@ -254,9 +254,7 @@ def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> Non
     assert {path.read_text() for path in (tmp_path / "out").iterdir()} == {"Hello."}
 
 
-def test_what_is_restored_is_written_while_the_next_files_are_read_and_those_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_FILES_TOGETHER", 2)
     monkeypatch.setattr(processing, "_WAITING", 0)
     jobs = [Job(str(tmp_path / name), tmp_path / f"{name}.out") for name in "abcdef"]
@@ -312,7 +310,7 @@ def test_progress_moves_within_files_that_are_restored_together(
     assert max(b - a for a, b in pairwise([0, *parts, together])) < together / 2
 
 
-def test_progress_moves_with_what_is_read_for_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_moves_as_the_model_reads_for_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=0, SIG_IGN=0))
     shelves = onnx_engine.chunk_groups
     monkeypatch.setattr(onnx_engine, "chunk_groups", lambda chunks, _: shelves(chunks, 1000))
@@ -362,7 +360,7 @@ def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [job for some in found for job in some][:8] == jobs
 
 
-def test_a_record_knows_its_own(tmp_path: Path) -> None:
+def test_the_manifest_recognises_its_results(tmp_path: Path) -> None:
     source, target = tmp_path / "a", tmp_path / "b"
     source.write_text("x")
     target.write_text("y")
@@ -382,7 +380,7 @@ def test_a_record_knows_its_own(tmp_path: Path) -> None:
     assert not Manifest(tmp_path, "one").is_ours(target, str(source))
 
 
-def test_a_record_of_an_older_version_is_one(tmp_path: Path) -> None:
+def test_manifests_of_older_versions_are_read(tmp_path: Path) -> None:
     target = tmp_path / "b"
     target.write_text("y")
     (tmp_path / NAME).write_text(
@@ -421,7 +419,7 @@ def test_a_result_of_another_file_is_not_overwritten(tree: Path) -> None:
     assert contents(tree / "out") != before
 
 
-def test_a_pipe_is_another_input_each_time(tree: Path) -> None:
+def test_a_result_from_a_pipe_is_never_up_to_date(tree: Path) -> None:
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "-", "-o", "out/"]
     codes = [
         subprocess.run(command, input=data, cwd=tree, capture_output=True, check=False).returncode
@@ -430,7 +428,7 @@ def test_a_pipe_is_another_input_each_time(tree: Path) -> None:
     assert codes == [0, 1]
 
 
-def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
+def test_an_incomplete_line_does_not_corrupt_the_next(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b'{"file": "a", "inp')
     source, target = tmp_path / "in", tmp_path / "b"
     source.write_text("x")
@@ -441,7 +439,7 @@ def test_a_torn_line_spoils_no_other(tmp_path: Path) -> None:
     assert Manifest(tmp_path, "one").is_done(str(source), target)
 
 
-def test_each_result_is_recorded_before_it_has_its_name(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tree / "out"
     sources = sorted((tree / "in").rglob("*.txt"))
     jobs = [Job(str(path), out / path.relative_to(tree / "in")) for path in sources]
@@ -484,7 +482,7 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(tmp_path: Pa
     assert not Manifest(tmp_path / "out", "one").is_done(str(source), target)
 
 
-def test_records_that_no_run_has_written_are_no_disaster(tree: Path) -> None:
+def test_malformed_manifest_lines_are_ignored(tree: Path) -> None:
     (tree / "out").mkdir()
     lines = ["[" * 100_000, '{"a":' * 50_000, '{"file": ["0.txt"], "input": 1, "output": 2}', "7", "\0", "\udcff"]
     (tree / "out" / NAME).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
@@ -494,7 +492,7 @@ def test_records_that_no_run_has_written_are_no_disaster(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "link", "dangling link"])
-def test_what_has_the_records_name_but_is_no_file_is_refused(tree: Path, kind: str) -> None:
+def test_a_manifest_that_is_not_a_file_is_refused(tree: Path, kind: str) -> None:
     record, other = tree / "out" / NAME, tree / "precious"
     record.parent.mkdir()
     match kind:
@@ -514,7 +512,7 @@ def test_what_has_the_records_name_but_is_no_file_is_refused(tree: Path, kind: s
     assert kind != "link" or other.read_text() == "mine\n"
 
 
-def test_a_killed_worker_is_told_and_the_next_run_goes_on(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_FILES_TOGETHER", 5)
     jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
     settings = Settings(str(TINY), "cpu", None, Options())

@@ -54,7 +54,7 @@ def test_each_profile_has_its_file_and_its_source() -> None:
         ([], []),
     ],
 )
-def test_what_is_wrong_is_told(cues: list[ShownCue], expected: list[tuple[str, float, float]]) -> None:
+def test_faults_are_found(cues: list[ShownCue], expected: list[tuple[str, float, float]]) -> None:
     found = caption_faults(cues, ENGLISH, Limits())
     assert [(f.kind, pytest.approx(f.value), f.limit) for f in found] == expected
     assert all(describe(fault) and fault.kind in KINDS for fault in found)
@@ -146,4 +146,4 @@ def test_profile_frames_and_report_of_our_own_captions(tmp_path: Path) -> None:
     assert cappunc(*more, tmp_path / "c.srt", "--report", "x.pdf").exit_code == 2
     assert cappunc("check", path, "--report", "x.csv").exit_code == 2
     assert cappunc("check", path, "--captions", "acme").exit_code == 2
-    assert "only captions that stand" in cappunc("check", path, "--captions", "bbc").stderr
+    assert "has no captions to check" in cappunc("check", path, "--captions", "bbc").stderr

@@ -145,7 +145,7 @@ def test_an_ascii_letter_that_may_be_half_a_character_stays(said: str, codec: st
 
 
 @pytest.mark.parametrize(("said", "codec"), FILES)
-def test_an_encoding_that_is_named_changes_all_its_letters(tmp_path: Path, said: str, codec: str) -> None:
+def test_a_named_encoding_changes_all_letters(tmp_path: Path, said: str, codec: str) -> None:
     text = CUE.format(said)
     outcome = fix(tmp_path, text.encode(codec), Restyled(Case.UPPER, "!"), codec)
     assert (outcome.error, outcome.guessed) == (None, "")
@@ -156,7 +156,7 @@ def test_an_encoding_that_is_named_changes_all_its_letters(tmp_path: Path, said:
     assert not [c for c in small if c.upper().encode(codec, "ignore")]
 
 
-def test_what_is_sure_in_every_likely_code_page_changes() -> None:
+def test_changes_safe_in_every_likely_code_page_are_made() -> None:
     _, encoding = decode("où étiez-vous passé à noël, l’été, mon frère ?".encode("cp1252"))
     assert limited(["étiez-vous", "l’été"], ["Étiez-vous", "L’ÉTÉ…"], encoding) == ["Étiez-vous", "L’ÉTÉ…"]
     assert encoding.guess is not None
@@ -164,7 +164,7 @@ def test_what_is_sure_in_every_likely_code_page_changes() -> None:
     assert decode("so ist das für mich".encode("cp1252"))[1].guess is not None
 
 
-def test_utf8_and_what_says_itself_what_it_is_are_no_guess() -> None:
+def test_utf8_and_declared_encodings_are_not_guesses() -> None:
     said = "<?xml version='1.0' encoding='ISO-8859-2'?><tt>šest žen</tt>"
     for data in ("šest".encode(), "šest".encode("utf-16"), said.encode("iso8859_2"), b"plain ASCII"):
         text, encoding = decode(data)
@@ -200,7 +200,7 @@ def test_encodings_of_ascii_characters_are_recognised(codec: str, said: str) -> 
         (b"o+APk- est-tu pass+AOk +AOA- no+AOs-l+ACE-\n", "UTF-7"),
     ],
 )
-def test_where_these_cannot_be_written_back_they_are_refused(data: bytes, name: str) -> None:
+def test_encodings_that_cannot_be_written_back_are_refused(data: bytes, name: str) -> None:
     with pytest.raises(BadInput, match=f"looks like {name}"):
         decode(data)
 
@@ -253,7 +253,7 @@ def test_a_note_says_what_was_guessed(tmp_path: Path) -> None:
     st.sampled_from([*Case]),
     st.sampled_from(["", ".", "…", "?"]),
 )
-def test_bytes_beyond_ascii_stay_in_torn_files(
+def test_non_ascii_bytes_of_broken_files_are_kept(
     file: tuple[str, str], wounds: list[tuple[float, bytes]], case: Case, mark: str
 ) -> None:
     broken = bytearray(file[0].encode(file[1]))

@@ -53,7 +53,7 @@ def test_the_words_that_differ_stand_out() -> None:
     assert {style for text, style in lines[5] if text == "-"} == {"red"}
 
 
-def test_the_end_of_a_file_is_no_word() -> None:
+def test_the_no_newline_marker_is_not_a_word() -> None:
     lines = list(diff_lines(diff.unified("a", "one two", "one two.")))
     assert [[text for text, style in parts if "reverse" in style] for parts in lines[3:]] == [["two"], ["two."]]
 

@@ -52,7 +52,7 @@ def talk(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_kinds_of_the_command_line_are_those_that_there_are() -> None:
+def test_the_command_line_offers_all_formats() -> None:
     assert list(map(str, FileKind)) == list(KINDS)
 
 
@@ -79,7 +79,7 @@ def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
     ]
 
 
-def test_a_transcript_to_read(talk: Path) -> None:
+def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"
     )
@@ -88,7 +88,7 @@ def test_a_transcript_to_read(talk: Path) -> None:
     assert "left out: text that is no word (signs, addresses) after 1 of them" in run.stderr
 
 
-def test_words_for_other_programs(talk: Path) -> None:
+def test_words_as_json(talk: Path) -> None:
     found = json.loads(converted(talk, "json"))
     assert [(s["start"], s["end"], s["speaker"]) for s in found["segments"]] == [(1, 3, "Anna Lee"), (3.5, 6, "Bob")]
     words = [word for segment in found["segments"] for word in segment["words"]]
@@ -131,7 +131,7 @@ def plain(text: str) -> str:
     return " ".join(text.lstrip("-–—").split())
 
 
-def test_what_would_be_markup_is_refused(tmp_path: Path) -> None:
+def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "talk.srt"
     path.write_text("1\n00:00:01,000 --> 00:00:02,000\nsets {x} of words\n", "utf-8")
     run = cappunc("convert", "--no-restore", path, "--to", "ass", "-o", "-")
@@ -139,7 +139,7 @@ def test_what_would_be_markup_is_refused(tmp_path: Path) -> None:
     assert "would be read as an override in ASS" in run.stderr
 
 
-def test_where_it_goes(talk: Path) -> None:
+def test_where_the_result_goes(talk: Path) -> None:
     run = cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt"))
     assert run.exit_code == 0
     assert talk.with_name("new.srt").read_text("utf-8").startswith("1\n00:00:01,000")
@@ -183,7 +183,7 @@ def test_words_share_the_times_of_their_cue(cues: list[tuple[int, int, bool]]) -
     assert all((a.end or 0) <= (b.start or 0) for a, b in pairwise(spread))
 
 
-def test_longer_words_get_more_of_it() -> None:
+def test_longer_words_get_more_of_the_time() -> None:
     (one, other) = spread_times([Word("a", 0, None), Word("caterpillar", None, 1000)])
     assert (one.end or 0) < 300
     assert other.start == one.end

@@ -31,7 +31,7 @@ LEGACY = {
 
 
 @given(st.binary())
-def test_whatever_is_read_is_written_back(data: bytes) -> None:
+def test_decoding_and_encoding_are_lossless(data: bytes) -> None:
     try:
         text, encoding = decode(data)
     except BadInput:
@@ -115,7 +115,7 @@ def test_legacy_code_pages_are_recognised(codec: str) -> None:
     assert decode(text.encode(codec)) == (text, Encoding(codec))
 
 
-def test_a_lone_curly_quote_is_no_japanese() -> None:
+def test_a_lone_curly_quote_is_not_japanese() -> None:
     assert decode(b"1\n00:00:01,000 --> 00:00:02,000\nit\x92s mine\n")[0].endswith("it’s mine\n")
 
 
@@ -140,7 +140,7 @@ def test_bytes_of_no_known_code_page_have_no_letters_to_change() -> None:
 
 
 @pytest.mark.parametrize("data", [b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00", b"\xff\xfea"])
-def test_what_is_no_text_is_refused(data: bytes) -> None:
+def test_binary_files_are_refused(data: bytes) -> None:
     with pytest.raises(CappuncError):
         decode(data)
 
@@ -213,7 +213,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     assert target.read_bytes() == b"old"
 
 
-def test_a_folder_that_takes_no_files_is_told_by_the_name_of_the_result(tmp_path: Path) -> None:
+def test_errors_of_an_unwritable_directory_name_the_result(tmp_path: Path) -> None:
     target = tmp_path / "missing" / "a.srt"
     with pytest.raises(FileNotFoundError) as error:
         write_atomic(target, b"new")
@@ -232,7 +232,7 @@ while True:
 """
 
 
-def test_a_killed_writer_never_leaves_a_torn_file(tmp_path: Path) -> None:
+def test_a_killed_writer_never_leaves_a_partial_file(tmp_path: Path) -> None:
     target = tmp_path / "a.srt"
     whole = {b"A" * 3_000_000, b"B" * 3_000_000}
     target.write_bytes(b"A" * 3_000_000)
@@ -249,7 +249,7 @@ def test_a_killed_writer_never_leaves_a_torn_file(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
 
 
-def test_leftovers_go_with_the_first_file_that_is_written_beside_them(tmp_path: Path) -> None:
+def test_leftovers_are_removed_by_the_next_write(tmp_path: Path) -> None:
     (tmp_path / f".cappunc-{'0' * 16}.tmp").write_bytes(b"half")
     others = [".cappunc-mine.tmp", f".cappunc-{'1' * 16}.tmp.bak", f"cappunc-{'2' * 16}.tmp"]
     for name in others:
@@ -259,7 +259,7 @@ def test_leftovers_go_with_the_first_file_that_is_written_beside_them(tmp_path: 
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["a", *others, f".cappunc-{'3' * 16}.tmp"])
 
 
-def test_what_another_process_still_writes_is_no_leftover(tmp_path: Path) -> None:
+def test_files_being_written_are_not_leftovers(tmp_path: Path) -> None:
     with files.temporary(tmp_path, 0o600) as file:
         module = "cappunc_cli.application.storage.files"
         code = f"import pathlib, sys, {module} as files; files.remove_leftovers(pathlib.Path(sys.argv[1]))"
@@ -280,7 +280,7 @@ def test_the_owner_stays(tmp_path: Path) -> None:
     assert target.read_bytes() == b"new"
 
 
-def test_an_owner_that_cannot_stay_is_a_reason_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_owner_cannot_be_kept_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
 
@@ -321,7 +321,7 @@ def test_extended_attributes_and_access_lists_stay(tmp_path: Path, name: str, va
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Python knows extended attributes on Linux alone")
-def test_a_directorys_default_list_gives_nobody_new_access(tmp_path: Path) -> None:
+def test_default_acls_of_a_directory_grant_no_new_access(tmp_path: Path) -> None:
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
     target.chmod(0o600)
@@ -332,7 +332,7 @@ def test_a_directorys_default_list_gives_nobody_new_access(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Python knows extended attributes on Linux alone")
-def test_an_attribute_that_cannot_stay_is_a_reason_to_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_attribute_cannot_be_kept_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
     attribute_or_skip(target, "user.note", b"checked")

@@ -21,7 +21,7 @@ def told(terms: TermCheck, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_stream_is_heard_as_a_file_is(
+def test_terms_of_a_stream_are_found_as_in_a_file(
     seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = Random(seed)

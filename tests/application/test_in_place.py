@@ -51,14 +51,14 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[object]:
     return said
 
 
-def test_a_file_that_is_edited_meanwhile_stays_as_it_was_edited(talk: Path) -> None:
+def test_a_file_edited_in_the_meantime_is_kept(talk: Path) -> None:
     said = run_while(talk, lambda: talk.write_text("hello dog\n"))
     assert said == [f"{talk}: was changed in the meantime; nothing written"]
     assert talk.read_text() == "hello dog\n"
     assert list(talk.parent.iterdir()) == [talk]
 
 
-def test_an_edit_that_keeps_size_and_time_is_seen(talk: Path) -> None:
+def test_an_edit_that_keeps_size_and_time_is_detected(talk: Path) -> None:
     found = talk.stat()
 
     def edit() -> None:
@@ -69,12 +69,12 @@ def test_an_edit_that_keeps_size_and_time_is_seen(talk: Path) -> None:
     assert talk.read_text() == "hello dog\n"
 
 
-def test_a_file_that_is_removed_meanwhile_does_not_come_back(talk: Path) -> None:
+def test_a_file_removed_in_the_meantime_is_not_recreated(talk: Path) -> None:
     assert run_while(talk, talk.unlink) == [f"{talk}: was removed in the meantime; nothing written"]
     assert list(talk.parent.iterdir()) == []
 
 
-def test_a_directory_that_is_removed_meanwhile_does_not_come_back(tmp_path: Path) -> None:
+def test_a_directory_removed_in_the_meantime_is_not_recreated(tmp_path: Path) -> None:
     path = tmp_path / "sub/talk.txt"
     path.parent.mkdir()
     path.write_text("hello cat\n")
@@ -87,12 +87,12 @@ def test_a_directory_that_is_removed_meanwhile_does_not_come_back(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_nobody_touches_is_written(talk: Path) -> None:
+def test_an_unchanged_file_is_written(talk: Path) -> None:
     assert run_while(talk, lambda: os.utime(talk)) == []
     assert talk.read_text() == "Hello cat.\n"
 
 
-def test_hard_links_are_not_parted(talk: Path) -> None:
+def test_hard_links_are_refused(talk: Path) -> None:
     other = talk.with_name("other.txt")
     other.hardlink_to(talk)
     run = cappunc("--in-place", talk)
@@ -110,7 +110,7 @@ def test_a_link_out_of_a_directory_is_followed_only_if_it_is_named(tmp_path: Pat
     link.symlink_to(talk)
     run = cappunc("--in-place", folder)
     assert run.exit_code == 0
-    assert f"cappunc: {link}: a link out of its directory; skipped" in run.stderr.splitlines()
+    assert f"cappunc: {link}: a symbolic link to a file outside its directory; skipped" in run.stderr.splitlines()
     assert (folder / "inside.txt").read_text() == "Hello dog.\n"
     assert talk.read_text() == "hello cat\n"
     named = cappunc("--in-place", folder, link)
@@ -126,7 +126,7 @@ def test_a_file_that_is_named_twice_is_done_once(talk: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["fix", "captions", "check", "review", "glossary"])
-def test_a_directory_that_cannot_be_read_is_told(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_directory_is_reported(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, closed = tmp_path / "in", tmp_path / "in/closed"
     closed.mkdir(parents=True)
     (folder / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello, cat.\n")

@@ -85,8 +85,8 @@ def decisions(data: bytes, changes: dict[int, tuple[str, str]], **more: str) -> 
 @pytest.mark.parametrize(
     "text", ["{}", "[]", "x", '{"kind": "cappunc review"}', '{"kind": 1, "sha256": "", "decisions": []}']
 )
-def test_other_json_is_no_decision(text: str) -> None:
-    with pytest.raises(BadInput, match="no decisions"):
+def test_other_json_is_refused_as_decisions(text: str) -> None:
+    with pytest.raises(BadInput, match="not a decision file"):
         parse_decisions(text)
 
 
@@ -138,7 +138,7 @@ def test_a_hundred_random_decisions_change_exactly_their_bytes(tmp_path: Path) -
     assert str(run.exception) == f"{path}: was changed since it was reviewed; nothing written"
 
 
-def test_what_would_be_read_otherwise_stays_and_is_told(tmp_path: Path) -> None:
+def test_decisions_that_are_not_read_back_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "talk.srt"
     data = film()[1]
     path.write_bytes(data)
@@ -164,7 +164,7 @@ def test_options_that_contradict_each_other(arguments: tuple[str, ...], tmp_path
 # --- the page as text, and the server
 
 
-def test_a_page_loads_nothing_and_no_text_ends_its_elements(tmp_path: Path, tiny_model: Path) -> None:
+def test_the_page_loads_nothing_and_escapes_the_text(tmp_path: Path, tiny_model: Path) -> None:
     evil = tmp_path / "</title><script>alert(1)</script>.txt".replace("/", "∕")
     evil.write_text("Hello </script><script>alert(1)</script> {{data}} there. <!-- Anna", "utf-8")
     run = command("review", "--model", tiny_model, evil, "--html", "-")
@@ -181,7 +181,7 @@ def test_a_page_loads_nothing_and_no_text_ends_its_elements(tmp_path: Path, tiny
     assert found["source"][found["places"][at] :].startswith("there.")
 
 
-def test_the_server_answers_nobody_who_does_not_know_the_token(server: ReviewServer) -> None:
+def test_the_server_requires_its_token(server: ReviewServer) -> None:
     own = f"/{server.token}/"
     status, page, headers = asked(server, "GET", own)
     assert (status, headers["Cache-Control"]) == (200, "no-store")
@@ -217,7 +217,7 @@ def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> N
     assert "already exists" in write(good)[1]["error"]
     path.write_bytes(data + b"\r\n")
     status, told = write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))
-    assert (status, "has been changed" in told["error"]) == (409, True)
+    assert (status, "was changed" in told["error"]) == (409, True)
     assert path.read_bytes() == data + b"\r\n"
 
 
@@ -313,7 +313,7 @@ def test_an_editor_decides_by_keys_alone_and_the_file_has_it(browser: Any, serve
     assert severe(browser) == []
 
 
-def test_the_page_alone_reaches_nobody_and_gives_a_file_of_decisions(
+def test_a_page_without_server_connects_nowhere_and_saves_decisions(
     browser: Any, tmp_path: Path, tiny_model: Path
 ) -> None:
     path, page = tmp_path / "talk.srt", tmp_path / "page.html"
@@ -349,7 +349,7 @@ def test_the_page_alone_reaches_nobody_and_gives_a_file_of_decisions(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_and_what_can_be_pressed_has_a_name(browser: Any, server: ReviewServer, width: int) -> None:
+def test_the_page_fits_the_screen_and_its_buttons_have_names(browser: Any, server: ReviewServer, width: int) -> None:
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(server.address)
@@ -389,7 +389,7 @@ def spoken(found: list[dict[str, Any]], within: str) -> str:
     return " ".join(node["name"] for node in found if node["role"] == "StaticText" and within in node["above"])
 
 
-def test_a_screen_reader_reads_the_text_and_finds_what_can_be_done(browser: Any, server: ReviewServer) -> None:
+def test_a_screen_reader_finds_the_text_and_the_buttons(browser: Any, server: ReviewServer) -> None:
     browser.get(server.address)
     keys(browser, "ARROW_RIGHT")
     found = heard(browser)

@@ -109,7 +109,7 @@ def test_the_page_writes_what_cappunc_writes() -> None:
 FILM = "\ufeff1\r\n00:00:01,000 --> 00:00:02,000\r\n𝄞 <i>we</i> went [noise] home\r\nmary: we w<b>en</b>t\r\n".encode()
 
 
-def test_what_only_cappunc_can_tell_is_left_to_it() -> None:
+def test_ambiguous_words_are_left_to_cappunc() -> None:
     # In a cue with a colon any word may be a speaker's.
     found = opened(Path("a.srt"), FILM)
     assert set(found["places"]) == {None}
@@ -132,7 +132,7 @@ def test_what_only_cappunc_can_tell_is_left_to_it() -> None:
     assert got[1:] == [None] * 6
 
 
-def test_what_is_not_spelled_in_letters_is_left_to_cappunc() -> None:
+def test_escaped_words_are_left_to_cappunc() -> None:
     found = opened(Path("a.srt"), b"1\n00:00:01,000 --> 00:00:02,000\ns>dream< i www.go.com 42. go\n")
     assert [place is not None for place in found["places"]] == [text in ("i", "go") for text in found["texts"]]
 

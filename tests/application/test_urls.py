@@ -41,12 +41,12 @@ def run(*arguments: str, data: str | None = None) -> Result:
 
 
 @pytest.mark.parametrize("name", ["s3://b/a.srt", "gs://b", "memory://a", "https://h/x"])
-def test_a_url_is_told_from_a_path(name: str) -> None:
+def test_urls_are_distinguished_from_paths(name: str) -> None:
     assert is_url(name)
 
 
 @pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None, "file:///a"])
-def test_a_path_is_no_url(name: str | None) -> None:
+def test_a_path_is_not_a_url(name: str | None) -> None:
     assert not is_url(name)
 
 
@@ -73,7 +73,7 @@ def test_a_pattern_keeps_the_path_below_its_fixed_part() -> None:
     assert found == {"memory://box/s1/a.srt": "s1/a.srt", "memory://box/s2/deep/c.srt": "s2/deep/c.srt"}
 
 
-def test_a_directory_is_one_by_what_lies_below_it() -> None:
+def test_a_url_with_files_below_it_is_a_directory() -> None:
     write_url("memory://box/deep/a.srt", b"x")
     assert is_url_directory("memory://box/deep")
     assert is_url_directory("memory://bucket")
@@ -82,7 +82,7 @@ def test_a_directory_is_one_by_what_lies_below_it() -> None:
     assert not is_url_directory("memory://box/nothing")
 
 
-def test_one_alone_creates_a_file() -> None:
+def test_only_one_of_two_creates_a_file() -> None:
     assert create_url("memory://box/lock", b"1")
     assert not create_url("memory://box/lock", b"2")
     assert read_url("memory://box/lock") == b"1"
@@ -91,7 +91,7 @@ def test_one_alone_creates_a_file() -> None:
     assert not url_exists("memory://box/lock")
 
 
-def test_what_fails_for_a_moment_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_failures_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     write_url("memory://box/a.srt", b"x")
     true, calls = memory.MemoryFileSystem.cat_file, []
 
@@ -114,7 +114,7 @@ def test_what_fails_for_a_moment_is_tried_again(monkeypatch: pytest.MonkeyPatch)
         read_url("memory://box/a.srt")
 
 
-def test_what_is_not_there_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_files_are_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(urls.time, "sleep", lambda _: pytest.fail("it waits"))
     with pytest.raises(FileNotFoundError) as error:
         read_url("memory://box/none.srt")
@@ -123,7 +123,7 @@ def test_what_is_not_there_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) ->
         read_url("nosuch://box/a.srt")
 
 
-def test_where_a_put_is_not_whole_a_rename_is(tmp_path: Path) -> None:
+def test_stores_without_atomic_put_get_a_rename(tmp_path: Path) -> None:
     place = f"local://{tmp_path}/deep/a.srt"
     write_url(place, b"one")
     write_url(place, b"two")
@@ -200,7 +200,7 @@ def test_a_list_names_files_below_a_directory_or_anywhere(tmp_path: Path, tiny_m
     assert run("check", "-0", str(tmp_path)).exit_code == 2
 
 
-def test_a_pattern_in_quotes_is_matched_here(tmp_path: Path, tiny_model: Path) -> None:
+def test_a_quoted_pattern_is_expanded(tmp_path: Path, tiny_model: Path) -> None:
     (tmp_path / "in/deep").mkdir(parents=True)
     for name in ("a.txt", "deep/b.txt", "deep/[c].txt", ".hidden.txt"):
         (tmp_path / "in" / name).write_text("hello anna\n")
@@ -214,7 +214,7 @@ def test_a_pattern_in_quotes_is_matched_here(tmp_path: Path, tiny_model: Path) -
     assert "matches no file" in str(missing.exception)
 
 
-def test_who_has_paths_alone_loads_no_fsspec(tmp_path: Path, tiny_model: Path) -> None:
+def test_fsspec_is_not_loaded_for_paths(tmp_path: Path, tiny_model: Path) -> None:
     (tmp_path / "a.txt").write_text("hello anna\n")
     code = (
         "import sys\n"

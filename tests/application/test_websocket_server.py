@@ -109,7 +109,7 @@ async def rest(connection: Any) -> tuple[str, int | None]:
     return found, connection.close_code
 
 
-def test_a_hundred_streams_at_once_are_told_what_each_would_be_alone() -> None:
+def test_a_hundred_concurrent_streams_equal_single_ones() -> None:
     talks = [lines_of(seed, 25) for seed in range(100)]
 
     async def everybody(address: str) -> list[list[str]]:
@@ -124,7 +124,7 @@ def test_a_hundred_streams_at_once_are_told_what_each_would_be_alone() -> None:
             assert new == json.dumps({**json.loads(old), "word": json.loads(new)["word"]})
 
 
-def test_a_stream_that_dies_takes_none_along() -> None:
+def test_a_failing_stream_does_not_affect_others() -> None:
     async def some(address: str) -> list[str]:
         dying = await connect(address, compression=None, proxy=None)
         await dying.send(lines_of(1, 1)[0])
@@ -145,7 +145,7 @@ def test_a_stream_that_dies_takes_none_along() -> None:
         assert process.poll() is None
 
 
-def test_what_fails_in_a_shared_run_fails_for_its_own_stream_alone() -> None:
+def test_a_failing_request_fails_only_its_own_stream() -> None:
     runs: list[int] = []
 
     def read(requests: Sequence[Any]) -> list[Any]:
@@ -165,7 +165,7 @@ def test_what_fails_in_a_shared_run_fails_for_its_own_stream_alone() -> None:
     assert runs == [3, 1, 1, 1]
 
 
-def test_who_does_not_read_is_not_read_from_and_keeps_nobody_waiting() -> None:
+def test_a_client_that_does_not_read_blocks_no_other() -> None:
     long = json.dumps({"word": "hello", "note": "x" * 50_000})
 
     async def stuffed(address: str) -> int:
@@ -209,7 +209,7 @@ def test_plain_words_and_the_ends_of_turns() -> None:
     assert strip(found.split()[-1])[1].mark
 
 
-def test_the_other_engine_too_and_no_word_waits_longer_than_it_may() -> None:
+def test_other_engines_and_the_maximal_delay() -> None:
     async def waiting(address: str) -> str:
         async with connect(address, compression=None, proxy=None) as connection:
             await connection.send("hello anna")
@@ -222,7 +222,7 @@ def test_the_other_engine_too_and_no_word_waits_longer_than_it_may() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_stopped_it_gives_out_what_waits() -> None:
+def test_stopping_sends_the_waiting_words() -> None:
     async def until(address: str, process: subprocess.Popen[str]) -> tuple[str, int]:
         async with connect(address, compression=None, proxy=None) as connection:
             await connection.send("hello anna and then the cat went home today ")
@@ -239,7 +239,7 @@ def test_stopped_it_gives_out_what_waits() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_in_the_end_it_says_which_terms_no_stream_had(tmp_path: Path) -> None:
+def test_missing_terms_are_reported_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("BioNTech\nNew York\nKubernetes\n", "utf-8")
 
     async def two(address: str) -> None:
@@ -259,7 +259,7 @@ def test_in_the_end_it_says_which_terms_no_stream_had(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "localhost", "localhost:", "localhost:99999", "a:b", "ws://127.0.0.1:80"])
-def test_what_is_no_address(address: str) -> None:
+def test_invalid_addresses(address: str) -> None:
     run = subprocess.run(
         command("--listen", address), env=environment(), capture_output=True, text=True, check=False, timeout=120
     )
@@ -268,7 +268,7 @@ def test_what_is_no_address(address: str) -> None:
     assert "Traceback" not in run.stderr
 
 
-def test_a_port_that_is_taken() -> None:
+def test_a_port_in_use() -> None:
     with server() as (address, _):
         port = address.removeprefix("ws://")
         run = subprocess.run(

@@ -125,7 +125,7 @@ def test_a_writer_who_sets_few_commas_lacks_none(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_the_ways_of_writing_are_as_probable_as_all_paths_say(count: int) -> None:
+def test_forward_backward_equals_the_sum_over_all_paths(count: int) -> None:
     scores = np.random.default_rng(count).normal(0, 3, (count, 6))
     step = np.full((6, 6), detector._CHANGE) + (1 - 6 * detector._CHANGE) * np.eye(6)
     begin = np.array([1.0, *[detector._BEGIN] * 5]) @ step
@@ -182,7 +182,7 @@ def test_only_the_stretch_is_restored(english: Model, how: str) -> None:
     assert unrestored_spans(lack_of(fixed, rows, english, options)) == []
 
 
-def test_what_is_there_inside_a_stretch_stays(english: Model) -> None:
+def test_existing_marks_inside_a_stretch_are_kept(english: Model) -> None:
     bare = half("lower")
     old = [word.text for word in bare]
     kept = {old.index(strip(text)[0]): text for text in ("laughed,", "Train", "England")}
@@ -210,7 +210,7 @@ def test_no_mark_and_no_capital_is_lost(english: Model, existing: str) -> None:
 
 
 @pytest.mark.usefixtures("english")
-def test_the_command_tells_what_is_missing(tmp_path: Path) -> None:
+def test_the_command_lists_what_is_missing(tmp_path: Path) -> None:
     run = cappunc("check", "--model", "en-fast", HALF)
     assert run.returncode == 1, run.stderr
     [line] = run.stdout.decode().splitlines()

@@ -73,7 +73,7 @@ def test_a_model_is_named_or_chosen_as_the_fast_one(tmp_path: Path, tiny: tuple[
     assert b"--fast: --model already names the model" in run.stderr
 
 
-def test_a_file_goes_to_a_pipe_without_o(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     run = cappunc("fix", *tiny, talk(tmp_path))
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
@@ -134,7 +134,7 @@ def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:
     return process.returncode, shown.decode()
 
 
-def test_on_a_terminal_the_result_lies_beside_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_on_a_terminal_the_result_is_next_to_the_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     talk(tmp_path)
     code, shown = on_a_terminal("fix", *tiny, "talk.srt", cwd=tmp_path)
     assert code == 0
@@ -260,7 +260,7 @@ def test_directories_are_searched(tmp_path: Path, tiny: tuple[str, str], fixed: 
     assert found == {"a.srt": fixed, "deep/b.srt": fixed}
 
 
-def test_one_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_a_bad_file_fails_alone(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     good = talk(tmp_path)
     (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
     run = cappunc("fix", *tiny, "--in-place", "missing.srt", "film.srt", "talk.srt", cwd=tmp_path)
@@ -275,15 +275,13 @@ def test_one_bad_file_stops_no_other(tmp_path: Path, tiny: tuple[str, str], fixe
 
 
 @pytest.mark.parametrize("command", [("fix",), ("fix", "--engine", "ngram"), ("check",)])
-def test_a_file_that_is_not_there_is_in_no_language(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_missing_file_is_reported_once(tmp_path: Path, command: tuple[str, ...]) -> None:
     run = cappunc(*command, "missing.srt", cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, b"")
     assert run.stderr == b"cappunc: missing.srt: No such file or directory\n"
 
 
-def test_a_file_that_is_no_text_is_in_no_language(
-    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_binary_file_is_reported_once(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
     talk(tmp_path)
     (tmp_path / "film.srt").write_bytes(b"\x00\x00\x00\x18ftypmp42\xff\xfe\x80\x00")
@@ -294,12 +292,12 @@ def test_a_file_that_is_no_text_is_in_no_language(
 
 
 @pytest.mark.parametrize("command", ["fix", "check", "glossary"])
-def test_a_directory_without_transcripts_is_told(tmp_path: Path, command: str) -> None:
+def test_a_directory_without_transcripts_is_an_error(tmp_path: Path, command: str) -> None:
     run = cappunc(command, tmp_path)
     assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: no files of a known format found\n")
 
 
-def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+def test_in_place_does_not_rewrite_unchanged_files(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(fixed)
     os.utime(path, (1, 1))
@@ -309,7 +307,7 @@ def test_in_place_keeps_what_needs_nothing(tmp_path: Path, tiny: tuple[str, str]
     assert path.stat().st_mtime == 1
 
 
-def test_other_changes_than_marks_and_capitals_are_no_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_other_changes_than_marks_and_capitals_are_reported(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = tmp_path / "talk.txt"
     path.write_text("Ştii, Anna. Am văzut.\n", encoding="utf-8")
     run = cappunc(
@@ -345,7 +343,7 @@ def test_encodings_and_line_ends_survive(tiny: tuple[str, str], codec: str, bom:
     assert "café" in output.lower()
 
 
-def test_an_encoding_is_guessed_and_said_or_named(tiny: tuple[str, str]) -> None:
+def test_an_encoding_is_guessed_with_a_note_or_named(tiny: tuple[str, str]) -> None:
     data = SRT.replace("cat", "šest").encode("iso8859_2")
     run = cappunc("fix", *tiny, data=data)
     assert run.stderr.startswith(b"cappunc: <stdin>: read as ")
@@ -376,7 +374,7 @@ def test_a_tree_in_another_encoding_is_done_again(tmp_path: Path, tiny: tuple[st
     assert b"up to date" not in other.stderr
 
 
-def test_torn_characters_survive(tiny: tuple[str, str]) -> None:
+def test_broken_characters_survive(tiny: tuple[str, str]) -> None:
     data = SRT.encode().replace(b"hello", b"caf\xc3\xa9 \xc3\xa0 hel\xc3lo")
     run = cappunc("fix", *tiny, data=data)
     assert run.returncode == 0, run.stderr
@@ -419,7 +417,7 @@ def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
         ("models", "--no-such-option"),
     ],
 )
-def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     for name in ("talk.srt", "other.srt", "file"):
         talk(tmp_path, name)
     run = cappunc(*arguments, cwd=tmp_path)
@@ -442,7 +440,7 @@ def test_wrong_usage_is_told_on_stderr(tmp_path: Path, arguments: tuple[str, ...
         (("--diacritics", "restore"), "--diacritics restore: not supported for English"),
     ],
 )
-def test_options_that_mean_nothing(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+def test_invalid_options(tiny: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
     run = cappunc("fix", *tiny, *arguments, data=SRT.encode())
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.decode().startswith(f"cappunc: {message}")
@@ -469,7 +467,7 @@ def test_help_offers_the_marks_that_models_have(command: str, offered: bool) -> 
         (("train", "--lang", "fr", "-o", "m", "--device", "toaster"), "Invalid value for '--device'"),
     ],
 )
-def test_so_it_is_with_other_commands(
+def test_invalid_options_of_other_commands(
     arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["cappunc", *arguments, *([] if arguments[0] == "stream" else ["talk.ctm"])])
@@ -481,7 +479,7 @@ def test_so_it_is_with_other_commands(
     assert shown.err.count("\n") == 1
 
 
-def test_a_language_without_a_model_has_a_way_to_one(tmp_path: Path) -> None:
+def test_the_error_about_a_missing_model_says_how_to_get_one(tmp_path: Path) -> None:
     path = tmp_path / "sv.txt"
     path.write_text("tack för att ni kom hit idag vi ska tala om läget i sverige och om vad som händer nästa år " * 2)
     run = cappunc("fix", path, "-o", "-")
@@ -490,7 +488,7 @@ def test_a_language_without_a_model_has_a_way_to_one(tmp_path: Path) -> None:
     assert b"; train one with cappunc train --lang sv TEXT -o DIR, or use another with --model NAME; if" in run.stderr
 
 
-def test_a_model_asked_for_a_language_that_it_has_not_learnt_says_so(tiny: tuple[str, str]) -> None:
+def test_a_language_that_the_model_was_not_trained_on_is_a_warning(tiny: tuple[str, str]) -> None:
     text = "hur mår du idag\n".encode()
     run = cappunc("fix", *tiny, "--lang", "fr", data=text)
     assert (run.returncode, run.stderr) == (
@@ -541,7 +539,7 @@ def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> No
     assert cappunc("stream", *tiny, "--glossary", "b.txt", data=words, cwd=tmp_path).stderr == b""
 
 
-def test_a_reader_that_leaves_is_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
     command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
@@ -644,7 +642,7 @@ def test_control_c_says_what_is_done(
     assert capsys.readouterr().err == f"cappunc: {said}\n"
 
 
-def test_closed_streams_are_no_disaster(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
     talk(tmp_path)
     command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
     assert subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), check=False).returncode == 0
@@ -694,7 +692,7 @@ def test_help_shows_no_types_of_python() -> None:
         (("--existing", "maybe"), "'maybe' is not one of 'auto', 'keep', 'replace'"),
     ],
 )
-def test_a_wrong_value_is_told_in_plain_words(
+def test_messages_about_wrong_values(
     given: tuple[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["cappunc", "fix", "talk.srt", *given])
@@ -705,7 +703,7 @@ def test_a_wrong_value_is_told_in_plain_words(
 
 
 @pytest.mark.parametrize("name", ["--output", "--force", "--format", "--lang", "--model", "--device", "--quiet"])
-def test_commands_that_write_files_say_the_same_of_an_option(name: str) -> None:
+def test_commands_that_write_files_share_help_texts(name: str) -> None:
     def told(command: str) -> str | None:
         parameters = {p.opts[0]: p for p in get_command(app).commands[command].params}  # type: ignore[attr-defined]
         return str(parameters[name].help)

@@ -89,7 +89,7 @@ def test_sepp_jointcappunc_and_nemo() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "one two\n", "a\tb\tc\td\n", "word\tNOUN\n", "0:01\thello there\n"])
-def test_other_texts_are_no_label_files(text: str) -> None:
+def test_other_texts_are_not_label_files(text: str) -> None:
     assert not label_files.sniff(text)
 
 
@@ -127,7 +127,7 @@ def test_broken_documents_name_the_line(line: str) -> None:
     assert caught.value.line == 2
 
 
-def test_transcripts_of_engines_are_none_of_these() -> None:
+def test_transcripts_of_recognisers_are_not_label_files() -> None:
     assert not datasets.sniff('{"text": "hello", "segments": []}\n')
     assert not datasets.sniff('{"id": 1, "words": [{"word": "a", "start": 0}]}')
 
@@ -169,7 +169,7 @@ def test_directories_pair_by_name() -> None:
     assert f1(result) == pytest.approx(2 * 3 / (3 + 5))
 
 
-def test_a_missing_partner_is_an_error_not_a_smaller_set(tmp_path: Path) -> None:
+def test_a_missing_hypothesis_is_an_error(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "gold" / "talk.srt", tmp_path)
     result = call("--ref", FIXTURES / "gold", tmp_path)
     assert result.exit_code == 1
@@ -177,7 +177,7 @@ def test_a_missing_partner_is_an_error_not_a_smaller_set(tmp_path: Path) -> None
     assert result.stdout == ""
 
 
-def test_a_reference_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_binary_reference_is_named(tmp_path: Path) -> None:
     picture = tmp_path / "still.jpg"
     picture.write_bytes(b"\xff\xd8\xff\0\0")
     result = call("--ref", picture)
@@ -244,7 +244,7 @@ def test_bounds_and_a_comparison() -> None:
         ("micro", 2, "write micro=0.75"),
     ],
 )
-def test_limits_decide_the_exit_code(limit: str, code: int, said: str) -> None:
+def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None:
     result = call("--ref", GOLD, HEARD, "--fail-under", limit)
     assert result.exit_code == code
     assert said in result.stderr
@@ -378,7 +378,7 @@ def test_a_sweep_tries_every_value_and_suggests_one(tiny_model: Path) -> None:
     assert "suggested: min-words-cut" in shown
 
 
-def test_a_sweep_that_cannot_be_done_says_so_first(tiny_model: Path) -> None:
+def test_an_impossible_sweep_fails_before_scoring(tiny_model: Path) -> None:
     result = call("--ref", GOLD, "--model", tiny_model, "--sweep", "min-words-cut=0:400:5")
     assert result.exit_code == 2
     assert "at most the overlap" in result.stderr
@@ -430,7 +430,7 @@ def test_spans_include_their_end(text: str, values: list[float]) -> None:
 @pytest.mark.parametrize(
     "text", ["window", "window=1:2", "window=1:2:0", "window=3:2:1", "colour=1:2:1", "window=0:1e9:1"]
 )
-def test_spans_that_mean_nothing(text: str) -> None:
+def test_invalid_spans(text: str) -> None:
     with pytest.raises(CappuncError):
         sweep.parse(text)
 
@@ -477,7 +477,7 @@ def test_the_page_needs_nothing_else_and_lists_the_worst_errors_first(tmp_path: 
     assert text.count("<svg") == 2
 
 
-def test_the_page_leads_to_each_file_beside_its_reference(tmp_path: Path) -> None:
+def test_the_page_links_to_each_file_with_its_reference(tmp_path: Path) -> None:
     target = tmp_path / "a report.html"
     assert call("--ref", FIXTURES / "gold", FIXTURES / "ours", "--html", target).exit_code == 0
     links = re.findall(r'<td><a href="([^"]+)">([^<]+)</a>', target.read_text("utf-8"))
@@ -504,7 +504,7 @@ def test_files_without_a_difference_have_no_page(tmp_path: Path) -> None:
     assert "<a " not in target.read_text("utf-8")
 
 
-def test_what_a_transcript_says_is_no_markup() -> None:
+def test_text_is_escaped_in_the_page() -> None:
     pytest.importorskip("matplotlib")
     from cappunc_cli.evaluation import Sample, evaluate
 
@@ -624,7 +624,7 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
     assert sorted(x for x in after if x is not None) == sorted(x for x in before if x is not None)
 
 
-def test_starts_alone_are_what_is_left_without_ends() -> None:
+def test_starts_alone_drops_the_ends() -> None:
     from cappunc_cli.application.scoring.restorer import STARTS
     from cappunc_cli.transcript.pauses import pauses
     from cappunc_cli.transcript.words import Word
@@ -636,7 +636,7 @@ def test_starts_alone_are_what_is_left_without_ends() -> None:
     assert pauses(STARTS.apply(words))[30] == 1_800
 
 
-def test_where_the_marks_are_given_only_case_is_to_be_found(tiny_model: Path, tmp_path: Path) -> None:
+def test_marks_given_restores_only_case(tiny_model: Path, tmp_path: Path) -> None:
     own = report("--ref", GOLD, "--model", tiny_model)
     given = report("--ref", GOLD, "--model", tiny_model, "--marks-given")
     assert own["scores"]["all.micro"]["f1"] < given["scores"]["all.micro"]["f1"] == 1  # type: ignore[index]

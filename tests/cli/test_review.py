@@ -172,7 +172,7 @@ def tiny(tiny_model: Path) -> tuple[str, str]:
 GOOD = "1\n00:00:01,000 --> 00:00:03,000\nHello, Anna. Then We went to London.\n"
 
 
-def test_lines_json_and_csv_tell_the_same_places(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_lines_json_and_csv_list_the_same_places(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path, text=GOOD)
     run = cappunc("review", *tiny, "--below", "1", path)
     assert (run.returncode, run.stderr) == (0, b""), run.stderr
@@ -207,7 +207,7 @@ def test_plain_text_has_lines_and_nothing_below_zero(tmp_path: Path, tiny: tuple
     assert piped.stdout.decode() == run.stdout.decode().replace(str(path), "<stdin>")
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_told(tmp_path: Path, tiny: tuple[str, str]) -> None:
+def test_unreadable_files_are_named_and_the_rest_is_listed(tmp_path: Path, tiny: tuple[str, str]) -> None:
     (tmp_path / "bad.json").write_text("{", "utf-8")
     (tmp_path / "empty.vtt").write_bytes(b"")
     run = cappunc("review", *tiny, "--json", tmp_path / "bad.json", tmp_path / "empty.vtt", talk(tmp_path, text=GOOD))

@@ -40,7 +40,7 @@ only_xdg = pytest.mark.skipif(sys.platform != "linux", reason="XDG_CONFIG_HOME i
 
 
 @only_xdg
-def test_the_stronger_setting_holds(tmp_path: Path, home: dict[str, str]) -> None:
+def test_precedence_of_settings(tmp_path: Path, home: dict[str, str]) -> None:
     work = tmp_path / "work"
     (tmp_path / "config/cappunc/config.toml").write_text('lang = "de"\nwindow = 60\nquiet = true\n', "utf-8")
     (work / "cappunc.toml").write_text('lang = "es"\n[fix]\nlang = "ro"\nglossary = "terms.txt"\n', "utf-8")
@@ -73,7 +73,7 @@ def test_several_glossaries_may_be_set(tmp_path: Path, home: dict[str, str], tin
 
 
 @only_xdg
-def test_the_command_line_is_stronger_still(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
+def test_the_command_line_overrides_settings(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
     work = tmp_path / "work"
     # The nearest file alone counts, from the directory of the first file upwards.
     (work / "cappunc.toml").write_text("no TOML at all", "utf-8")
@@ -107,7 +107,9 @@ def test_the_command_line_is_stronger_still(tmp_path: Path, home: dict[str, str]
         ('lang = "klingon"\n', None),
     ],
 )
-def test_what_is_wrong_is_said_with_its_file(text: str, said: str | None, tmp_path: Path, home: dict[str, str]) -> None:
+def test_wrong_settings_are_reported_with_their_file(
+    text: str, said: str | None, tmp_path: Path, home: dict[str, str]
+) -> None:
     path = tmp_path / "work/cappunc.toml"
     path.write_text(text, "utf-8")
     run = cappunc("fix", "season1/a.txt", cwd=tmp_path / "work", env=home)

@@ -77,7 +77,7 @@ def test_terms_of_the_glossary_stay(
     assert "at 3:30 with twenty five cats" in capsys.readouterr().out
 
 
-def test_what_cannot_be_respelled_is_refused_in_a_line(
+def test_respelling_that_is_not_supported_is_refused(
     talk: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = talk.with_suffix(".ctm")

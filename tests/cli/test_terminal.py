@@ -29,7 +29,7 @@ def test_help_is_shown_in_any_encoding(command: str, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
-def test_json_is_utf_8_wherever_it_goes(tmp_path: Path, tiny_model: Path, encoding: str) -> None:
+def test_json_is_always_utf_8(tmp_path: Path, tiny_model: Path, encoding: str) -> None:
     reference = tmp_path / os.fsdecode(b"caf\xe9 \xc8\x99\x9b.txt")
     reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")
     surroundings = {**environment(), "PYTHONIOENCODING": encoding}
@@ -76,7 +76,7 @@ def is_harmless(shown: bytes) -> bool:
     ],
     ids=lambda arguments: ascii(" ".join(arguments).replace(HOSTILE, "NAME")),
 )
-def test_a_name_is_only_shown(tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]) -> None:
+def test_control_characters_of_names_are_escaped(tmp_path: Path, tiny_model: Path, arguments: tuple[str, ...]) -> None:
     for name in (HOSTILE + ".srt", "talk.srt"):
         talk(tmp_path, name, SRT.replace("\n\n", "\n"))
     model = () if arguments[0] == "models" else ("--model", tiny_model)
@@ -92,7 +92,7 @@ def test_a_name_is_only_shown(tmp_path: Path, tiny_model: Path, arguments: tuple
     assert all(line.startswith(b"cappunc: ") for line in run.stderr.splitlines())
 
 
-def test_a_key_of_json_is_only_shown(tmp_path: Path, tiny_model: Path) -> None:
+def test_control_characters_of_json_keys_are_escaped(tmp_path: Path, tiny_model: Path) -> None:
     entry = {"word": "hello", "start": 0.1, "end": 0.2, "\x1b[2J\nkey": 1}
     text = json.dumps({"\x1b[2J\nsegments": [entry]}).replace('"start"', '"start": "\x9b", "start"')
     for content in (text, '{"\\u001b[2J\\nkey": {"\\u001b[2J": 1}}', '{"a\x1b": 1, "a\x1b": 2}'):
@@ -121,7 +121,7 @@ def test_the_diff_of_a_name_with_a_line_break_is_a_diff(tmp_path: Path, tiny_mod
 
 
 @pytest.mark.parametrize("arguments", ["fix", "check", "review", "glossary", "captions", "eval --ref -", "stream"])
-def test_closed_standard_input_is_said_in_one_line(tmp_path: Path, tiny_model: Path, arguments: str) -> None:
+def test_closed_standard_input_is_one_line(tmp_path: Path, tiny_model: Path, arguments: str) -> None:
     python = shlex.join([sys.executable, "-m", "cappunc_cli"])
     line = f"{python} {arguments} --model {shlex.quote(str(tiny_model))} <&-"
     run = subprocess.run(["bash", "-c", line], capture_output=True, cwd=tmp_path, env=environment(), check=False)
@@ -131,7 +131,7 @@ def test_closed_standard_input_is_said_in_one_line(tmp_path: Path, tiny_model: P
     assert (run.returncode, run.stdout, run.stderr) == (1, b"", b"cappunc: standard input: is closed\n")
 
 
-def test_closed_standard_input_is_not_missed_by_files(tmp_path: Path, tiny_model: Path) -> None:
+def test_files_do_not_need_standard_input(tmp_path: Path, tiny_model: Path) -> None:
     talk(tmp_path)
     line = shlex.join(
         [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "talk.srt", "-o", "o.srt"]
@@ -164,11 +164,11 @@ def test_a_named_pipe_in_a_directory_is_not_waited_for(
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--quiet", "--model", str(tiny_model), "in", *options]
     run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(), check=False, timeout=120)
     assert (run.returncode, run.stdout) == (1, b"")
-    assert b"cappunc: in/b.srt: is a pipe; name it to have it read\n" in run.stderr
+    assert b"cappunc: in/b.srt: is a pipe, which is read only if it is named\n" in run.stderr
     assert b"London" in (tmp_path / ("in" if options == ("-i",) else "out") / "a.srt").read_bytes()
 
 
-def test_no_line_of_the_list_of_commands_is_cut() -> None:
+def test_no_line_of_the_list_of_commands_is_truncated() -> None:
     shown = cappunc("--help").stdout.decode()
     assert [line for line in shown.splitlines()[1:] if line.endswith("...")] == []
 

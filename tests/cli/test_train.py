@@ -48,14 +48,14 @@ def text_of(words: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_without_text_it_is_a_wrong_call(tmp_path: Path) -> None:
+def test_without_text_is_wrong_usage(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m")])
     assert result.exit_code == 2
     assert "name texts to train on" in result.output
 
 
 @pytest.mark.parametrize("device", ["tensorrt", "cuda:", "cuda:-1", "gpu", ""])
-def test_a_device_that_trains_nothing_is_a_wrong_call(device: str, tmp_path: Path) -> None:
+def test_a_device_that_cannot_train_is_wrong_usage(device: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "--lang", "xx", "-o", str(tmp_path / "m"), "--device", device])
     assert result.exit_code == 2
     assert f"{device!r} is not one of auto, cpu and cuda[:N]" in " ".join(result.output.split())
@@ -70,7 +70,7 @@ def test_a_device_that_trains_nothing_is_a_wrong_call(device: str, tmp_path: Pat
         ("zh-Hans", "is written without spaces between words"),
     ],
 )
-def test_what_names_no_language_of_words_is_a_wrong_call(name: str, said: str, tmp_path: Path) -> None:
+def test_codes_that_cannot_be_trained_are_wrong_usage(name: str, said: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "--lang", name, "a.txt", "-o", str(tmp_path / "m")])
     assert result.exit_code == 2
     assert said in " ".join(result.output.replace("│", "").split())
@@ -94,7 +94,7 @@ def test_a_model_is_for_the_code_that_fix_looks_for(name: str) -> None:
         ("cuda:1", 1, None),
     ],
 )
-def test_a_card_is_named_as_in_fix(
+def test_devices_are_named_as_in_fix(
     device: str, cards: int, expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
@@ -164,7 +164,7 @@ def order_of(language: str, output: Path, start: str | None = None, licence: str
 
 
 @needs_torch
-def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_run_begun_with_other_text_is_not_resumed(tmp_path: Path) -> None:
     from cappunc_cli.training.custom.custom_model import _begin
 
     work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
@@ -188,7 +188,7 @@ def test_a_run_that_was_begun_with_other_text_is_not_gone_on_with(tmp_path: Path
         ("آنا تراه، وتذهب.", ""),
     ],
 )
-def test_capitals_are_missed_where_a_script_has_them(sentence: str, notice: str) -> None:
+def test_missing_capitals_matter_only_in_scripts_with_case(sentence: str, notice: str) -> None:
     documents: dict[str, list[list[Turn]]] = {"text": [[Turn(sentence)] * 1000]}
     words, said = judged(documents)
     assert words == 1000 * len(sentence.split())
@@ -223,7 +223,7 @@ def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data"), [("a.txt", b"\x89PNG\r\n\0\0\0\xff"), ("a.txt.xz", b"hello"), ("a.json", b'{"a": ')]
 )
-def test_what_is_no_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
+def test_a_binary_text_is_named(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
     assert run("--lang", "fr", "-o", tmp_path / "m", tmp_path / name).startswith(f"{tmp_path / name}:")
 
@@ -238,7 +238,7 @@ def test_pauses_are_learnt_from_timed_files_alone(tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_who_stops_it_hears_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_says_how_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def build(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -251,7 +251,7 @@ def test_who_stops_it_hears_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.
 
 @needs_torch
 @pytest.mark.skipif(not os.environ.get("CAPPUNC_SLOW"), reason="takes long (CAPPUNC_SLOW=1 runs it)")
-def test_control_c_keeps_what_was_learnt(tmp_path: Path) -> None:
+def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     model = tmp_path / "m"
     # Each step is logged, so that it is known when there is something to keep.
@@ -273,14 +273,14 @@ def test_control_c_keeps_what_was_learnt(tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_what_has_no_times_teaches_no_pauses(tmp_path: Path) -> None:
+def test_untimed_files_teach_no_pauses(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     said = run("--lang", "fr", "-o", tmp_path / "m", "--timed", tmp_path / "a.txt")
     assert said == f"{tmp_path / 'a.txt'}: has no times"
 
 
 @pytest.mark.parametrize("arguments", [["", "-o", "m"], ["a.txt", "-o", ""], ["a.txt", "--timed", "", "-o", "m"]])
-def test_an_empty_name_is_no_path(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_name_is_refused(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
     result = CliRunner().invoke(app, ["train", "--lang", "fr", *arguments])

@@ -95,7 +95,7 @@ def test_a_store_and_a_disk_get_the_same_bytes(tree: Path, tiny_model: Path) -> 
     assert json.loads(line)["skipped"] is True
 
 
-def test_what_is_new_is_done_and_what_is_not_ours_stays(tree: Path, request_: FixRequest) -> None:
+def test_new_files_are_processed_and_foreign_files_kept(tree: Path, request_: FixRequest) -> None:
     order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_)
     (tree / "out").mkdir()
     (tree / "out/0.txt").write_text("an editor's own")
@@ -123,7 +123,7 @@ def test_what_is_new_is_done_and_what_is_not_ours_stays(tree: Path, request_: Fi
 
 
 @pytest.mark.parametrize("stage", range(8))
-def test_a_run_that_is_stopped_anywhere_goes_on(
+def test_a_run_killed_at_any_write_resumes(
     tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, stage: int
 ) -> None:
     """It dies at its n-th write, which may be a part of the record or a result."""
@@ -162,7 +162,7 @@ def test_each_file_is_named_once_in_the_ledger(tree: Path, request_: FixRequest)
     assert all((line.size, line.md5) == (len(made[line.file]), ledger.md5_of(made[line.file])) for line in lines)
 
 
-def test_what_is_no_line_of_a_ledger_counts_for_nothing() -> None:
+def test_malformed_ledger_lines_are_ignored() -> None:
     store = TargetStore("memory://new")
     good = Line("a.txt", "tag", 3, "md5", "sig")
     ledger.write_part(store, "run-1", [good])
@@ -183,7 +183,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             pass
 
 
-def test_a_dead_driver_leaves_a_store_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     store = TargetStore("memory://new")
     told = {"run": "dead", "host": "elsewhere", "pid": 1, "time": target_lock.time.time() - target_lock.DEAD_S - 1}
     write_url("memory://new/.cappunc/lock", json.dumps(told).encode())
@@ -206,13 +206,13 @@ def test_a_dead_driver_leaves_a_store_to_the_next(monkeypatch: pytest.MonkeyPatc
     assert json.loads(read_url("memory://new/.cappunc/lock"))["run"] == "dead"
 
 
-def test_a_run_that_goes_wrong_stops(tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_too_many_refusals_stops(tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 2)
     for i in range(6):
         (tree / f"in/bad{i}.json").write_text(BAD + str(i))
     order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, fail_over=50)
     assert archive(order).refused == 6
-    monkeypatch.setattr("cappunc_cli.application.cluster.archive._TELLING", 2)
+    monkeypatch.setattr("cappunc_cli.application.cluster.archive._MIN_FINISHED", 2)
     with pytest.raises(CappuncError, match=r"^stopped: \d+ of \d+ files were refused, more than 10 % \(--fail-over\)$"):
         archive(ArchiveOrder(order.names, str(tree / "other"), request_, fail_over=10))
     assert (tree / "other/.cappunc/refused.jsonl").read_text().count("broken JSON") >= 1
@@ -232,7 +232,7 @@ def test_a_refusal_is_a_line_of_the_report(tree: Path, tiny_model: Path) -> None
     assert "words/s" in run.stderr
 
 
-def test_memory_that_is_short_with_others_is_tried_alone(
+def test_files_that_ran_out_of_memory_are_retried_alone(
     tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
@@ -254,7 +254,7 @@ def test_memory_that_is_short_with_others_is_tried_alone(
     assert len(asked) == 2
 
 
-def test_a_file_larger_than_its_memory_is_not_even_read(tree: Path, request_: FixRequest) -> None:
+def test_a_file_larger_than_the_memory_limit_is_not_read(tree: Path, request_: FixRequest) -> None:
     store = TargetStore(str(tree / "out"))
     worker = BlockWorker(WorkOrder(request_, store, request_.signature(), "run", memory=1 << 20))
     large = BlockFile(str(tree / "in/none.txt"), "none.txt", 2 << 30, "tag")
@@ -311,7 +311,7 @@ def test_blocks_are_sorted_by_size_and_small(monkeypatch: pytest.MonkeyPatch) ->
     plan.close()
 
 
-def test_names_need_be_no_text() -> None:
+def test_names_need_not_be_valid_text() -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     plan = WorkPlan()
     plan.add_inputs([Entry(f"in/{name}", name, 1, "t")])
@@ -355,15 +355,15 @@ def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--ray",), "needs a directory or URL"),
+        (("--ray",), "needs -o with a directory or URL"),
         (("--ray", "-o", "out", "--diff"), "--diff"),
         (("--ray", "-o", "out", "-"), "needs the names"),
-        (("-o", "memory://new/", "--jobs", "2"), "--ray to a URL"),
+        (("-o", "memory://new/", "--jobs", "2"), "needs a local directory for the results, or --ray"),
         (("-o", "out/", "--fail-over", "5%"), "needs --ray"),
-        (("-o", "memory://new/", "--fail-over", "many"), "no share"),
+        (("-o", "memory://new/", "--fail-over", "many"), "is not a percentage"),
     ],
 )
-def test_what_makes_no_sense_is_said(tree: Path, tiny_model: Path, options: tuple[str, ...], message: str) -> None:
+def test_wrong_usage_of_archives(tree: Path, tiny_model: Path, options: tuple[str, ...], message: str) -> None:
     found = cappunc("fix", "--model", tiny_model, tree / "in", *options)
     assert message in f"{found.stderr}{found.exception!r}{getattr(found.exception, 'message', '')}"
     assert found.exit_code
@@ -387,6 +387,6 @@ def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     assert table[2:] == ["refused  1 × no cue …", "node     node-1: 200 files, 40,000 words, 20,000 words/s"]
 
 
-def test_refusals_are_of_one_kind_but_for_what_they_quote() -> None:
+def test_refusals_are_grouped_without_quotes_and_numbers() -> None:
     kinds = {kind_of(Refusal("a", text)) for text in ("word 7 is “a”, not “b”", "word 12 is “x y”, not “”")}
     assert kinds == {"word … is …, not …"}

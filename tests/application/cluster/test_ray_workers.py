@@ -166,7 +166,7 @@ def test_each_block_is_done_once_and_few_are_in_flight() -> None:
     assert max(ray.most.values()) == ray_workers._PARALLEL_BLOCKS
 
 
-def test_nothing_to_do_is_done() -> None:
+def test_no_blocks() -> None:
     assert run(FakeRay(done), []) == (0, {})
 
 
@@ -184,13 +184,13 @@ def test_a_large_block_has_an_actor_for_itself() -> None:
         (Raised(KeyError("oh")), "nothing written, this is a bug: 'oh'"),
     ],
 )
-def test_the_file_that_takes_a_process_along_is_refused_alone(error: Exception, reason: str) -> None:
+def test_a_file_that_kills_its_process_is_refused_alone(error: Exception, reason: str) -> None:
     behaviour, counts = that_has("in/3-2", error)
     assert run(FakeRay(behaviour), blocks()) == (39, {"in/3-2": reason})
     assert set(counts.values()) == {1}
 
 
-def test_the_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "_POLL_S", 0.01)
     behaviour, counts = that_has("in/3-2", TimeoutError())
     fixed, refused = run(FakeRay(behaviour), blocks(), seconds=0.1)
@@ -198,7 +198,7 @@ def test_the_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -
     assert set(counts.values()) == {1}
 
 
-def test_a_process_that_dies_for_no_reason_of_its_files_loses_none() -> None:
+def test_a_process_that_dies_by_itself_loses_no_files() -> None:
     """A node goes: each of its blocks is done elsewhere."""
     deaths = iter([True, False, True, False, False, True])
 
@@ -210,7 +210,7 @@ def test_a_process_that_dies_for_no_reason_of_its_files_loses_none() -> None:
     assert run(FakeRay(behaviour), blocks()) == (40, {})
 
 
-def test_what_lacked_memory_beside_others_is_done_alone() -> None:
+def test_files_that_ran_out_of_memory_run_alone() -> None:
     alone: list[bool] = []
 
     def behaviour(block: FileBlock) -> BlockResult:
@@ -226,12 +226,12 @@ def test_what_lacked_memory_beside_others_is_done_alone() -> None:
     assert alone == [False, True]
 
 
-def test_actors_that_never_begin_end_the_run() -> None:
+def test_actors_that_fail_to_start_end_the_run() -> None:
     class Broken(FakeRay):
         def _answer(self, made: Any) -> None:
             made.actor.dead = True
 
-    with pytest.raises(CappuncError, match="no worker of Ray begins"):
+    with pytest.raises(CappuncError, match="Ray workers fail to start"):
         run(Broken(done), blocks())
 
 
@@ -245,7 +245,7 @@ def test_a_run_ends_with_the_last_node() -> None:
     def dies(_: FileBlock) -> BlockResult:
         raise Died("the node has gone")
 
-    with pytest.raises(CappuncError, match="all nodes of Ray have died"):
+    with pytest.raises(CappuncError, match="all Ray nodes have died"):
         run(Gone(dies, cores=2), blocks())
 
 
@@ -254,7 +254,7 @@ def test_a_node_with_another_version_ends_the_run() -> None:
         def _answer(self, made: Any) -> None:
             made.answer = ("raised", Raised(CappuncError("node has a different version of cappunc")))
 
-    with pytest.raises(CappuncError, match="another version"):
+    with pytest.raises(CappuncError, match="a different version"):
         run(Other(done), blocks())
 
 
@@ -272,7 +272,7 @@ def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> No
     assert ray.begun == 3
 
 
-def test_a_port_for_figures_is_for_the_ray_that_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
     ray = ModuleType("ray")
     ray.__dict__.update(
@@ -286,7 +286,7 @@ def test_a_port_for_figures_is_for_the_ray_that_is_started(monkeypatch: pytest.M
     with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
         ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
     monkeypatch.setattr(ray_workers, "_has_exporter", lambda: False)
-    with pytest.raises(WrongUsage, match=r"--metrics-port needs Ray's exporter: .*install"):
+    with pytest.raises(WrongUsage, match=r"--metrics-port needs Ray's metrics exporter: .*install"):
         ray_workers.on_ray(RayOptions(metrics_port=8080), Reporter(quiet=True))
 
 
@@ -307,7 +307,7 @@ def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: st
     assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
 
 
-def test_what_the_driver_refuses_is_among_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker counts what it has done; of the file that killed it nobody else could tell."""
     counts: Counter[str] = Counter()
 
@@ -330,13 +330,13 @@ def test_what_the_driver_refuses_is_among_the_figures(monkeypatch: pytest.Monkey
     assert counts == {"refused": 1}
 
 
-def test_names_of_no_transcripts_are_no_refusals() -> None:
+def test_skipped_files_are_not_counted_as_refused() -> None:
     refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", skipped=True)]
     result = BlockResult(0, "node", fixed=3, words=Counter(en=40, de=2), refusals=refusals)
     assert ray_workers.metrics_of(result) == {"files": 3, "words": 42, "refused": 1}
 
 
-def test_without_the_extra_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(CappuncError, match=r"--ray needs the package ray: .*install"):
         ray_workers.on_ray(RayOptions(), Reporter())
@@ -383,7 +383,7 @@ fixer.Fixer.read = read
 
 @pytest.mark.timeout(900)
 @pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
-def test_prometheus_reads_the_figures_of_a_run(tmp_path: Path, tiny_model: Path) -> None:
+def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path) -> None:
     pytest.importorskip("ray")
     pytest.importorskip("ray.dashboard.optional_deps", reason="Ray without its exporter", exc_type=ImportError)
     (tmp_path / "in").mkdir()
