@@ -115,7 +115,7 @@ class _CtmReader:
         return None
 
     def mark(self, token: str, at: int) -> None:
-        """Attach a mark that has a row of its own, as some engines write them, to the word before."""
+        """Attach a mark that has a row of its own, as some recognisers write them, to the word before."""
         word = self.last
         if word is not None and mark_of(token) and token == token.strip():
             bare, label = cached_strip(word.text)

@@ -219,7 +219,7 @@ def test_best_captions_cost_no_more_than_greedy_ones(words: list[Word], limits: 
 
 
 @given(speech(), st.sampled_from(["srt", "vtt"]))
-def test_what_is_written_is_read_by_the_libraries(words: list[Word], kind: str) -> None:
+def test_libraries_read_back_what_is_written(words: list[Word], kind: str) -> None:
     texts = [word.text for word in words]
     captions = made(words, Limits())
     text = render(captions, texts, kind)
@@ -331,7 +331,7 @@ def test_channels_are_heard_together(spoken: list[list[Word]]) -> None:
         assert (one.turn == other.turn) == (names[i] == names[j] and words[i].turn == words[j].turn)
 
 
-def test_two_who_speak_at_once_wait_for_each_other() -> None:
+def test_simultaneous_speakers_wait_for_each_other() -> None:
     long, short = timed("so this is all that we have seen in the last two years"), timed("yes I know", 300, 900)
     order, heard = as_heard([*long, *short], ["A"] * len(long) + ["B"] * len(short))
     assert " ".join(w.text for w in heard) == "so this is all that we have seen in the yes I know last two years"
@@ -362,14 +362,14 @@ def test_channels_of_a_ctm_are_turns(tmp_path: Path) -> None:
     assert run.stderr.endswith(b"has several recordings, each with times from zero; put each into a file of its own\n")
 
 
-def conversation(engine: str) -> object:
+def conversation(dialect: str) -> object:
     """Two channels, one after the other; Google's results alternate."""
     said = {0: [("hello", 0.0), ("there", 0.5), ("good", 20.0)], 1: [("who", 2.0), ("is", 2.5), ("it", 3.0)]}
     heard = {
         channel: [{"word": w, "text": w, "type": "word", "start": at, "end": at + 0.4} for w, at in words]
         for channel, words in said.items()
     }
-    match engine:
+    match dialect:
         case "deepgram":
             return {"results": {"channels": [{"alternatives": [{"words": words}]} for words in heard.values()]}}
         case "elevenlabs":
@@ -400,11 +400,11 @@ def _google(word: str, at: float) -> dict[str, str]:
     return {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.4}s"}
 
 
-@pytest.mark.parametrize("engine", ["deepgram", "elevenlabs", "azure", "google"])
-def test_channels_of_a_recogniser_are_turns(engine: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", ["deepgram", "elevenlabs", "azure", "google"])
+def test_channels_of_a_recogniser_are_turns(dialect: str, tmp_path: Path) -> None:
     path = tmp_path / "call.json"
-    path.write_text(json.dumps(conversation(engine)))
-    assert formats.read(path.read_text()).format == engine
+    path.write_text(json.dumps(conversation(dialect)))
+    assert formats.read(path.read_text()).format == dialect
     run = cappunc("captions", "--no-restore", path, "-o", "-")
     assert (run.returncode, [c.text for c in pysrt.from_string(run.stdout.decode())]) == (
         0, ["hello there", "who is it", "good"],
@@ -429,7 +429,7 @@ def test_samples_become_captions(shared: Path) -> None:
     made = refused = fast = 0
     for path in sorted((shared / "samples").rglob("*.*")):
         if path.stat().st_size > 300_000:
-            continue  # seconds each, and no other kinds
+            continue  # they take seconds each and add no new kinds
         try:
             document = formats.read(read_text(str(path))[0], path.name)
         except CappuncError:
@@ -502,7 +502,7 @@ def test_a_directory_of_a_recogniser(tmp_path: Path) -> None:
         ("talk.srt", (), b"no files with times of words found"),
     ],
 )
-def test_a_directory_without_anything_for_captions_is_told(
+def test_a_directory_without_usable_files_is_refused(
     name: str, arguments: tuple[str, ...], missing: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text("")
@@ -524,7 +524,7 @@ def test_a_directory_without_anything_for_captions_is_told(
         (("-o", "v2.dir/"), "1\n"),
     ],
 )
-def test_the_name_of_the_captions_says_their_format(
+def test_the_output_name_determines_the_format(
     arguments: tuple[str, ...], begins: str | None, tmp_path: Path
 ) -> None:
     source = tmp_path / "talk.ctm"
@@ -600,7 +600,7 @@ def test_rewrap(name: str, cue: str, expected: str | None) -> None:
     assert rewrapped(frame % cue, name, 22) == frame % (cue if expected is None else expected)
 
 
-def test_rewrap_of_what_has_no_lines_is_refused() -> None:
+def test_rewrap_of_other_formats_is_refused() -> None:
     with pytest.raises(BadInput, match="only srt, vtt, sbv can be rewrapped, and this is ctm"):
         rewrapped("a 1 0.0 0.5 hello\n", "a.ctm")
     rolling = "WEBVTT\n\n" + "".join(

@@ -177,8 +177,8 @@ def documents(source: str) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def joins_that_hold(engine: str, source: str) -> list[bool]:
-    return [left == right for left, right in JOINS.get(engine, lambda _: iter(()))(documents(source))]
+def joins_that_hold(dialect: str, source: str) -> list[bool]:
+    return [left == right for left, right in JOINS.get(dialect, lambda _: iter(()))(documents(source))]
 
 
 COUNTERS = {"startOffset", "endOffset", "offset", "length", "Begin", "End"}
@@ -238,7 +238,7 @@ def test_fixtures(path: Path) -> None:
     check_change(document, source, texts)
 
 
-def test_every_engine_has_fixtures() -> None:
+def test_every_dialect_has_fixtures() -> None:
     assert {path.parent.name for path in CASES} == set(DIALECTS)
     assert set(DIALECTS) <= set(formats.FORMATS)
 
@@ -519,7 +519,7 @@ def test_long_runs_stay_aligned() -> None:
 
 # Samples.
 
-ENGINES_OF = {
+DIALECTS_OF = {
     "json_3b1b": {"timings"},
     "json_aeneas": {"aeneas"},
     "json_assemblyai": {"assemblyai"},
@@ -548,7 +548,7 @@ ENGINES_OF = {
 NO_TRANSCRIPTS = re.compile(r"schema\.json$|bda-custom|bbcKaldiSpeakerSegments|_diarized_a95KM")
 
 
-@pytest.mark.parametrize("folder", sorted(ENGINES_OF))
+@pytest.mark.parametrize("folder", sorted(DIALECTS_OF))
 def test_samples(folder: str, shared: Path) -> None:
     for path in sorted((shared / "samples" / folder).iterdir()):
         source = path.read_bytes().decode("utf-8-sig")
@@ -559,7 +559,7 @@ def test_samples(folder: str, shared: Path) -> None:
                 formats.read(source, path.name)
             continue
         document = formats.read(source, path.name)
-        assert document.format in ENGINES_OF[folder], path.name
+        assert document.format in DIALECTS_OF[folder], path.name
         assert formats.write(document, texts_of(document)) == source, path.name
         marks, cases = ["", ",", ".", "?", "—"], [Case.LOWER, Case.CAPITAL, Case.UPPER]
         check_change(
@@ -596,7 +596,7 @@ def test_several_transcripts_in_a_file_are_all_read(path: Path) -> None:
         assert turn_ends(found.words)[len(alone) - 1]
 
 
-def test_transcripts_of_several_engines_in_a_list() -> None:
+def test_transcripts_in_several_dialects_in_a_list() -> None:
     vosk = (
         '{"text": "and you", "result": [{"word": "and", "start": 0, "end": 1}, {"word": "you", "start": 1, "end": 2}]}'
     )
