@@ -524,9 +524,7 @@ def test_a_directory_without_usable_files_is_refused(
         (("-o", "v2.dir/"), "1\n"),
     ],
 )
-def test_the_output_name_determines_the_format(
-    arguments: tuple[str, ...], begins: str | None, tmp_path: Path
-) -> None:
+def test_the_output_name_determines_the_format(arguments: tuple[str, ...], begins: str | None, tmp_path: Path) -> None:
     source = tmp_path / "talk.ctm"
     source.write_text("a 1 0.0 0.5 hello\n")
     (tmp_path / "v2.dir").mkdir()
