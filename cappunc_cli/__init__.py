@@ -1,10 +1,10 @@
-"""Give punctuation and case back to timed transcripts, and touch nothing else.
+"""Restore punctuation and case in timed transcripts, and change nothing else.
 
     import cappunc_cli as cappunc
 
     cappunc.fix(Path("talk.srt")).save("talk.fixed.srt")
 
-`fix` and `check` do in one call what the commands do; `read`, `restore` and `write` are the three steps of `fix`.
+`fix` and `check` do what the commands of these names do; `read`, `restore` and `write` are the three steps of `fix`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# onnxruntime reports to its makers, and keeps files in the user's home, unless it finds this when it is loaded.
-# Whatever loads it here has loaded this package first.
+# Without this onnxruntime sends telemetry and writes files to the user's home. It must be set before onnxruntime is
+# imported, and every import of it here comes after this package's.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ __all__ = [
     "write",
 ]
 
-_HOMES = {
+_MODULES = {
     "cappunc_cli.application.api": ("Unrestored", "check", "fix", "read", "write"),
     "cappunc_cli.application.fixer": ("Fixed",),
     "cappunc_cli.errors": ("BadInput", "BadModel", "CappuncError", "UnknownFormat", "UnknownModel", "WrongUsage"),
@@ -62,8 +62,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # On demand, because the command line imports this package even to print its help.
-    for module, names in _HOMES.items():
+    # Imported lazily: the command line imports this package even to print its help.
+    for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

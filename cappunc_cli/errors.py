@@ -1,4 +1,4 @@
-"""Errors that a user can act on: one line, with the file and the line in it; and how what is missing is installed."""
+"""Errors that a user can act on, each a single line that names file and line, and install commands for extras."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from importlib.util import find_spec
 
 
 class CappuncError(Exception):
-    """Base of every expected error; `str(error)` is the line that the user sees.
+    """Base class of every expected error; `str(error)` is the line that the user sees.
 
-    `path` and `line` (1-based) are filled in by whoever knows them: a format knows the
-    line, only whoever opened the file knows the path.
+    `path` and `line` (1-based) may be set later: a format knows the line, but only the code that opened the file
+    knows its path.
 
     >>> try:
     ...     cappunc.read(Path("talk.srt"), format="vosk")
@@ -22,7 +22,7 @@ class CappuncError(Exception):
     """
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
-        # Whatever it quotes from a file, it stays one line.
+        # Text quoted from a file may contain line breaks.
         message = " ".join(message.splitlines())
         super().__init__(message, path, line)
         self.message = message
@@ -37,7 +37,7 @@ class CappuncError(Exception):
 
 
 class BadInput(CappuncError):
-    """The file is in a known format but cannot be read or written without loss.
+    """A file in a known format that cannot be read or written without loss.
 
     >>> cappunc.read('{"text": "good evening"', format="vosk")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -66,16 +66,16 @@ class BadModel(CappuncError):
 
 
 class WrongUsage(CappuncError):
-    """A request that makes no sense: a value that an option cannot have, or options that contradict each other.
+    """An invalid request: a value that an option does not accept, or options that contradict each other.
 
     >>> cappunc.fix("good evening", sensitivity=2)
     Traceback (most recent call last):
-    cappunc_cli.errors.WrongUsage: the sensitivity goes from 0 to 1, not 2
+    cappunc_cli.errors.WrongUsage: the sensitivity must be between 0 and 1, not 2
     """
 
 
 class BadOption(WrongUsage):
-    """A value of one option, which is named as the command line names it, has no meaning."""
+    """An invalid value of one option; `option` is its name on the command line."""
 
     def __init__(self, message: str, option: str) -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class BadOption(WrongUsage):
 
 
 class UnknownModel(BadModel, WrongUsage):
-    """No model has this name, or is for this language.
+    """No model has this name or supports this language.
 
     >>> cappunc.fix("wan shang hao", language="zh")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -95,25 +95,25 @@ class UnknownModel(BadModel, WrongUsage):
 
 
 def install_extra(extra: str) -> str:
-    """The command that installs what an extra of cappunc names, into the environment in which this runs.
+    """The shell command that installs the packages of a cappunc extra into the running environment.
 
-    It names the packages themselves: `cappunc[live]` means something only to an index that has cappunc.
+    It lists the packages themselves: `cappunc[live]` would need an index that has cappunc.
     """
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
-        needs = requires("cappunc") or []
+        requirements = requires("cappunc") or []
     except PackageNotFoundError:
-        needs = []
-    found = [re.fullmatch(rf"(.+?)\s*;.*\bextra == ['\"]{extra}['\"]\)?", need) for need in needs]
-    if not any(found):  # a checkout that is only on the path
-        return f"install what the extra {extra} names in pyproject.toml"
-    return install(*(need[1] for need in found if need))
+        requirements = []
+    matches = [re.fullmatch(rf"(.+?)\s*;.*\bextra == ['\"]{extra}['\"]\)?", text) for text in requirements]
+    if not any(matches):  # a checkout on the path that is not installed
+        return f"install the packages of the extra {extra} in pyproject.toml"
+    return install(*(match[1] for match in matches if match))
 
 
 def install(*requirements: str) -> str:
-    """The command that installs these into the environment in which this runs."""
-    # Environments that uv makes have no pip of their own.
+    """The shell command that installs these requirements into the running environment."""
+    # Environments created by uv have no pip.
     uv = ["uv", "pip", "install", "--python", sys.executable]
     tool = [sys.executable, "-m", "pip", "install"] if find_spec("pip") else uv
     return shlex.join([*tool, *requirements])

@@ -1,4 +1,4 @@
-"""What is said to be installed where something is missing."""
+"""Install commands in the messages about missing packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cappunc_cli import errors
 from cappunc_cli.errors import install, install_extra
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-#: Every extra that a message of the program names, by the call that makes the command of it.
+#: Every extra that a message of the program mentions, found by the calls of install_extra.
 EXTRAS = sorted(
     {
         extra
@@ -31,7 +31,7 @@ EXTRAS = sorted(
 
 
 def needed(extra: str) -> set[Requirement]:
-    """What an extra of pyproject.toml names, and the extras that it names."""
+    """The requirements of an extra in pyproject.toml, with those of the extras that it includes."""
     found = set()
     for text in tomllib.loads(PROJECT.read_text("utf-8"))["project"]["optional-dependencies"][extra]:
         need = Requirement(text)
@@ -52,7 +52,7 @@ def test_the_command_names_what_the_extra_needs(extra: str) -> None:
     except metadata.PackageNotFoundError:
         known = []
     if extra not in known:
-        assert install_extra(extra) == f"install what the extra {extra} names in pyproject.toml"
+        assert install_extra(extra) == f"install the packages of the extra {extra} in pyproject.toml"
         pytest.skip("cappunc is not installed, only on the path")
     tool = shlex.split(install())
     words = shlex.split(install_extra(extra))

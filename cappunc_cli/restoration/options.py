@@ -53,7 +53,7 @@ class Options:
         if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *PairedMark)]):
             raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
         if not 0 <= self.sensitivity <= 1:
-            raise WrongUsage(f"the sensitivity goes from 0 to 1, not {self.sensitivity}")
+            raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity}")
         if self.style not in STYLES:
             raise WrongUsage(f"style of commas: use {', '.join(STYLES)}, not {self.style!r}")
         if self.existing not in EXISTING:
