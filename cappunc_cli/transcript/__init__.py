@@ -1,4 +1,4 @@
-"""The nouns that everyone shares: a document, its words, their labels, the pauses between them.
+"""The shared data types: a document, its words, their labels, and the pauses between them.
 
-Nothing here knows a file, a format or a model, and nothing is imported but the standard library.
+Nothing here depends on a file, a format or a model, and only the standard library is imported.
 """

@@ -1,7 +1,7 @@
-"""Labels: the case of a word and the marks around it, all that may change about it.
+"""Labels: the case of a word and the marks around it, the only things that restoration may change.
 
-One definition for training, decoding and evaluation: `strip` takes a written word apart,
-`dress` puts it together again, and `dress(*strip(text)) == text` for every text.
+Training, decoding and evaluation share this definition: `strip` splits a written word into a bare word and its label,
+`dress` is the inverse, and `dress(*strip(text)) == text` for every text.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 
-#: The marks that a label can carry, one character each, however a file spells them.
+#: The marks that a label can carry, one character each; a file may spell them otherwise (`...`, `--`, `。`).
 MARKS = ",.?!:;—…"
-#: Marks that end a sentence. `…` may or may not; decoding asks the case of the next word.
+#: Marks that end a sentence. `…` may or may not: the case of the next word decides.
 TERMINAL = ".?!"
-#: The convention where three marks count: what ends a thought is a period, what holds it a comma.
+#: The convention of corpora that count three marks only: `! ; …` count as a period, `: —` as a comma.
 FOLD: Mapping[str, str] = MappingProxyType({"!": ".", ";": ".", "…": ".", ":": ",", "—": ","})
 
 _SPELLINGS = {
@@ -25,13 +25,13 @@ _SPELLINGS = {
     **dict(zip("。，、？！：；", ".,,?!:;", strict=True)),
     **{"\u037e": "?", "؟": "?", "،": ",", "؛": ";", "।": "."},
 }
-#: Every spelling of a mark; behind a word a hyphen is one, too.
+#: Every spelling of a mark. A hyphen is one only after a word, so it is not listed here.
 MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
 _OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
-_ASKING = ("¿", "¡")
-# U.S. and a.m. end in a period that belongs to the word.
+_INVERTED = ("¿", "¡")
+# The last period of U.S. and a.m. belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
 _DOTS = re.compile(r"\.{2,}")
 
@@ -45,18 +45,17 @@ class Case(StrEnum):
     MIXED = "mixed"
 
 
-#: What a model chooses from for each word, in this order wherever cases and marks are numbers; "" is no mark.
+#: The classes that a model chooses from for each word, in column order; "" is no mark.
 CASE_CLASSES = tuple(Case)
 MARK_CLASSES = ("", *MARKS)
 LOWER, CAPITAL, UPPER, MIXED = range(len(CASE_CLASSES))
 
 
 class PairedMark(StrEnum):
-    """Marks that stand beside the one mark of MARKS, several to a word (AutoPunct's multi-label classes).
+    """Marks that a word may carry besides its one mark of MARKS, several at once (AutoPunct's multi-label classes).
 
-    Each has a column of its own in a model that restores it: an opening question or
-    exclamation mark, a quotation that begins before or ends after the word, the dash of direct
-    speech before it.
+    A model that restores one has a column for it: an opening question or exclamation mark, a quotation that begins
+    before or ends after the word, or the dash of direct speech before it.
     """
 
     OPEN_QUESTION = "¿"
@@ -66,31 +65,30 @@ class PairedMark(StrEnum):
     OPEN_DASH = "–"
 
 
-#: A quotation is asked for as a whole.
+#: Asking for one of these restores both.
 QUOTE_PAIR = frozenset((PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
-#: Quotation marks: each may open a quotation, and each of QUOTES_AFTER may close one; which do is a language's.
+#: Every quotation mark may open a quotation in some language, and those of QUOTES_AFTER may close one.
 QUOTES = frozenset('"“”„‟«»‹›')
 QUOTES_AFTER = QUOTES - {"„"}
 _DASHES = frozenset("–—―")
-#: Characters that may come and go around a word.
-_FREE = MARK_CHARACTERS | QUOTES | QUOTES_AFTER | frozenset(_ASKING)
+#: Characters around a word that restoration may add and remove.
+_CHANGEABLE = MARK_CHARACTERS | QUOTES | QUOTES_AFTER | frozenset(_INVERTED)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """Case and marks of one word.
 
-    `before` and `after` are exactly what stands around the bare word, quotes and brackets
-    included; `form` is the written word where `case` is MIXED. `mark` is the one mark of MARKS
-    that `after` amounts to, or ''; where it `is_bound` it cannot go: without it the quote of
-    `hello,'` would become part of the word.
+    `before` and `after` are the exact characters around the bare word, quotes and brackets included; `form` is the
+    written word where `case` is MIXED. `mark` is the mark of MARKS that `after` amounts to, or ''. If the label
+    `is_bound`, its mark must not be removed: without the comma, the quote of `hello,'` would become part of the word.
     """
 
     case: Case = Case.LOWER
     before: str = ""
     after: str = ""
     form: str = ""
-    # Asked far more often than labels are made: a text's words share some dozens.
+    # Computed once: a text shares a few dozen labels, and these two are read far more often than labels are created.
     mark: str = field(init=False, repr=False, compare=False)
     is_bound: bool = field(init=False, repr=False, compare=False)
 
@@ -100,7 +98,7 @@ class Label:
 
     @property
     def paired(self) -> frozenset[PairedMark]:
-        """The marks of `before` and `after` that are not the one mark, however they are spelled."""
+        """The paired marks in `before` and `after`, whatever their spelling."""
         before, after = set(self.before), set(self.after)
         found = {mark for mark in (PairedMark.OPEN_QUESTION, PairedMark.OPEN_EXCLAMATION) if mark in before}
         if before & QUOTES:
@@ -113,14 +111,14 @@ class Label:
 
     @property
     def signs(self) -> frozenset[str]:
-        """Every mark of MARKS in `after` and every paired one: `¿Qué?”,` has four."""
+        """Every mark of MARKS in `after`, and every paired mark: `¿Qué?”,` has four."""
         found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in MARK_CHARACTERS or c == "-"}
         return self.paired | found
 
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
-        """The same label with its mark replaced; quotes and brackets keep their place.
+        """This label with another mark; quotes and brackets stay in place.
 
-        A mark where none was goes before a closing quote, or, if it is not `quoted`, behind it.
+        A label without a mark gets it before a closing quote or, unless `quoted`, after it.
         """
         if mark == self.mark:
             return self
@@ -130,34 +128,34 @@ class Label:
 
 
 def fold(text: str) -> str:
-    """Lower case that keeps the length: what has no one-letter lower case stays."""
+    """Lower-case a text without changing its length: a letter whose lower case is several characters stays."""
     if text.isascii():
         return text.lower()
-    return "".join([low if len(low := c.lower()) == 1 else c for c in text])
+    return "".join([lower if len(lower := c.lower()) == 1 else c for c in text])
 
 
 def capital(bare: str) -> str:
-    """First letter upper-case; words that start with a digit stay (`1st`), and those whose script has none there.
+    """Capitalise the first letter; words that start with a digit (`1st`) or an uncased letter are unchanged.
 
-    So do `µm` and Turkish `ısı`: what they would get is the capital of another letter (M in Greek, i).
+    So are `µm` and Turkish `ısı`, whose capital would lower-case to another letter (Greek mu, i).
     """
     for i, c in enumerate(bare):
         if c.isalnum():
-            # Georgian has capitals for whole words alone.
-            return bare[:i] + (big if fold(big := c.title()) == c else c) + bare[i + 1 :]
+            # title(), not upper(): Georgian has capitals for whole words only.
+            return bare[:i] + (title if fold(title := c.title()) == c else c) + bare[i + 1 :]
     return bare
 
 
 def upper(bare: str) -> str:
-    """All letters upper-case but a possessive s: `NATO's`."""
+    """Upper-case all letters but a possessive s: `NATO's`."""
     stem = bare[:-2] if len(bare) > 3 and bare[-1] == "s" and bare[-2] in _APOSTROPHES else bare
-    big = stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c else c for c in stem])
-    return big + bare[len(stem) :]
+    capitals = stem.upper() if stem.isascii() else "".join([up if fold(up := c.upper()) == c else c for c in stem])
+    return capitals + bare[len(stem) :]
 
 
 @lru_cache(maxsize=1 << 12)
 def mark_of(after: str) -> str:
-    """The mark that a run of trailing characters amounts to: `...”` is `…`, `?!` is `?`."""
+    """The one mark that the characters after a word amount to: `...”` is `…`, `?!` is `?`."""
     if not after:
         return ""
     if "…" in after or ".." in after:
@@ -169,42 +167,40 @@ def mark_of(after: str) -> str:
     return found[0] if found else ""
 
 
-def _set_mark(after: str, mark: str, outside_of: str) -> str:
-    kept: list[str] = []
+def _set_mark(after: str, mark: str, enclosing: str) -> str:
+    """Replace the marks in `after`; a mark where there was none goes after any leading `enclosing` characters."""
+    rest: list[str] = []
     place: int | None = None
-    i = 0
-    while i < len(after):
-        c = after[i]
+    for c in after:
         if c in MARK_CHARACTERS or c == "-":
-            # The space before a detached mark (`Bonjour !`, `word, —`) goes with it.
-            while len(kept) > (place or 0) and kept[-1].isspace():
-                kept.pop()
+            # The space before a detached mark (`Bonjour !`, `word, —`) is removed with it.
+            while len(rest) > (place or 0) and rest[-1].isspace():
+                rest.pop()
             if place is None:
-                place = len(kept)
+                place = len(rest)
         else:
-            kept.append(c)
-        i += 1
+            rest.append(c)
     if place is None:
         place = 0
-        while place < len(kept) and (kept[place] in outside_of or kept[place].isspace()):
+        while place < len(rest) and (rest[place] in enclosing or rest[place].isspace()):
             place += 1
-        while place and kept[place - 1].isspace():
+        while place and rest[place - 1].isspace():
             place -= 1
-    return "".join(kept[:place]) + mark + "".join(kept[place:])
+    return "".join(rest[:place]) + mark + "".join(rest[place:])
 
 
 def stays(c: str) -> bool:
-    """Whether a character beside a word is neither a mark nor white space: a bracket, a note of music."""
-    return c not in _FREE and c != "-" and not c.isspace()
+    """Whether a character beside a word is never changed: neither a mark nor white space, such as a bracket or a ♪."""
+    return c not in _CHANGEABLE and c != "-" and not c.isspace()
 
 
 @lru_cache(maxsize=1 << 12)
 def kept(label: Label) -> tuple[str, str]:
-    """The parts of `before` and `after` that never change: brackets, notes of music, white space.
+    """The characters of `before` and `after` that never change: brackets, ♪, white space.
 
-    White space before a mark goes with it, so it does not count.
+    White space before a mark is left out: it is removed with the mark.
     """
-    before = [c for c in label.before if c not in _FREE]
+    before = [c for c in label.before if c not in _CHANGEABLE]
     after: list[str] = []
     for c in label.after:
         if c in MARK_CHARACTERS or c == "-":
@@ -212,11 +208,11 @@ def kept(label: Label) -> tuple[str, str]:
                 after.pop()
         else:
             after.append(c)
-    return "".join(before), "".join([c for c in after if c not in _FREE])
+    return "".join(before), "".join([c for c in after if c not in _CHANGEABLE])
 
 
 def _core(text: str) -> tuple[int, int]:
-    """Where the word proper starts and stops; (0, len) when the text has no letter or digit."""
+    """(start, stop) of the word without the marks around it; (0, len) for a text without letters and digits."""
     start, stop = 0, len(text)
     if text.isalnum():
         return start, stop
@@ -224,7 +220,7 @@ def _core(text: str) -> tuple[int, int]:
     while start < stop and (
         text[start] in _OPENING
         or text[start].isspace()
-        or (text[start] in _APOSTROPHES and text[start + 1 : start + 2] in _ASKING)
+        or (text[start] in _APOSTROPHES and text[start + 1 : start + 2] in _INVERTED)
     ):
         start += 1
     if dots := _DOTS.match(text, start):
@@ -255,10 +251,10 @@ def _core(text: str) -> tuple[int, int]:
 
 
 def strip(text: str) -> tuple[str, Label]:
-    """Take a written word apart: (bare word in lower case, its label).
+    """Split a written word into its bare word, in lower case, and its label.
 
-    A text without any letter or digit is its own bare word. The bare word has the length of
-    the written one without `before` and `after`.
+    A text without letters and digits is its own bare word. The bare word is as long as the written one without
+    `before` and `after`.
     """
     start, stop = _core(text)
     core = text[start:stop]
@@ -274,16 +270,16 @@ def strip(text: str) -> tuple[str, Label]:
     return bare, (Label if form else cached_label)(case, text[:start], text[stop:], form)
 
 
-#: Words share their labels: most have one of a few dozens.
+#: `Label` with a cache: the words of a text share a few dozen labels.
 cached_label = lru_cache(maxsize=1 << 12)(Label)
 
 
-#: `strip` with a memory: the same few thousand words make up any transcript, and all of a tree's files.
+#: `strip` with a cache: a few thousand distinct words make up most transcripts.
 cached_strip = lru_cache(maxsize=1 << 15)(strip)
 
 
 def dress(bare: str, label: Label) -> str:
-    """Write a bare word with a label; the inverse of `strip`."""
+    """Write a bare word with its label; the inverse of `strip`."""
     match label.case:
         case Case.LOWER:
             core = bare

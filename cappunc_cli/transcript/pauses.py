@@ -1,4 +1,4 @@
-"""Pauses from time stamps: the silence after each word, and how long a word takes to say."""
+"""Pauses from timestamps: the silence after each word, and the usual duration of a word."""
 
 from __future__ import annotations
 
@@ -7,88 +7,88 @@ from itertools import chain, islice
 
 from cappunc_cli.transcript.words import Word, Words
 
-#: What a sound amid speech is at least (ms): `thank you [applause] now`.
+#: Minimum length of a sound between words (ms): `thank you [applause] now`.
 SOUND = 1_000
-#: Longest pause (ms) that still says something; beyond it an hour of silence and three
-#: seconds of it mean the same.
+#: Pauses are capped at this length (ms): an hour of silence means no more than a few seconds.
 LONGEST_PAUSE = 10_000
 
-#: How long a word of so many letters takes until the next one begins (ms), the median on clocks of five engines.
+#: Median time (ms) from the start of a word to the start of the next, by its number of letters, over five recognisers.
 _SPOKEN = (120, 120, 170, 180, 250, 300, 370, 440, 500, 550, 610, 670, 740)
+#: Each further letter adds this much (ms).
 _LETTER = 65
-#: Letters that are heard for a digit. On calls of Earnings-21 1, 3, 4, 5 and 6 miss the length of a number by 543, 301,
-#: 231, 241 and 298 ms.
+#: A digit counts as this many letters. On calls of Earnings-21, 1, 3, 4, 5 and 6 misjudge the length of a number by
+#: 543, 301, 231, 241 and 298 ms.
 _DIGIT = 4
-#: Words differ by so much (ms) from that without a pause. 50, 100, 150 and 250 give 60.3, 60.4, 60.5 and 60.7 on the
-#: marks of 14 meetings of AMI that were not for evaluation, where ends as written give 60.1 and no times 58.1.
+#: A word that takes up to this much (ms) longer than usual has no pause after it. 50, 100, 150 and 250 give an F1 of
+#: 60.3, 60.4, 60.5 and 60.7 on the marks of 14 AMI meetings outside the evaluation set; the end times as written give
+#: 60.1, no times 58.1.
 _SPREAD = 200
-#: Fewer words than this do not tell how fast somebody speaks, or that ends always touch starts.
-_FEW = 50
-#: Where more than this share of the words that are followed at once end as the next one begins, ends say nothing.
+#: With fewer words than this, neither the pace of a speaker nor the use of end times can be estimated.
+_MIN_WORDS = 50
+#: If more than this share of the words end exactly where the next one begins, end times carry no information.
 _TOUCHING = 0.9
-#: Somebody who speaks draws out or pauses after one word in so many at the least.
-_MADE_UP = 100
+#: A real speaker pauses or slows down after at least one word in this many.
+_MAX_WORDS_PER_PAUSE = 100
 
 
 def speaking_time(text: str) -> int:
-    """How long a word takes amid speech by its letters and digits (ms), until the next one begins."""
+    """Usual time (ms) from the start of a word to the start of the next in fluent speech, by its letters and digits."""
     letters = sum(_DIGIT if character.isdigit() else character.isalnum() for character in text)
     return _SPOKEN[letters] if letters < len(_SPOKEN) else _SPOKEN[-1] + _LETTER * (letters - len(_SPOKEN) + 1)
 
 
 def pauses(words: Sequence[Word]) -> list[int | None]:
-    """Silence after each word in milliseconds, None where unknown; as long as `words`.
+    """The silence after each word in milliseconds, None where unknown; as long as `words`.
 
-    Overlap and words that start before their predecessor ended (cross-talk, two channels,
-    clocks that disagree by a frame) are no silence: 0. A word without its own times, and
-    the last word, have None. A sound takes its time, whatever the times of the cue say.
-    Where words have starts alone (YouTube), or nearly all last until the next one begins (Google, SCTK), the
-    pause is what a word takes beyond what its letters do at the pace of the text.
+    Overlapping words (cross-talk, two channels, clocks that disagree by a frame) have a pause of 0. The last word, and
+    any word without times, has None. A sound between two words counts as at least SOUND ms, whatever their times say.
+    Where words have only start times (YouTube), or nearly all end where the next one begins (Google, SCTK), the pause
+    is the time that a word takes beyond what its letters do at the pace of the text.
     """
     known = Words.of(words)
     starts = list(known.starts)
     following = [*starts[1:], None]
-    # From each word's end to the next one's start, and from its start.
+    # From the end of each word to the start of the next, and from start to start.
     gaps = list(map(_gap, starts, known.ends, following, chain(islice(known.sounds, 1, None), (None,))))
     steps = [None if a is None or b is None else b - a for a, b in zip(starts, following, strict=False)]
     timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
     silent = sum(gap is not None and gap > 0 for gap in timed)
-    # Words are timed one by one, and nearly none ends before the next one begins: the ends say nothing.
-    if len(timed) >= max(_FEW, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(timed):
-        return [_longer(gap, drawl) for gap, drawl in zip(gaps, _drawls(known.texts, steps), strict=True)]
+    # Words have times of their own, but hardly any ends before the next one begins.
+    if len(timed) >= max(_MIN_WORDS, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(timed):
+        return [_longer(gap, excess) for gap, excess in zip(gaps, _excess_durations(known.texts, steps), strict=True)]
     return gaps
 
 
 def pause_between(word: Word, following: Word) -> int | None:
-    """`pauses` of two words, for the first of them."""
+    """The pause between two words, as in `pauses`."""
     return _gap(word.start, word.end, following.start, following.sound)
 
 
-def _gap(start: int | None, end: int | None, then: int | None, sound: int | None) -> int | None:
-    if end is None or then is None:
+def _gap(start: int | None, end: int | None, next_start: int | None, sound: int | None) -> int | None:
+    if end is None or next_start is None:
         return SOUND if sound else None
-    # An end before its own start (AMI, Amazon) is a broken stamp, not a time machine.
-    spoken = end if start is None else max(start, end)
-    return min(max(then - spoken, SOUND if sound else 0), LONGEST_PAUSE)
+    # AMI and Amazon have words that end before they start.
+    end = end if start is None else max(start, end)
+    return min(max(next_start - end, SOUND if sound else 0), LONGEST_PAUSE)
 
 
-def _drawls(texts: Sequence[str], steps: Sequence[int | None]) -> list[int | None]:
-    """By how much (ms) each word takes longer than its letters do; None for numbers, which differ too much.
+def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list[int | None]:
+    """By how much (ms) each word takes longer, start to start, than usual for its length at the pace of the text.
 
-    Start-to-start excess, as the median for a word's length would have it (AutoPunct hears gaps alone).
+    None for numbers, whose durations vary too much. (AutoPunct uses gaps between words only.)
     """
     usual = [None if any(map(str.isdigit, text)) else speaking_time(text) for text in texts]
-    both = [(step, plain) for step, plain in zip(steps, usual, strict=True) if step is not None and plain is not None]
-    if not both:
+    ratios = [step / plain for step, plain in zip(steps, usual, strict=True) if step is not None and plain is not None]
+    if not ratios:
         return [None] * len(texts)
-    pace = min(max(sorted(step / plain for step, plain in both)[len(both) // 2], 0.5), 2.0)
-    drawls = [
+    pace = min(max(sorted(ratios)[len(ratios) // 2], 0.5), 2.0)
+    excess = [
         None if step is None or plain is None else min(max(round(step - pace * plain) - _SPREAD, 0), LONGEST_PAUSE)
         for step, plain in zip(steps, usual, strict=True)
     ]
-    # Times that were spread evenly over a caption by the length of its words tell of no pause, nor of none.
-    return drawls if sum(map(bool, drawls)) * _MADE_UP >= len(both) else [None] * len(texts)
+    # Times that were interpolated over a caption by the length of its words say nothing about pauses.
+    return excess if sum(map(bool, excess)) * _MAX_WORDS_PER_PAUSE >= len(ratios) else [None] * len(texts)
 
 
-def _longer(gap: int | None, drawl: int | None) -> int | None:
-    return gap if drawl is None else drawl if gap is None else max(gap, drawl)
+def _longer(gap: int | None, excess: int | None) -> int | None:
+    return gap if excess is None else excess if gap is None else max(gap, excess)

@@ -1,4 +1,4 @@
-"""A column of numbers, in which neighbours are often equal: what words, cues and tokens of a file are kept in."""
+"""A run-length encoded list of integers, for the columns of words, cues and tokens."""
 
 from __future__ import annotations
 
@@ -14,49 +14,51 @@ from typing import ClassVar, overload
 
 @dataclass(slots=True, repr=False)
 class RunLengthList(Sequence[int | None]):
-    """Numbers, or None, of which neighbours are often equal: stored once for each stretch of equal ones."""
+    """A list of integers and None that stores each run of equal values once.
 
-    #: Where each stretch begins, and its number.
+    Values beyond ±2**62 are clipped.
+    """
+
+    #: The first index of each run, and its value.
     _starts: array[int] = field(default_factory=partial(array, "I"))
     _values: array[int] = field(default_factory=partial(array, "q"))
     _length: int = 0
     _last: int | None = field(default=None, compare=False)
 
-    #: Stands for None; of what is farther from zero than _MOST, only that is kept.
+    #: How None is stored, and where values are clipped.
     _NONE: ClassVar[int] = -(1 << 63)
-    _MOST: ClassVar[int] = 1 << 62
+    _LARGEST: ClassVar[int] = 1 << 62
 
     def add(self, value: int | None, count: int = 1) -> None:
-        """Append a number so many times, at least once."""
+        """Append a value `count` times, at least once."""
         if value != self._last or not self._length:
             self._starts.append(self._length)
-            self._values.append(self._kept(value))
+            self._values.append(self._encoded(value))
             self._last = value
         self._length += count
 
-    def _kept(self, value: int | None) -> int:
-        return self._NONE if value is None else max(-self._MOST, min(value, self._MOST))
+    def _encoded(self, value: int | None) -> int:
+        return self._NONE if value is None else max(-self._LARGEST, min(value, self._LARGEST))
 
     def extend(self, values: Iterable[int | None]) -> None:
-        """Append numbers."""
         if isinstance(values, RunLengthList):
-            self._join(values)
+            self._extend_by_runs(values)
             return
         column = list(values)
         if column and column.count(column[0]) == len(column):
             self.add(column[0], len(column))
         elif column:
             self.add(column[0])
-            at, most = self._length - 1, self._MOST
-            new: Sequence[int] = list(compress(range(1, len(column)), map(ne, islice(column, 1, None), column)))
-            fresh = list(map(column.__getitem__, new))
-            self._starts.extend(map(at.__add__, new))
-            if None in fresh or min(fresh) < -most or max(fresh) > most:  # type: ignore[type-var,operator]
-                fresh = list(map(self._kept, fresh))
-            self._values.extend(fresh)  # type: ignore[arg-type]
-            self._last, self._length = column[-1], at + len(column)
+            offset, largest = self._length - 1, self._LARGEST
+            starts: Sequence[int] = list(compress(range(1, len(column)), map(ne, islice(column, 1, None), column)))
+            new = list(map(column.__getitem__, starts))
+            self._starts.extend(map(offset.__add__, starts))
+            if None in new or min(new) < -largest or max(new) > largest:  # type: ignore[type-var,operator]
+                new = list(map(self._encoded, new))
+            self._values.extend(new)  # type: ignore[arg-type]
+            self._last, self._length = column[-1], offset + len(column)
 
-    def _join(self, other: RunLengthList) -> None:
+    def _extend_by_runs(self, other: RunLengthList) -> None:
         if not other._length:
             return
         first = int(self._length > 0 and other[0] == self._last)
@@ -66,31 +68,31 @@ class RunLengthList(Sequence[int | None]):
         self._last = other._last
         self._length += other._length
 
-    def extend_from(self, values: Sequence[int | None], places: Sequence[int]) -> None:
-        """Append the value at each place."""
-        if isinstance(values, RunLengthList) and values.even and places:
-            self.add(values[0], len(places))
+    def extend_from(self, values: Sequence[int | None], indices: Sequence[int]) -> None:
+        """Append the value at each of these indices."""
+        if isinstance(values, RunLengthList) and values.is_constant and indices:
+            self.add(values[0], len(indices))
         else:
-            self.extend(map(list(values).__getitem__, places))
+            self.extend(map(list(values).__getitem__, indices))
 
     @property
-    def even(self) -> bool:
-        """Whether all numbers are equal."""
+    def is_constant(self) -> bool:
+        """Whether all values are equal."""
         return len(self._values) <= 1
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
-        """(number, start, stop) for each stretch of equal numbers."""
+        """(value, start, stop) of each run of equal values."""
         stops = chain(islice(self._starts, 1, None), (self._length,))
-        return zip(self._stored(), self._starts, stops, strict=False)
+        return zip(self._decoded(), self._starts, stops, strict=False)
 
     def stretch_ends(self) -> list[bool]:
-        """Whether the next number is another, of each; False of the last one."""
+        """Whether the value after each one differs; False for the last one."""
         ends = [False] * self._length
         for start in islice(self._starts, 1, None):
             ends[start - 1] = True
         return ends
 
-    def _stored(self) -> Iterator[int | None]:
+    def _decoded(self) -> Iterator[int | None]:
         none = self._NONE
         return (None if value == none else value for value in self._values)
 
@@ -99,7 +101,7 @@ class RunLengthList(Sequence[int | None]):
 
     def __iter__(self) -> Iterator[int | None]:
         if len(self._values) == self._length:
-            return self._stored()
+            return self._decoded()
         return chain.from_iterable(repeat(value, stop - start) for value, start, stop in self.stretches())
 
     @overload
@@ -116,7 +118,7 @@ class RunLengthList(Sequence[int | None]):
             return None if value == self._NONE else value
         start, stop, step = at.indices(self._length)
         if step != 1:
-            raise ValueError("a column has no steps")
+            raise ValueError("slices with a step are not supported")
         part = RunLengthList()
         if start < stop:
             first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)

@@ -1,4 +1,4 @@
-"""The dashes of direct speech, which plain text often writes as hyphens."""
+"""Dashes of direct speech, which plain text often writes as hyphens."""
 
 from __future__ import annotations
 
@@ -10,5 +10,9 @@ _CLOSING_DASH = re.compile(r"(?<=[^\W\d])[-–—―](?=[,.;:!?…]|$)", re.MULT
 
 
 def speech_dashes(text: str) -> str:
-    """Dialogue of novels: `-Sí -dijo-, claro.` opens with a dash and closes before the mark. Letters are composed."""
+    """Normalise the dashes of dialogue in a novel, and compose its letters (NFC).
+
+    An opening hyphen or dash becomes an em dash, and one that closes before a mark is removed:
+    `-Sí -dijo-, claro.` becomes `—Sí —dijo, claro.`
+    """
     return _CLOSING_DASH.sub("", _SPEECH_DASH.sub("—", normalize("NFC", text)))

@@ -1,4 +1,4 @@
-"""The nouns that everyone shares: a document is a source text plus the words found in it."""
+"""Words and documents: a document is a source text plus the words found in it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import ClassVar, overload
 
 from cappunc_cli.transcript.run_lengths import RunLengthList
 
-#: Captions have a time of its own inside them for less than one word in so many.
-_STAMPED = 10
+#: Cues in which more than one word in this many has a start time are segments of a recogniser, not captions.
+_TIMED_INSIDE = 10
 
-#: So many words are put into columns at a time.
+#: Words that `add_all` appends at a time.
 _BLOCK = 1 << 8
 
-#: source[start:stop], in characters.
+#: (start, stop) of a piece of the source, in characters.
 Span = tuple[int, int]
-#: What shows a word once: `hel<i>lo</i>` does so in two fragments.
+#: The fragments that show a word once: `hel<i>lo</i>` has two.
 Copy = tuple[Span, ...]
 
 
@@ -28,13 +28,11 @@ Copy = tuple[Span, ...]
 class Word:
     """One spoken word as the file writes it, marks included.
 
-    `text` has the marks that belong to the word (`Hello,`, `“yes`, `Bonjour !`), never
-    tags, labels or sounds. `start` and `end` are milliseconds, None where the file does not
-    say: inside an SRT cue only the first word has a start and only the last one an end.
-    `cue` and `turn` are running numbers of the caption and of the speaker's turn.
-    `where` are its copies in the source, if the format that read it keeps them.
-    `sound` says that a sound is heard right before it: laughter, a door. `followed` says that
-    right behind it stands what belongs to the sentence but is no word: an address, a formula.
+    `text` includes the marks around the word (`Hello,`, `“yes`, `Bonjour !`), but no tags, speaker names or sounds.
+    `start` and `end` are milliseconds, None where unknown: in an SRT cue only the first word has a start and only the
+    last one an end. `cue` and `turn` number the cues and the speakers' turns. `where` holds the word's copies in the
+    source, if its format keeps them. `sound`: a sound, such as laughter or a door, comes right before the word.
+    `followed`: right after it comes a part of the sentence that is not a word, such as an address or a formula.
 
     >>> word = cappunc.Word("London,", start=720, end=1300)
     >>> word.text, word.end - word.start, word.cue
@@ -53,11 +51,11 @@ class Word:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Words(Sequence[Word]):
-    """Words in columns, which readers fill from top to bottom: some fifteen bytes each.
+    """A sequence of words stored in columns, about fifteen bytes a word; readers append to it.
 
-    A Word is made when it is asked for; `texts` and the other columns say the same in less time.
-    `blank_before` are the words, not the first, before which a blank line stands that may part speakers or nothing.
-    `in_order` says that the words stand in the source one behind the other, `single` that none has two copies.
+    A Word is created on access; reading `texts` and the other columns directly is faster. `blank_before` holds the
+    indices of words, other than the first, that come after a blank line, which may or may not separate speakers.
+    `in_order`: the words appear in the source in this order. `single`: no word has more than one copy.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -70,19 +68,20 @@ class Words(Sequence[Word]):
     in_order: bool = True
     single: bool = True
     blank_before: array[int] = field(default_factory=partial(array, "I"))
-    #: Where a word begins that has its length in one fragment; of others, in `_more`: the number of copies and, for
-    #: each, that of its fragments and where these begin and end.
+    #: Where each word begins in the source, if it has one copy of one fragment that is as long as the word. Otherwise
+    #: an index into `_more`, where it has: the number of its copies and, for each, the number of its fragments and
+    #: their starts and stops.
     _at: array[int] = field(default_factory=partial(array, "I"))
     _more: array[int] = field(default_factory=partial(array, "I"))
     _end: int = 0
 
-    #: In `_at`: bit 31 sends to a place in `_more`; nowhere at all.
+    #: In `_at`: bit 31 is set if the rest is an index into `_more`; all bits are set if the word has no place.
     _ELSEWHERE: ClassVar[int] = 1 << 31
     _NOWHERE: ClassVar[int] = (1 << 32) - 1
 
     @classmethod
     def of(cls, words: Iterable[Word]) -> Words:
-        """The words in columns, which they may be already."""
+        """These words as Words; the same object if they are."""
         if isinstance(words, Words):
             return words
         result = cls()
@@ -101,7 +100,7 @@ class Words(Sequence[Word]):
         followed: bool = False,
     ) -> None:
         """Append a word."""
-        self.texts.append(intern(text))  # few words make up a text
+        self.texts.append(intern(text))  # a text has few distinct words
         self.starts.add(start)
         self.ends.add(end)
         self.cues.add(cue)
@@ -113,9 +112,9 @@ class Words(Sequence[Word]):
     def add_all(
         self, words: Iterable[tuple[str, int | None, int | None, int, int, tuple[Copy, ...], bool, bool]]
     ) -> None:
-        """Append words, each told as in `add`; that takes a third of the time."""
-        some = iter(words)
-        while block := list(islice(some, _BLOCK)):
+        """Append words, each a tuple of the arguments of `add`; three times as fast as `add`."""
+        remaining = iter(words)
+        while block := list(islice(remaining, _BLOCK)):
             texts, starts, ends, cues, turns, places, sounds, followed = zip(*block, strict=True)
             self.texts.extend(map(intern, texts))
             for column, values in (
@@ -138,14 +137,14 @@ class Words(Sequence[Word]):
         cues: Iterable[int | None],
         turns: Iterable[int | None],
     ) -> None:
-        """Append words whose format keeps no places, without sounds."""
-        begun = len(self.texts)
+        """Append words that have neither places in the source nor sounds."""
+        first = len(self.texts)
         self.texts.extend(map(intern, texts))
         self.starts.extend(starts)
         self.ends.extend(ends)
         self.cues.extend(cues)
         self.turns.extend(turns)
-        if count := len(self.texts) - begun:
+        if count := len(self.texts) - first:
             self.sounds.add(False, count)
             self.followed.add(False, count)
             self._at.extend(repeat(self._NOWHERE, count))
@@ -160,22 +159,22 @@ class Words(Sequence[Word]):
         turn: int,
         sound: bool,
     ) -> None:
-        """Append words that stand in one fragment each, of which the first one has the start and the last one the end.
+        """Append the words of a cue, each in one fragment: the first one gets the start, the last one the end.
 
-        `places` are where they begin; `sound` is before the first one.
+        `places` are the offsets at which they begin; `sound` applies to the first one.
         """
-        more = len(texts) - 1
+        further = len(texts) - 1
         self.texts.extend(map(intern, texts))
         self.starts.add(start)
         self.sounds.add(sound)
-        if more:
-            self.starts.add(None, more)
-            self.ends.add(None, more)
-            self.sounds.add(False, more)
+        if further:
+            self.starts.add(None, further)
+            self.ends.add(None, further)
+            self.sounds.add(False, further)
         self.ends.add(end)
-        self.cues.add(cue, more + 1)
-        self.turns.add(turn, more + 1)
-        self.followed.add(False, more + 1)
+        self.cues.add(cue, len(texts))
+        self.turns.add(turn, len(texts))
+        self.followed.add(False, len(texts))
         self._at.extend(places)
         self.in_order &= places[0] >= self._end
         self._end = places[-1] + len(texts[-1])
@@ -197,14 +196,14 @@ class Words(Sequence[Word]):
         self._end = where[-1][-1][1]
 
     def copies(self, i: int) -> tuple[Copy, ...]:
-        """The copies of a word; () where its format keeps none."""
+        """The copies of word `i`; () where its format keeps none."""
         at = self._at[i]
         if at < self._ELSEWHERE:
             return (((at, at + len(self.texts[i])),),)
         return tuple([self.copy(i, spot) for spot in self.spots(i)])
 
     def spots(self, i: int) -> Iterator[int]:
-        """Where `copy` finds each copy of a word: a cue's text may stand there a thousand times."""
+        """The spots at which `copy` finds the copies of word `i`; lazily, as a file may repeat a cue 1,000 times."""
         at, spot = self._at[i], 0
         if at < self._ELSEWHERE:
             yield spot
@@ -215,7 +214,7 @@ class Words(Sequence[Word]):
                 spot += 1 + 2 * self._more[first + spot]
 
     def copy(self, i: int, spot: int = 0) -> Copy:
-        """The copy of a word at one of its `spots`, the first at 0."""
+        """The copy of word `i` at one of its `spots`; the first one is at 0."""
         at = self._at[i]
         if at < self._ELSEWHERE:
             return ((at, at + len(self.texts[i])),)
@@ -224,7 +223,7 @@ class Words(Sequence[Word]):
         return tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True))
 
     def plain_places(self) -> Sequence[int] | None:
-        """Where each word begins, if each stands once, in its length, one behind the other; else None."""
+        """Where each word begins, if all have a single copy in one fragment and are in order; otherwise None."""
         plain = self.in_order and max(self._at, default=0) < self._ELSEWHERE
         return self._at if plain else None
 
@@ -268,7 +267,7 @@ class Words(Sequence[Word]):
         return part
 
     def with_turns(self, turns: Iterable[int]) -> Words:
-        """The same words in other turns, told for each."""
+        """The same words with these turn numbers, one for each word."""
         result = self[:]
         result.turns = RunLengthList()
         result.turns.extend(turns)
@@ -283,7 +282,7 @@ class Words(Sequence[Word]):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    r"""Something odd that was kept as it is: the 1-based `line` and what is odd there.
+    r"""Something odd in a file that is kept as it is: its 1-based `line`, and what is odd.
 
     >>> (notice,) = cappunc.read("1\n00:00:01,000 --> 00:00:02,000\nhello there\n\nno cue\n").notices
     >>> notice.line, notice.message
@@ -296,7 +295,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source and its words in spoken order; `origin` is private to `format`, `speakers` are the names of turns.
+    """A source and its words in spoken order.
+
+    `origin` is private to `format`; `speakers` maps turn numbers to names.
 
     >>> document = cappunc.read(Path("talk.srt"))
     >>> document.format, len(document.words), [word.text for word in document.words[:3]]
@@ -317,23 +318,24 @@ def timestamp(milliseconds: int) -> str:
 
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:
-    """Whether the speaker changes after each word; as long as `words`, the last one False."""
+    """Whether the speaker changes after each word, [n]; False for the last one."""
     return Words.of(words).turns.stretch_ends()
 
 
 def cue_ends(words: Sequence[Word]) -> list[bool]:
-    """Whether a caption ends after each word, the last one False; as long as `words`.
+    """Whether a caption ends after each word, [n]; False for the last one.
 
-    All False unless captions have times and the words in them none: what recognisers call a segment or a line
-    of plain text is no caption.
+    All False unless the cues have times and the words inside them have none: a recogniser's segments and the lines of
+    plain text are not captions.
     """
     known = Words.of(words)
-    heads = [start for _, start, _ in known.cues.stretches()]
+    first_words = [start for _, start, _ in known.cues.stretches()]
     timed = [False] * len(known)
     for value, start, stop in known.starts.stretches():
         if value is not None:
             timed[start:stop] = [True] * (stop - start)
-    cued = sum(map(timed.__getitem__, heads))
-    if 2 * cued < len(heads) or _STAMPED * (sum(timed) - cued) > len(known) - len(heads):
+    timed_cues = sum(map(timed.__getitem__, first_words))
+    timed_inside = sum(timed) - timed_cues
+    if 2 * timed_cues < len(first_words) or _TIMED_INSIDE * timed_inside > len(known) - len(first_words):
         return [False] * len(known)
     return known.cues.stretch_ends()

@@ -1,4 +1,4 @@
-"""Taking words apart and putting them together again."""
+"""Splitting words into bare word and label, and writing them again."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def test_a_new_mark_leaves_the_word_and_the_quotes(text: str, mark: str) -> None
         ("", "", Label()),
     ],
 )
-def test_words_of_the_wild(text: str, bare: str, label: Label) -> None:
+def test_words_found_in_files(text: str, bare: str, label: Label) -> None:
     assert strip(text) == (bare, label)
 
 
 @pytest.mark.parametrize(
     ("text", "mark", "expected"),
     [
-        ("hello”", ".", "hello.”"),  # stops go inside a closing quote
-        ("(yes)", ".", "(yes)."),  # and outside a bracket
+        ("hello”", ".", "hello.”"),  # inside a closing quote
+        ("(yes)", ".", "(yes)."),  # but outside a bracket
         ("what?”)", ",", "what,”)"),
         ("Bonjour !", "", "Bonjour"),
         ("word —", ",", "word,"),
         ("so...", "…", "so..."),  # the same mark in the file's own spelling
-        ("hello,'", "", "hello,'"),  # without the comma the quote would join the word
+        ("hello,'", "", "hello,'"),  # without the comma the quote would become part of the word
     ],
 )
 def test_marks_are_replaced_in_place(text: str, mark: str, expected: str) -> None:
@@ -102,14 +102,14 @@ def test_a_script_without_initial_capitals_gets_none(bare: str) -> None:
 
 
 @given(st.text(min_size=1), st.sampled_from((Case.CAPITAL, Case.UPPER)))
-@example("µm", Case.CAPITAL)  # a unit; its capital would be the Greek M of another letter
+@example("µm", Case.CAPITAL)  # the capital of the micro sign is that of the Greek mu
 @example("ısı", Case.UPPER)
-def test_a_capital_is_one_of_the_same_letter(text: str, case: Case) -> None:
+def test_capitals_lower_case_to_the_same_word(text: str, case: Case) -> None:
     bare, _ = strip(text)
     assert strip(dress(bare, Label(case)))[0] == bare
 
 
-def test_a_foreign_form_is_not_written() -> None:
+def test_a_form_of_another_word_is_not_written() -> None:
     assert dress("anna", Label(Case.MIXED, form="McDonald")) == "Anna"
 
 
@@ -120,7 +120,7 @@ def test_folding_is_letter_by_letter(text: str) -> None:
 
 
 @given(st.text(st.characters(categories=["L", "N"]), min_size=1), st.text(st.sampled_from(".,!?…-—'’\"”)»")))
-def test_letters_and_digits_are_all_of_a_word(word: str, after: str) -> None:
+def test_letters_and_digits_always_belong_to_the_bare_word(word: str, after: str) -> None:
     bare, label = strip(word)
     assert bare == fold(word)
     assert (label.before, label.after) == ("", "")

@@ -1,4 +1,4 @@
-"""Pauses from times as files give them."""
+"""Pauses from the timestamps of files."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def test_pause(first: tuple[int | None, int | None], second: tuple[int | None, i
 
 
 @pytest.mark.parametrize(("end", "start", "pause"), [(None, None, SOUND), (500, 500, SOUND), (500, 9_500, 9_000)])
-def test_a_sound_takes_its_time(end: int | None, start: int | None, pause: int) -> None:
+def test_a_sound_counts_as_a_pause(end: int | None, start: int | None, pause: int) -> None:
     assert pauses([Word("a", 0, end), Word("b", start, sound=True)]) == [pause, None]
 
 
-def test_nothing_has_no_pauses() -> None:
+def test_no_words_have_no_pauses() -> None:
     assert pauses([]) == []
 
 
 def _speech(pace: float = 1.0, *, ends: bool) -> tuple[list[Word], list[int]]:
-    """120 words that begin one after the other, every tenth with a pause behind it; where they are."""
-    chance = Random(1)
+    """120 contiguous words with a pause after every tenth, and the indices of those."""
+    rng = Random(1)
     clock, words = 0, []
     for i in range(120):
-        text = "abcdefgh"[: chance.randint(1, 8)]
-        spoken = round(pace * (60 + 60 * len(text)) * chance.uniform(0.8, 1.2))
+        text = "abcdefgh"[: rng.randint(1, 8)]
+        spoken = round(pace * (60 + 60 * len(text)) * rng.uniform(0.8, 1.2))
         after = clock + spoken + (700 if i % 10 == 9 else 0)
         words.append(Word(text, clock, after if ends else None))
         clock = after
@@ -58,7 +58,7 @@ def _speech(pace: float = 1.0, *, ends: bool) -> tuple[list[Word], list[int]]:
 
 @pytest.mark.parametrize("ends", [False, True], ids=["starts alone", "ends that touch"])
 @pytest.mark.parametrize("pace", [0.8, 1.0, 1.5])
-def test_starts_tell_of_pauses_where_ends_say_nothing(pace: float, ends: bool) -> None:
+def test_pauses_follow_from_starts_where_ends_carry_no_information(pace: float, ends: bool) -> None:
     words, paused = _speech(pace, ends=ends)
     found = pauses(words)
     assert [i for i, pause in enumerate(found) if pause] == paused
@@ -66,19 +66,19 @@ def test_starts_tell_of_pauses_where_ends_say_nothing(pace: float, ends: bool) -
     assert found[-1] is None
 
 
-def test_numbers_are_read_out_and_tell_nothing() -> None:
+def test_the_duration_of_a_number_says_nothing_about_a_pause() -> None:
     words, _ = _speech(ends=False)
     words[5] = Word("1984", words[5].start)
     words[6] = Word("after", (words[6].start or 0) + 2_000)
     assert pauses(words)[5] is None
 
 
-def test_few_words_do_not_tell_how_fast_somebody_speaks() -> None:
+def test_too_few_words_to_estimate_the_pace() -> None:
     words, _ = _speech(ends=False)
     assert pauses(words[:30]) == [None] * 30
 
 
-def test_times_spread_by_the_length_of_words_tell_nothing() -> None:
+def test_times_interpolated_by_word_length_give_no_pauses() -> None:
     words, clock = [], 0
     for i in range(100):
         text = "abcdefgh"[: 1 + i % 8]
@@ -87,13 +87,13 @@ def test_times_spread_by_the_length_of_words_tell_nothing() -> None:
     assert pauses(words) == [None] * 100
 
 
-def test_ends_that_tell_of_pauses_are_believed() -> None:
+def test_ends_that_leave_gaps_are_used() -> None:
     words, _ = _speech(ends=True)
     cut = [Word(word.text, word.start, (word.end or 0) - (50 if i % 4 else 0)) for i, word in enumerate(words)]
     assert pauses(cut)[:-1] == [50 if i % 4 else 0 for i in range(119)]
 
 
-def test_youtube_tells_of_pauses() -> None:
+def test_pauses_of_a_youtube_file() -> None:
     source = {"wireMagic": "pb3", "events": []}
     words, paused = _speech(ends=False)
     for i in range(0, 120, 6):
@@ -106,7 +106,7 @@ def test_youtube_tells_of_pauses() -> None:
 
 @pytest.mark.skipif(not (SHARED / "data" / "timed").is_dir(), reason="no evaluation data")
 def test_starts_find_most_of_the_pauses_that_ends_would() -> None:
-    """On calls of earnings21: words after which somebody is silent for half a second."""
+    """On a call of Earnings-21: words followed by at least half a second of silence."""
     with lzma.open(SHARED / "data" / "timed" / "earnings21_revkaldi.jsonl.xz", "rt", encoding="utf-8") as lines:
         call = json.loads(next(lines))["words"][:5_000]
     ms = [(text, None if a is None else round(1000 * a), None if b is None else round(1000 * b)) for text, a, b in call]

@@ -1,4 +1,4 @@
-"""Words in columns, and where turns end."""
+"""Words stored in columns, and the ends of turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Word, Words, turn_ends
 
 
-def test_nothing_has_no_turns() -> None:
+def test_no_words_have_no_turns() -> None:
     assert turn_ends([]) == []
 
 
@@ -50,7 +50,7 @@ def test_words_in_columns_are_the_same_words(words: list[Word], part: slice) -> 
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(1, 3)), max_size=20))
-def test_a_column_is_the_same_however_it_was_filled(stretches: list[tuple[int | None, int]]) -> None:
+def test_a_column_does_not_depend_on_how_it_was_filled(stretches: list[tuple[int | None, int]]) -> None:
     once, one_by_one = RunLengthList(), RunLengthList()
     for value, count in stretches:
         once.add(value, count)
@@ -66,7 +66,7 @@ def test_a_column_is_the_same_however_it_was_filled(stretches: list[tuple[int | 
 
 
 @given(st.lists(NUMBERS, max_size=12), st.lists(NUMBERS, min_size=1, max_size=4), st.data())
-def test_columns_grow_by_many_numbers_as_by_one(
+def test_extending_a_column_equals_adding_one_by_one(
     numbers: list[int | None], values: list[int | None], data: st.DataObject
 ) -> None:
     places = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=8))

@@ -189,7 +189,7 @@ def _add_times(
 ) -> None:
     """Append the time of its source field for each word; None where the word beside it is in the same field."""
     times.add(None)
-    if times.even:
+    if times.is_constant:
         column.extend_from(times, sources)
     else:
         columns = zip(sources, fields, beside, strict=False)
