@@ -1,7 +1,7 @@
-"""Conventions of languages: one file of data each, and what holds in all of them.
+"""Conventions of languages: one data file for each, and word lists that apply to all.
 
-To add a language: a file here with its LANGUAGE, and its name in the table below. No `if` on a language anywhere
-else. A model may also be trained for a code that has no file; `language` then gives the plain conventions.
+To add a language, add a file with its LANGUAGE and name it in the table below; no code anywhere else may test for a
+language. A model may also be trained for a code without a file: `language` then returns default conventions.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ LANGUAGES: dict[str, Language] = {
     file.LANGUAGE.code: file.LANGUAGE for file in (ca, de, en, es, eu, fr, it, nl, pl, pt, ro, vi)
 }
 
-#: Languages whose words no spaces part: what has no word marks in a file can be given none back.
+#: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
 UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
 
 
 def language(code: str) -> Language:
-    """The conventions of a language by its code; the plain ones for a language without an entry."""
+    """The conventions of a language by its code; the defaults for a code without an entry."""
     return LANGUAGES.get(code) or Language(code, code)

@@ -6,7 +6,7 @@ from cappunc_cli.languages.language import Language, words
 
 _TITLES = "dr prof dipl"
 
-# Nouns are capital: the model knows which words are.
+# German capitalises nouns; the model learns which words are nouns.
 LANGUAGE = Language(
     "de",
     "German",

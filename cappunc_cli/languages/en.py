@@ -7,8 +7,8 @@ from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 
 _TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
 
-#: What is a word or a name without its apostrophe, too, is not here, for only its sense could tell: its, were, well,
-#: shell, hell, ill, id, wed, shed, hed (a headline), lets, sos; `whos` may be whose.
+#: Left out are those that are also a word or name without the apostrophe: its, were, well, shell, hell, ill, id, wed,
+#: shed, hed (a headline), lets, sos; and `whos`, which may stand for whose.
 _CONTRACTIONS = """
 aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't oughtn't shan't shouldn't
 wasn't weren't wouldn't ain't I'm I've you're you've you'll you'd they're they've they'll they'd we've it'll it'd
@@ -29,7 +29,7 @@ LANGUAGE = Language(
         "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec",
     ),
     titles=words(_TITLES),
-    # "was" is German, too.
+    # "was" is also a German word.
     frequent=words("the and of to you that is it was for this with are have they we"),
     linking=words("a al am and at by de del du el in la le of on sur the to upon von with"),
     begin_lines=words(
@@ -54,7 +54,7 @@ LANGUAGE = Language(
         scales=words("hundred thousand million billion trillion"),
         large=words("million billion trillion"),
         zeros=words("zero oh nought"),
-        # No second: that of May, or of a clip of twenty.
+        # Without "second": "twenty second" may be the 22nd or 20 seconds.
         ordinals=words("first third fourth fifth sixth seventh eighth ninth"),
         others=words(
             "second tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth",
@@ -75,7 +75,7 @@ LANGUAGE = Language(
             "in since until till by from year january february march april june july august september october november",
             "december",
         ),
-        goes_on=words(
+        may_follow=words(
             "and or but so because when then if while until till to from in on at for with by before after as i you he",
             "she it we they this that these those the today tomorrow tonight yesterday every each sharp",
             "was is were are will would can could",
@@ -83,7 +83,7 @@ LANGUAGE = Language(
     ),
     apostrophes=ApostropheWords(
         sure={word.replace("'", "").lower(): word for word in _CONTRACTIONS.split()},
-        # His wont, thieves' cant.
+        # Also nouns: his wont, thieves' cant.
         after_subject={"cant": "can't", "wont": "won't"},
         subjects=words("i you he she it we they that this there who"),
         objects=words("to the a an my your his her its our their this that these those it them him us me you"),

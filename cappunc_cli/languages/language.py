@@ -1,4 +1,4 @@
-"""What a language adds to reading and decoding: the fields of its file."""
+"""The conventions of a language: the fields of its data file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unicodedata import is_normalized, normalize
 
 from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 
-#: Apostrophe and hyphens of typesetters, as tables and vocabularies have them.
+#: Maps typographic apostrophes and hyphens to the ASCII ones that word lists and vocabularies use.
 TYPEWRITER = str.maketrans("’‐‑", "'--")
 
 _ROMAN = re.compile(r"[ivxlcdm]+")
@@ -17,26 +17,26 @@ _ROMAN = re.compile(r"[ivxlcdm]+")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Conventions of one written language; all words in it are bare (lower case, NFC, `'`).
+    """Conventions of one written language; all its words are bare (lower case, NFC, `'`).
 
-    `opening` are the marks that open what `?` and `!` close, in their order. `quotes` open and
-    close a quotation; with `quoted_stops` they enclose the comma or period beside them, as
-    English has it (question and exclamation marks go by what they ask). `spaced` marks stand behind a no-break space,
-    as French has them. `always_capital` words
-    are capital wherever they stand (`i'm`, Spanish `Sr.`), `always_lower` ones are lower-case
-    (`e.g.`); `abbreviations` end in a period that ends no sentence when
-    another word follows (`dr`, `vs`); `titles` among
-    them are always followed by a name. With `ordinals` the period of a number (`XX. mendea`)
-    ends none either. `clitics` stay lower-case beside the hyphen of a capital word
-    (`Într-o`, not `Într-O`), `linking` words between two of them (`Mar-a-Lago`). `letters` are
-    other codes of the language's letters. `diacritics` are those that text typed without them lacks.
-    `latin` says that it is written in Latin letters. `frequent` words make up every fourth word or so of its speech and
-    hardly one of another language's. `numbers` and `apostrophes` are what spelling may change where that is asked for.
+    `opening` are the marks that open what `?` and `!` close, in this order. `quotes` open and close a quotation; with
+    `quoted_stops` a comma or period goes inside the closing quote, as in English (`?` and `!` go where the question
+    is). `spaced` marks take a no-break space before them, as in French.
 
-    Where a line may break (Netflix Timed Text Style Guide): best before the conjunctions, prepositions and
-    relative pronouns of `begin_lines`, which end none; `never_last` are the other words that are bound to the next
-    one (articles, auxiliaries, negations, subject pronouns), `never_first` those bound to the one before. Closed
-    classes alone; without them a line breaks by marks and length.
+    `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`). The
+    period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
+    are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
+
+    `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `linking` words between two
+    of its parts (`Mar-a-Lago`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the
+    letters that text typed without them lacks. `latin`: written in Latin script. `frequent` words make up about every
+    fourth word of speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the
+    spelling options.
+
+    Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
+    prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
+    belong to the next one (articles, auxiliaries, negations, subject pronouns), `never_first` words that belong to the
+    previous one. These are closed classes only; without them lines break by marks and length.
     """
 
     code: str
@@ -64,7 +64,7 @@ class Language:
     apostrophes: ApostropheWords | None = None
 
     def spelled(self, word: str) -> str:
-        """A word as tables and models know it: NFC, one code per letter, the typewriter's apostrophe and hyphen."""
+        """Normalise a word for look-up: NFC, one encoding per letter, ASCII apostrophe and hyphen."""
         if word.isascii():
             return word
         if not is_normalized("NFC", word):
@@ -74,12 +74,12 @@ class Language:
         return word.translate(TYPEWRITER)
 
     def abbreviates(self, bare: str) -> bool:
-        """Whether a period after this word, spelled as above, ends no sentence."""
+        """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
         if bare in self.abbreviations:
             return True
         return self.ordinals and (bare.isdecimal() or _ROMAN.fullmatch(bare) is not None)
 
 
 def words(*lines: str) -> frozenset[str]:
-    """The words of some lines."""
+    """The set of words in these lines."""
     return frozenset(" ".join(lines).split())

@@ -9,7 +9,7 @@ _TITLES = "dhr mevr mw mej dr drs prof"
 LANGUAGE = Language(
     "nl",
     "Dutch",
-    # At a sentence's start the next word takes the capital: 's Avonds.
+    # At the start of a sentence the next word takes the capital: 's Avonds.
     always_lower=words("'s 't 'n 'k 'm"),
     abbreviations=words(
         _TITLES,

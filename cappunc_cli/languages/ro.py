@@ -18,7 +18,7 @@ LANGUAGE = Language(
         "o a i l m n s t v mi ți și ne vă vi le li lui îl îi îmi îți își am ai are au aș ar ați aveam avea",
         "un una unul ul ului uri urile urilor ul le lor mă te se ce că de la pe e este ești era",
     ),
-    # The cedillas of Turkish stood in for the commas below until fonts had them.
+    # Turkish letters with cedillas were used before fonts had letters with a comma below.
     letters={"ş": "ș", "ţ": "ț", "Ş": "Ș", "Ţ": "Ț", "‐": "-", "‑": "-"},
     diacritics="ăâîșț",
     begin_lines=words(

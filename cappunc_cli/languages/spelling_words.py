@@ -1,4 +1,4 @@
-"""What spelling asks of a language: how it speaks numbers, and which of its words lack an apostrophe."""
+"""Language data for the spelling options: number words, and words that lack an apostrophe."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NumberWords:
-    """The words of numbers, all bare, and what stands around those that can be read in one way alone.
+    """Number words, all bare, and the context words that make a sequence of numbers unambiguous.
 
-    `units` go from one to nine, `teens` from ten to nineteen. `scales` multiply; of these `large` stay words behind
-    digits. `zeros` stand within numbers that are read out by digits. An ordinal of `ordinals` is one behind a ten;
-    `others` count or divide, too, and leave a number beside them open. `joining` stands within a number behind a
-    scale, `point` before decimals. Numbers that `links` join are written alike. What stands before `vague` is none.
+    `units` are one to nine, `teens` ten to nineteen, `tens` twenty to ninety. `scales` multiply; the `large` ones
+    among them stay words after digits. `zeros` occur in numbers that are read out digit by digit. `ordinals` combine
+    with a ten (`twenty-first`); `others` are further counting words and fractions, which leave a neighbouring number
+    ambiguous. `joining` connects the parts of a number after a scale, `point` introduces decimals. Numbers joined by
+    one of `links` are written the same way. A number word before one of `vague` is no exact number.
 
-    Two numbers in a row are a time of day before `day_times`, or after `clock` at a full quarter; they are a year
-    after `year`. Both only where `goes_on` follows, or nothing: `after three thirty minute meetings`.
+    Two numbers in a row are a time of day before `day_times`, or after `clock` at a quarter of an hour; they are a
+    year after `year`. Both only at the end of a text or before one of `may_follow`: not in `after three thirty minute
+    meetings`.
     """
 
     units: frozenset[str]
@@ -34,15 +36,15 @@ class NumberWords:
     clock: frozenset[str]
     day_times: frozenset[str]
     year: frozenset[str]
-    goes_on: frozenset[str]
+    may_follow: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ApostropheWords:
-    """Words that lack their apostrophe, and how they are written with it.
+    """Words that are written without their apostrophe, mapped to the spelling with it.
 
-    Those of `sure` are no other words; but behind one of `determiners` anything is a noun. Those of `after_subject`
-    are verbs with one of `subjects` before them and none of `objects` behind.
+    Those of `sure` are no other word, except after one of `determiners`, where they must be nouns. Those of
+    `after_subject` are corrected only after one of `subjects` and not before one of `objects`.
     """
 
     sure: Mapping[str, str]

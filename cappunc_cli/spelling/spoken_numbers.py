@@ -185,7 +185,7 @@ class SpokenNumbers:
 
     def _may_end(self, i: int) -> bool:
         """Whether a number can end before word `i`: at a mark, or before a word that cannot be counted."""
-        return not self._text.joined(i) or self._text.bare[i] in self._known.goes_on
+        return not self._text.joined(i) or self._text.bare[i] in self._known.may_follow
 
     def _ahead(self, i: int, length: int) -> str:
         return " ".join(map(self._text.next, range(i, i + length)))

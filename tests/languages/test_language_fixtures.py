@@ -1,4 +1,4 @@
-"""Spanish, Basque, Romanian and Vietnamese files: every promise, in both normal forms of Unicode."""
+"""The promises of CONTRIBUTING.md on files of four languages, in both Unicode normal forms; language detection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CODES = tuple(LANGUAGES)
 
 
 class Stub:
-    """An engine that says of every word, whatever its normal form, what a hash of it says."""
+    """An engine whose probabilities depend on a hash of the word, but not on its normal form."""
 
     device, warning = "cpu", None
 
@@ -42,8 +42,8 @@ class Stub:
             yield chunk, np.stack([self._row(word) for word in words[chunk.start : chunk.stop]])
 
     def _row(self, word: str) -> Rows:
-        chance = np.random.default_rng(sum(normalize("NFC", word).encode()))
-        return np.concatenate([chance.dirichlet([0.5] * 4), chance.dirichlet([0.5] * 9)]).astype(np.float32)
+        rng = np.random.default_rng(sum(normalize("NFC", word).encode()))
+        return np.concatenate([rng.dirichlet([0.5] * 4), rng.dirichlet([0.5] * 9)]).astype(np.float32)
 
 
 def models(code: str) -> Iterator[Model]:
@@ -73,7 +73,7 @@ def test_every_promise_is_kept(path: Path, form: str) -> None:
         formats.verify(document, output)
         assert output != source
         assert [strip(a)[0] for a in new] == [strip(word.text)[0] for word in document.words]
-        # JSON may spell its letters as escapes, which no normal form of the file touches.
+        # JSON may write letters as escapes, which normalising the file leaves as they are.
         assert [is_normalized(form, text) for text in new] == [  # type: ignore[arg-type]
             is_normalized(form, word.text)  # type: ignore[arg-type]
             for word in document.words
@@ -95,7 +95,7 @@ def test_both_normal_forms_get_the_same_labels(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
-def test_the_language_is_found(path: Path) -> None:
+def test_the_language_is_detected(path: Path) -> None:
     for form in ("NFC", "NFD"):
         text = normalize(form, path.read_text("utf-8"))  # type: ignore[arg-type]
         assert detect_language(words_of(text), CODES) == code_of(path)
@@ -103,7 +103,7 @@ def test_the_language_is_found(path: Path) -> None:
         assert detect_language(words_of(few), CODES) in CODES
 
 
-def test_what_is_english_and_what_says_nothing() -> None:
+def test_english_is_detected_and_is_the_default() -> None:
     speech = "so that is what we have and it was for the people that you are with and this is it and they know"
     assert detect_language(words_of(speech), CODES) == "en"
     assert detect_language([], CODES) == "en"
@@ -121,7 +121,7 @@ def test_what_is_english_and_what_says_nothing() -> None:
         ("no sé qué decirte de todo esto", "es"),
     ],
 )
-def test_one_line_of_a_language_without_a_model_is_not_taken_for_another(text: str, found: str) -> None:
+def test_the_language_of_a_single_line_is_detected(text: str, found: str) -> None:
     assert detect_language(words_of(text), CODES) == found
 
 
@@ -143,5 +143,5 @@ def test_a_file_may_name_its_language(name: str, text: str, found: str, tmp_path
 def test_a_few_words_in_another_script_are_in_another_language(text: str) -> None:
     latin = [code for code in CODES if LANGUAGES[code].latin]
     assert detect_language(words_of(text), latin) not in latin
-    # A model of one's own may be for it.
+    # A custom model may be for it.
     assert detect_language(words_of(text), [*latin, "ru"]) in (*latin, "ru")

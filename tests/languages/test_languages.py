@@ -1,4 +1,4 @@
-"""Languages as data, and the words of each in both normal forms of Unicode."""
+"""Language data, and words in both Unicode normal forms, NFC and NFD."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHAPES = st.sampled_from([str, capital, upper, str.title])
 
 
 @given(BARE, OPENINGS, CLOSINGS, SHAPES)
-def test_both_normal_forms_come_apart_alike(bare: str, before: str, after: str, shape: object) -> None:
+def test_both_normal_forms_split_alike(bare: str, before: str, after: str, shape: object) -> None:
     text = before + shape(bare) + after  # type: ignore[operator]
     composed, decomposed = normalize("NFC", text), normalize("NFD", text)
     (one, label), (other, same) = strip(composed), strip(decomposed)
@@ -45,21 +45,21 @@ def test_a_combining_mark_stays_with_its_letter(bare: str, mark: str) -> None:
 
 
 @given(BARE)
-def test_a_word_is_spelled_one_way(word: str) -> None:
+def test_normal_forms_and_cedillas_are_spelled_one_way(word: str) -> None:
     romanian = LANGUAGES["ro"]
     assert romanian.spelled(normalize("NFD", word)) == romanian.spelled(word)
     assert romanian.spelled(romanian.spelled(word)) == romanian.spelled(word)
     assert not set(romanian.spelled(word)) & set("şţ’")
 
 
-def test_cedillas_are_romanian_commas_in_romanian_alone() -> None:
+def test_cedillas_become_commas_below_in_romanian_only() -> None:
     assert language("ro").spelled("şi") == "și"
     assert language("ro").spelled("s\u0327i") == "și"
     assert language("zxx").spelled("şi") == "şi"
 
 
 @pytest.mark.parametrize("entry", LANGUAGES.values(), ids=lambda entry: entry.code)
-def test_an_entry_is_in_the_spelling_that_it_is_looked_up_by(entry: Language) -> None:
+def test_word_lists_are_in_the_spelling_used_for_look_up(entry: Language) -> None:
     for words in (entry.always_capital, entry.abbreviations, entry.titles, entry.clitics):
         for word in words:
             assert entry.spelled(fold(word)) == word
@@ -69,7 +69,7 @@ def test_an_entry_is_in_the_spelling_that_it_is_looked_up_by(entry: Language) ->
     assert all(letter.isalpha() and letter == letter.lower() for letter in entry.diacritics)
 
 
-def test_a_language_without_an_entry_has_plain_conventions() -> None:
+def test_a_language_without_an_entry_has_default_conventions() -> None:
     assert language("zxx") == Language("zxx", "zxx")
 
 
@@ -83,7 +83,7 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
 @pytest.mark.parametrize(
     ("word", "code", "form"),
     [
-        ("într-o", "ro", None),  # `Într-o` is its capital
+        ("într-o", "ro", None),  # `Într-o` is its plain capital form
         ("cluj-napoca", "ro", "Cluj-Napoca"),
         (normalize("NFD", "ștefan-vodă"), "ro", normalize("NFD", "Ștefan-Vodă")),
         ("nato-ren", "eu", None),
@@ -95,24 +95,24 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
         ("in-n-out", "en", "In-N-Out"),
     ],
 )
-def test_what_stands_beside_a_hyphen(word: str, code: str, form: str | None) -> None:
+def test_mixed_forms_of_compounds(word: str, code: str, form: str | None) -> None:
     assert mixed_form(word, {}, LANGUAGES[code]) == form
 
 
-def test_a_lexicon_knows_a_word_in_either_form() -> None:
+def test_lexicon_look_up_in_either_normal_form() -> None:
     lexicon = {"mcñandú": "mcÑandú"}
     assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"
     decomposed = mixed_form(normalize("NFD", "mcñandú"), lexicon, LANGUAGES["es"])
     assert decomposed == normalize("NFD", "mcÑandú")
 
 
-def test_a_speaker_in_either_form_is_no_word() -> None:
+def test_a_speaker_name_is_no_word_in_either_normal_form() -> None:
     for form in ("NFC", "NFD"):
         source = normalize(form, "1\n00:00:01,000 --> 00:00:02,000\nÍñigo: buenos días\n")
         assert [normalize("NFC", w.text) for w in formats.read(source, "a.srt").words] == ["buenos", "días"]
 
 
-def test_every_file_of_data_is_a_language_and_every_language_has_one() -> None:
+def test_data_files_and_languages_correspond() -> None:
     folder = Path(languages.__file__).parent
     files = {path.stem for path in folder.glob("*.py") if "LANGUAGE = Language(" in path.read_text(encoding="utf-8")}
     assert files == set(LANGUAGES)
