@@ -1,4 +1,4 @@
-"""From words to probabilities: where models lie, what their config says, and the ONNX engine that runs one.
+"""From words to probabilities: the model registry, model configs, and the ONNX engine.
 
-Only here are onnxruntime, tokenizers and onnx known; nothing here knows what a probability is used for.
+At run time only this package uses onnxruntime, tokenizers and onnx; it does not know what the probabilities are for.
 """

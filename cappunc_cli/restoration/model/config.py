@@ -1,4 +1,4 @@
-"""config.json of a model: what its outputs mean and how a text is cut for it."""
+"""config.json of a model: the meaning of its outputs and the windows that it reads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.transcript.labels import MARKS, Case, PairedMark
 
-#: The encoder must at least hold one capped word between its two special pieces.
+#: The encoder must hold at least one word of `pieces.PIECES_PER_WORD` pieces and its two special pieces.
 _FEWEST_PIECES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Transitions:
-    """Linear-chain scores (nats): [from][to] between marks, and at both ends; order of `marks`."""
+    """Linear-chain CRF scores (nats) between marks, [from][to], and at both ends of a text, in the order of `marks`."""
 
     transitions: tuple[tuple[float, ...], ...]
     start: tuple[float, ...]
@@ -29,17 +29,16 @@ class Transitions:
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """config.json of a model directory, or what another engine has in its place.
+    """The config of a model: config.json, or the file that another engine has in its place.
 
-    `cases` and `marks` name the columns of the two outputs in their order, `around` those of
-    the third, which not every model has: marks that stand beside the one of `marks`, each
-    independent of the others. `window`, `overlap` and `min_words_cut` are words; `max_pieces`
-    counts subword pieces with [CLS] and [SEP]. `pause_bins_ms` are ascending edges. `bias` is
-    added to the log-probability of a mark, to the log-odds of one of `around`. A text's last
-    word ends a sentence if the model holds that at least as likely as `end_share`.
-    `consistency` (0 to 1) is how much of its doubt about a capital a sentence end before it
-    costs. `fast` marks the model of a language that reads many times as fast as the best one.
-    `files` maps file names to SHA-256.
+    `cases` and `marks` name the columns of the first two outputs in order; `around` those of the third, which not
+    every model has: paired marks, each independent of the others. `window`, `overlap` and `min_words_cut` are words;
+    `max_pieces` counts subword pieces, [CLS] and [SEP] included. `pause_bins_ms` are ascending bin edges.
+
+    Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one. The last word of a text
+    ends a sentence if the model gives that a probability of at least `end_share`. `consistency` (0 to 1) is the share
+    of the model's doubt about a capital that counts against a sentence end before it. `fast` marks the faster one of a
+    language's two models. `files` maps file names to their SHA-256.
     """
 
     name: str
@@ -66,7 +65,7 @@ class ModelConfig:
         """Read and check the config `name` of a model directory; raises BadModel."""
         path = directory / name
         try:
-            return _parsed(path.read_text(encoding="utf-8"))
+            return _parse(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
         except CappuncError as error:
@@ -75,8 +74,8 @@ class ModelConfig:
             raise BadModel(f"not JSON: {error}", str(path)) from error
 
 
-#: How a message calls a type.
-_NAMES = {
+#: The names of types in error messages.
+_TYPE_NAMES = {
     str: "text",
     int: "a whole number",
     float: "a number",
@@ -84,7 +83,7 @@ _NAMES = {
     list: "a list",
     dict: "an object",
 }
-#: The fields of the file: a type, a list of one, or an object of one.
+#: The types of the fields: a type, or a list or object of one.
 _FIELDS: dict[str, Any] = {
     "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
     "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
@@ -94,25 +93,25 @@ _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> ModelConfig:
-    """The config that a file holds; whoever looks for a model's language reads them all, and one of them again."""
+def _parse(text: str) -> ModelConfig:
+    """Parse and check a config; cached, because finding a model for a language parses all, and loading one again."""
     values = json.loads(text)
     if not isinstance(values, dict):
-        raise BadModel("it must hold an object")
+        raise BadModel("must be a JSON object")
     if missing := [name for name in _FIELDS if name not in values and name not in _OPTIONAL]:
         raise BadModel(f"{missing[0]} is missing")
     found: dict[str, Any] = {"licence": ""}
     for name in [*_FIELDS, "crf"]:
         try:
             if name == "crf" and values.get("crf") is not None:
-                parts = _checked(values["crf"], dict)
+                parts = _typed(values["crf"], dict)
                 found["crf"] = Transitions(
-                    _checked(parts.get("transitions"), [[float]]),
-                    _checked(parts.get("start"), [float]),
-                    _checked(parts.get("end"), [float]),
+                    _typed(parts.get("transitions"), [[float]]),
+                    _typed(parts.get("start"), [float]),
+                    _typed(parts.get("end"), [float]),
                 )
             elif name in values and name != "crf":
-                found[name] = _checked(values[name], _FIELDS[name])
+                found[name] = _typed(values[name], _FIELDS[name])
         except TypeError as error:
             raise BadModel(f"{name}: must be {error}") from None
     if unknown := [c for c in found["cases"] if c not in list(Case)]:
@@ -124,42 +123,42 @@ def _parsed(text: str) -> ModelConfig:
     found["cases"] = tuple(map(Case, found["cases"]))
     found["around"] = tuple(map(PairedMark, found.get("around", ())))
     config = ModelConfig(**found)
-    _check(config)
+    _check_consistency(config)
     return config
 
 
-def _checked(value: Any, kind: Any) -> Any:
-    """The value, a tuple for a list; raises TypeError, which names the `kind` that it must be."""
+def _typed(value: Any, kind: Any) -> Any:
+    """The value, with tuples for lists; raises TypeError with the name of the expected type if it is not of `kind`."""
     outer = kind if isinstance(kind, type) else type(kind)
-    right = isinstance(value, int | float) and math.isfinite(value) if outer is float else isinstance(value, outer)
-    if not right or (isinstance(value, bool) and outer is not bool):
-        raise TypeError(_NAMES[outer])
+    fits = isinstance(value, int | float) and math.isfinite(value) if outer is float else isinstance(value, outer)
+    if not fits or (isinstance(value, bool) and outer is not bool):
+        raise TypeError(_TYPE_NAMES[outer])
     if isinstance(kind, list):
-        return tuple([_checked(item, kind[0]) for item in value])
+        return tuple([_typed(item, kind[0]) for item in value])
     if isinstance(kind, dict):
-        return {name: _checked(item, kind[str]) for name, item in value.items()}
+        return {name: _typed(item, kind[str]) for name, item in value.items()}
     return float(value) if outer is float else value
 
 
-def _check(config: ModelConfig) -> None:
-    """Raises BadModel or WrongUsage where values do not go together."""
+def _check_consistency(config: ModelConfig) -> None:
+    """Raise BadModel or WrongUsage for values that contradict each other."""
     if (PairedMark.OPEN_QUOTE in config.around) != (PairedMark.CLOSE_QUOTE in config.around):
-        raise BadModel("around: a quotation opens and closes; both quotes or none")
+        raise BadModel("around: must name both quotation marks or none")
     for name, labels, needed in (
         ("cases", config.cases, ("lower", "capital")),
         ("marks", config.marks, ("",)),
         ("around", config.around, ()),
     ):
         if len(set(labels)) != len(labels):
-            raise BadModel(f"{name}: a label twice")
+            raise BadModel(f"{name}: a label is listed twice")
         if missing := [label for label in needed if label not in labels]:
             raise BadModel(f"{name}: {missing[0]!r} is missing")
     if list(config.pause_bins_ms) != sorted(set(config.pause_bins_ms)):
-        raise BadModel("pause_bins_ms: the edges must ascend")
+        raise BadModel("pause_bins_ms: must be in ascending order")
     if unknown := [m for m in config.bias if m not in (*config.marks, *config.around)]:
         raise BadModel(f"bias: {unknown[0]!r} is no mark of this model")
     if not config.languages:
-        raise BadModel("languages: none named")
+        raise BadModel("languages: must name at least one")
     if not 0 <= config.consistency <= 1:
         raise BadModel("consistency: must be between 0 and 1")
     if config.max_pieces < _FEWEST_PIECES:

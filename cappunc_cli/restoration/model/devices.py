@@ -1,4 +1,4 @@
-"""Which processor runs the model, and on how many cores; knows nothing of onnxruntime."""
+"""Choose the processor that runs a model, and count cores; independent of onnxruntime."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROVIDERS = {"cuda": ("CUDA", _CUDA), "tensorrt": ("TensorRT", "TensorrtExecuti
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`kind` is cpu, cuda or tensorrt; a `required` device must work, another may give way to the CPU."""
+    """A device: `kind` is cpu, cuda or tensorrt; unless it is `required`, the CPU may take its place."""
 
     kind: str
     index: int = 0
@@ -28,7 +28,7 @@ class Device:
 
 
 def parse_device(device: str) -> re.Match[str]:
-    """Parse the name of a device: (cuda or tensorrt, its number); raises WrongUsage for an unknown one."""
+    """Parse a device name into the groups (cuda or tensorrt, its number); raises WrongUsage for an unknown one."""
     match = _DEVICE.fullmatch(device)
     if not match:
         raise WrongUsage(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
@@ -38,8 +38,8 @@ def parse_device(device: str) -> re.Match[str]:
 def choose_device(device: str, available: Sequence[str]) -> Device:
     """The device to try first for `auto`, `cpu`, `cuda`, `cuda:1`, `tensorrt` or `tensorrt:1`.
 
-    `available` are the providers that the run-time was built with; that says nothing about
-    this machine, so `auto` also asks whether there is a driver. Raises CappuncError.
+    `available` are the providers that onnxruntime was built with, whatever the machine has; so `auto` also checks
+    for a driver. Raises CappuncError.
     """
     match = parse_device(device)
     if device == "cpu":
@@ -66,7 +66,7 @@ def _has_driver() -> bool:
 
 
 def physical_cores() -> int:
-    """Cores that this process may use: hyper-threads count once, container quotas are obeyed."""
+    """The number of physical cores that this process may use, within the CPU quota of its container."""
     try:
         allowed = sorted(os.sched_getaffinity(0))
     except AttributeError:  # macOS and Windows
@@ -78,7 +78,7 @@ def physical_cores() -> int:
         except OSError:
             cores.add(str(cpu))
     count = len(cores)
-    with suppress(OSError, ValueError):  # without a limit there is no such file, or no number in it
+    with suppress(OSError, ValueError):  # without a quota there is no such file, or it says "max"
         limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         count = min(count, -(-int(limit) // int(period)))
     return max(count, 1)

@@ -1,4 +1,4 @@
-"""The engines: one entry each, which is all that anyone knows of them before a model is opened."""
+"""The table of engines, which are imported only when a model is opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """An open model that can predict; the ONNX engine documents each member."""
+    """An open model; see `OnnxEngine` for its members."""
 
     @property
     def config(self) -> ModelConfig: ...
@@ -35,10 +35,11 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """An engine as a module and its class, which a model's directory and a device open.
+    """Where an engine is implemented, and the files of its models.
 
-    A directory with the file `config` has a model for it; `weights` is the file that tells one such model from
-    another. `about` is for people who have to choose.
+    `module` and `opened` name the class, which is called with a model's directory and a device. A directory that has
+    the file `config` has a model for the engine; `weights` is the file whose hash identifies the model. `about` is a
+    description for users.
     """
 
     module: str
@@ -48,9 +49,9 @@ class EngineSpec:
     about: str
 
 
-#: What `cappunc fix` takes.
+#: The default engine.
 NETWORK = "onnx"
-#: What carries a state from word to word.
+#: The recurrent engine of live captions.
 LIVE = "gru"
 ENGINES: Mapping[str, EngineSpec] = {
     NETWORK: EngineSpec(

@@ -1,7 +1,7 @@
-"""The graph of a GPU, from the shipped file: float16, with dense products and a padding mask.
+"""Convert a shipped model to a graph for GPUs: float16, with dense products and a padding mask.
 
-The CPU's 8-bit products have no kernels there, and a GPU is fastest in float16. Needs the
-package onnx, which comes with the extra [cuda]; done in memory, in a fraction of a second.
+GPUs have no kernels for the CPU's 8-bit products, and are fastest in float16. Needs the package onnx, which comes with
+the extra [cuda]. The conversion happens in memory and takes a fraction of a second.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from cappunc_cli.restoration.model.tensor_names import MASK, MICROSOFT, POSITION
 if TYPE_CHECKING:
     import onnx
 
-#: Query, key and value, which get a product each from training/export/quantise.py,
+#: Query, key and value: training/export/quantise.py splits their joint product into one for each.
 PARTS = "qkv"
-#: and what of their joint product is divided among them: inputs by place, and their kinds by name.
+#: The inputs of the joint product that are split, by index, with the suffix of their names.
 JOINED = {1: "int8", 3: "scale", 6: "bias"}
-#: What a masked score gets; float16 ends at 65504.
-_FAR = -1e4
+#: Added to masked attention scores; within the range of float16, which ends at 65504.
+_MASKED = -1e4
 Array = npt.NDArray[Any]
 
 
 def float16_model(path: Path, *, plain: bool = False) -> bytes:
-    """The model file as a serialised float16 model; `plain` for TensorRT, with standard operators only.
+    """Convert a model file to a serialised float16 model; `plain`: with standard operators only, for TensorRT.
 
     Raises ImportError without the package onnx.
     """
@@ -40,13 +40,13 @@ def float16_model(path: Path, *, plain: bool = False) -> bytes:
 
 
 def to_float16(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto:
-    """The float16 model of a model; inputs and outputs keep their names, and there is a padding mask."""
+    """Convert a model to float16 and give it a padding mask; inputs and outputs keep their names."""
     from onnx import TensorProto, helper, numpy_helper
 
     model = for_all_pieces(model)
     graph = _GpuGraph(model.graph)
-    graph.open_products()
-    graph.open_tables()
+    graph.dequantise_products()
+    graph.dequantise_tables()
     if all(value.name != MASK for value in model.graph.input):
         graph.mask_attention()
     if plain:
@@ -78,9 +78,9 @@ def to_float16(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProt
 
 
 def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with an output for every piece and query, key and value joined: before training/export/quantise.py.
+    """Undo the CPU optimisations of training/export/quantise.py: compute all pieces, join query, key and value.
 
-    Without the rows that are not `wanted` a GPU would meet more shapes than they are worth.
+    Computing only the `wanted` rows would give a GPU more distinct shapes than it is worth.
     """
     from onnx import helper
 
@@ -88,7 +88,7 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
         return model
     whole = type(model)()
     whole.CopyFrom(model)
-    # Queries of a position bias of their own.
+    # The wanted queries have their own slice of the position bias.
     for node in [node for node in whole.graph.node if node.name.startswith(f"{WANTED}/{POSITION_BIAS}")]:
         whole.graph.node.remove(node)
     for node in whole.graph.node:
@@ -114,7 +114,7 @@ def for_all_pieces(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _join_attention(graph: onnx.GraphProto) -> None:
-    """One product, divided by a Split, for the three of every attention."""
+    """Replace the three products of each attention with one product and a Split."""
     from onnx import helper, numpy_helper
 
     made = {name: node for node in graph.node for name in node.output}
@@ -144,17 +144,14 @@ def _join_attention(graph: onnx.GraphProto) -> None:
 
 
 def attention_inputs(node: onnx.NodeProto, mask: str) -> None:
-    """Give an attention the padding mask `mask` ("": none); its position bias stays.
+    """Set the padding mask of an attention node ("" for none), and keep its position bias.
 
-    Raises BadModel where it has an input that no rewriting here knows: dropped, it would leave a model that runs and
-    is wrong.
+    Raises BadModel for any other optional input: without it the model would run, but give wrong results.
     """
     query, key, value, *beside = node.input
     bias, _, position, *more = [*beside, "", "", ""][: max(3, len(beside))]
     if bias or any(more) or position not in ("", POSITION_BIAS):
-        raise BadModel(
-            f"{node.name} has an input that is not known: {', '.join(filter(None, [bias, *more, position]))}"
-        )
+        raise BadModel(f"{node.name} has an unknown input: {', '.join(filter(None, [bias, *more, position]))}")
     inputs = [query, key, value, "", mask, position]
     while not inputs[-1]:
         inputs.pop()
@@ -163,7 +160,7 @@ def attention_inputs(node: onnx.NodeProto, mask: str) -> None:
 
 
 class _GpuGraph:
-    """Nodes in order and constants by name, on their way to a GPU."""
+    """The nodes of a graph in order, and its constants by name, while it is converted for a GPU."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         from onnx import numpy_helper
@@ -187,13 +184,13 @@ class _GpuGraph:
             nodes += make(node) if node.op_type in kinds else [node]
         self.nodes = nodes
 
-    def open_products(self) -> None:
-        """8-bit products become MatMul with the weight that their numbers stand for."""
+    def dequantise_products(self) -> None:
+        """Replace 8-bit products with MatMul of the dequantised weight."""
         found = dense_products(self._source)
         within: frozenset[str] = frozenset().union(*(product.within for product in found.values()))
         self.nodes = [node for node in self.nodes if node.name not in within]
 
-        def opened(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        def dequantised(node: onnx.NodeProto) -> list[onnx.NodeProto]:
             product = found[node.name]
             out = product.out
             weight = self._constant(f"{node.name}.dense", product.weight)
@@ -204,10 +201,10 @@ class _GpuGraph:
                 self._node("Add", [f"{out}/product", product.bias], out),
             ]
 
-        self._replace({"MatMulNBits", "MatMulIntegerToFloat"}, opened)
+        self._replace({"MatMulNBits", "MatMulIntegerToFloat"}, dequantised)
 
-    def open_tables(self) -> None:
-        """Replace gathers of scaled 8- or 4-bit rows with one Gather of the rows that they stand for."""
+    def dequantise_tables(self) -> None:
+        """Replace gathers from 8- or 4-bit tables with one Gather from the dequantised table."""
         tables = four_bit_tables(self._source)
 
         def rows(node: onnx.NodeProto) -> list[onnx.NodeProto]:
@@ -217,7 +214,7 @@ class _GpuGraph:
         self._replace({"GatherBlockQuantized"}, rows)
         made = {node.output[0]: node for node in self.nodes}
 
-        def opened(node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        def dequantised(node: onnx.NodeProto) -> list[onnx.NodeProto]:
             cast, scale = (made.get(name) for name in node.input)
             rows = made.get(cast.input[0]) if cast is not None and cast.op_type == "Cast" else None
             if rows is None or scale is None or {rows.op_type, scale.op_type} != {"Gather"}:
@@ -226,7 +223,7 @@ class _GpuGraph:
             name = self._constant(f"{rows.input[0]}.dense", table)
             return [self._node("Gather", [name, rows.input[1]], node.output[0])]
 
-        self._replace({"Mul"}, opened)
+        self._replace({"Mul"}, dequantised)
         while True:
             used = {name for node in self.nodes for name in node.input} | {v.name for v in self._source.output}
             kept = [node for node in self.nodes if not used.isdisjoint(node.output)]
@@ -235,7 +232,7 @@ class _GpuGraph:
             self.nodes = kept
 
     def mask_attention(self) -> None:
-        """Padding is seen by no attention: a GPU's batches mix lengths."""
+        """Mask the padding in every attention, since batches on a GPU mix lengths."""
         from onnx import TensorProto
 
         for node in self.nodes:
@@ -244,7 +241,7 @@ class _GpuGraph:
         self.nodes.insert(0, self._node("Cast", [MASK], "padding", to=TensorProto.INT32))
 
     def use_standard_operators(self) -> None:
-        """TensorRT knows none of the run-time's own operators."""
+        """Replace onnxruntime's own operators, which TensorRT does not have."""
         self._replace({"BiasGelu", "FastGelu"}, self._gelu)
         self._replace({"SkipLayerNormalization"}, self._add_and_norm)
         self._replace({"MultiHeadAttention"}, self._attention)
@@ -286,7 +283,7 @@ class _GpuGraph:
         if "attention/far" not in self.values:
             apart = self._constant("attention/apart", np.array([0, 0, heads, -1], np.int64))
             self._constant("attention/together", np.array([0, 0, -1], np.int64))
-            self._constant("attention/far", np.array(_FAR, np.float32))
+            self._constant("attention/far", np.array(_MASKED, np.float32))
             self._constant("attention/one", np.array(1, np.float32))
             self._constant("attention/axes", np.array([1, 2], np.int64))
             nodes += [

@@ -1,4 +1,4 @@
-"""A model file opened by onnxruntime for the processor that runs it; the only file that knows onnxruntime."""
+"""Open a model file with onnxruntime on the CPU or a GPU; the only module that imports onnxruntime."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cappunc_cli.errors import BadModel, CappuncError, install_extra
 from cappunc_cli.restoration.model.devices import Device, choose_device, physical_cores
 from cappunc_cli.restoration.model.tensor_names import INPUTS, MASK, OUTPUTS
 
-#: An Add and a LayerNormalization in one: slower on the CPU than the two (no vectorised kernel).
+#: Fusions of Add and LayerNormalization that are slower on the CPU than the two nodes (their kernel is not vectorised).
 _SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
 
-#: A model of one node, y = MatMulInteger(x: uint8, w: int8), as the package onnx writes it.
-_MULTIPLY = (
+#: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
+_MULTIPLY_MODEL = (
     b'\x08\x08:>\n\x18\n\x01x\n\x01w\x12\x01y"\rMatMulInteger\x12\x01gZ\t\n\x01x\x12\x04\n\x02\x08\x02'
     b"Z\t\n\x01w\x12\x04\n\x02\x08\x03b\t\n\x01y\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\x11"
 )
@@ -38,9 +38,9 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session, the names of its inputs and outputs, the device that it runs on, a warning or None.
+    """A session, the names of its inputs and outputs, the device that it runs on, and a warning or None.
 
-    `lanes` runs at a time keep the device busy.
+    `lanes` is the number of concurrent runs that keep the device busy.
     """
 
     session: Session
@@ -52,7 +52,7 @@ class OpenSession:
 
 
 class GpuSession:
-    """A session on a GPU: inputs and outputs through buffers of its own, kept for each shape."""
+    """A session on a GPU, with an input buffer on the device for each shape."""
 
     def __init__(self, session: Any, device: Device) -> None:
         self._session = session
@@ -81,39 +81,39 @@ def open_session(path: Path, device: str) -> OpenSession:
     """Open a model file for `device`; raises BadModel, or CappuncError for a named device that cannot be used."""
     import onnxruntime
 
-    # Failures come as exceptions; the pages that the library logs beside them help nobody.
+    # Failures raise exceptions; the library's log output adds nothing.
     onnxruntime.set_default_logger_severity(4)
     if not path.is_file():
         raise BadModel("the model file is missing", str(path))
-    wanted = choose_device(device, onnxruntime.get_available_providers())
-    session, trouble = (None, "") if wanted.kind == "cpu" else _on_gpu(path, wanted)
-    if trouble and wanted.required:
-        raise CappuncError(trouble)
-    runs: Session
+    chosen = choose_device(device, onnxruntime.get_available_providers())
+    session, problem = (None, "") if chosen.kind == "cpu" else _on_gpu(path, chosen)
+    if problem and chosen.required:
+        raise CappuncError(problem)
+    wrapped: Session
     if session is not None:
-        runs, name, lanes = GpuSession(session, wanted), f"{wanted.kind}:{wanted.index}", 1
+        wrapped, name, lanes = GpuSession(session, chosen), f"{chosen.kind}:{chosen.index}", 1
     else:
-        session = runs = on_cpu(path)
+        session = wrapped = on_cpu(path)
         name, lanes = "cpu", physical_cores()
-        if (asked := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
-            lanes = min(lanes, max(int(asked), 1))  # whoever shares the cores out allows no more (Ray, to its actors)
+        if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
+            lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
     inputs = frozenset(value.name for value in session.get_inputs())
     outputs = frozenset(value.name for value in session.get_outputs())
-    return OpenSession(runs, inputs, outputs, name, f"{trouble}. Running on the CPU." if trouble else None, lanes)
+    return OpenSession(wrapped, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
 
 
 def on_cpu(model: Path | bytes, inputs: Sequence[str] = INPUTS) -> Any:
-    """A session on the CPU; each run of it takes one core. Raises BadModel, as where the graph lacks some `inputs`."""
+    """A session on the CPU, whose runs use one core each; raises BadModel, also if the graph lacks one of `inputs`."""
     return _session(model, ["CPUExecutionProvider"], inputs, disabled_optimizers=_SLOWER_ON_CPU)
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
-    """(a session that really runs on the GPU or None, what keeps it from that)."""
+    """(session, "") on the GPU, or (None, why the GPU cannot be used)."""
     import onnxruntime
 
     needed = "TensorrtExecutionProvider" if device.kind == "tensorrt" else "CUDAExecutionProvider"
     name = "TensorRT" if device.kind == "tensorrt" else "CUDA"
-    missing = f"{name} cannot be used: its libraries are missing or do not fit; {install_extra(device.kind)}"
+    missing = f"{name} cannot be used: its libraries are missing or incompatible; {install_extra(device.kind)}"
     try:
         from cappunc_cli.restoration.model.gpu_graph import float16_model
 
@@ -121,7 +121,7 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
     except ImportError:
         return None, f"{name} cannot be used: the package onnx is missing; {install_extra(device.kind)}"
     if hasattr(onnxruntime, "preload_dlls"):
-        # Finds the libraries of the nvidia-* wheels, which are on no search path; what it lacks it tells on stdout.
+        # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
         with _silence():
             onnxruntime.preload_dlls(directory="")
     cuda = {
@@ -146,12 +146,12 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
             session = _session(model, providers)
     except BadModel:
         return None, missing
-    # The library falls back to the CPU without an error when a CUDA library is missing.
+    # onnxruntime falls back to the CPU without an error when a CUDA library is missing.
     return (session, "") if needed in session.get_providers() else (None, missing)
 
 
 def _cache() -> Path:
-    """Where engines that take minutes to build are kept."""
+    """The cache directory of TensorRT engines, which take minutes to build."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     path = Path(base, "cappunc")
     path.mkdir(parents=True, exist_ok=True)
@@ -162,13 +162,13 @@ def _session(model: Path | bytes, providers: Sequence[object], needed: Sequence[
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # Several runs at a time use several cores better than one run could.
+    # One thread a run: concurrent runs use several cores better than one run does.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 4
     if _saturates():
-        # Makes the products of 8 bits exact, with kernels that take two and a half times as long.
+        # Exact 8-bit products, by kernels that take two and a half times as long.
         options.add_session_config_entry("session.x64quantprecision", "1")
     source = str(model) if isinstance(model, Path) else model
     try:
@@ -185,13 +185,13 @@ def _session(model: Path | bytes, providers: Sequence[object], needed: Sequence[
 
 @cache
 def _saturates() -> bool:
-    """Whether sums of two products of 8 bits are cut off at 16 bits here, as on x86 without VNNI.
+    """Whether 8-bit matrix products saturate at 16 bits on this processor, as on x86 without VNNI.
 
-    Tried, not looked up: what a processor can do has a name of its own on every system.
+    Found by trying it, since every system reports processor features in another way.
     """
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(_MULTIPLY, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(_MULTIPLY_MODEL, providers=["CPUExecutionProvider"])
     x, w = np.full((16, 64), 255, np.uint8), np.full((64, 64), 127, np.int8)
     (found,) = session.run(None, {"x": x, "w": w})
     return bool((found != 64 * 255 * 127).any())
@@ -199,7 +199,7 @@ def _saturates() -> bool:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing on the standard streams, not even from C: libraries that miss libraries write pages."""
+    """Silence stdout and stderr, C libraries included: a library whose dependency is missing prints pages."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -219,5 +219,5 @@ def _silence() -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """The message of an error, in one line."""
+    """The first line of an error message, or the name of the exception if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

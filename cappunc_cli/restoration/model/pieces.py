@@ -1,6 +1,6 @@
-"""Words to sub-word pieces: the tokenizer, each word once, and where every word's pieces lie.
+"""Words to subword pieces: the tokenizer with a cache of words, and the pieces of each word of a text.
 
-The only file that knows tokenizers, and it loads them when a model is opened.
+The only run-time module that uses the package tokenizers, which it imports when a model is opened.
 """
 
 from __future__ import annotations
@@ -25,17 +25,21 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
-#: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first and its last.
+#: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first ones and its last.
 PIECES_PER_WORD = 16
-#: What opens and closes a window, as BERT and as RoBERTa call it.
+#: The pieces that open and close a window, as named by BERT and RoBERTa.
 OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
-#: Distinct words remembered between calls; a dictionary's worth, not a library's.
+#: Distinct words in the cache before it is cleared.
 _MOST_CACHED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A text as pieces: `ids` [pieces]; word i has ids[ends[i]:ends[i + 1]]; the rest per word."""
+    """A text as pieces.
+
+    `ids` [pieces] are all pieces; those of word i are ids[ends[i]:ends[i + 1]]. `pauses` (bins of the config's
+    `pause_bins_ms`, from 1; 0 is unknown) and `turns` have one value a word.
+    """
 
     ids: Integers
     ends: Integers
@@ -58,7 +62,7 @@ class Pieces:
 
 
 def joined(texts: Sequence[Pieces]) -> tuple[Pieces, list[int]]:
-    """Several texts as one, and the word at which each begins."""
+    """Several texts concatenated, and the index of the first word of each."""
     if len(texts) == 1:
         return texts[0], [0]
     words = np.cumsum([0, *(len(text.turns) for text in texts)]).tolist()
@@ -77,7 +81,7 @@ class Encoder:
     """The tokenizer of a model directory, with a cache of words."""
 
     def __init__(self, directory: Path, config: ModelConfig) -> None:
-        """Raises BadModel if tokenizer.json is missing or lacks a special piece."""
+        """Load tokenizer.json; raises BadModel if it is missing or lacks a special piece."""
         from tokenizers import Tokenizer
 
         self._bins = np.asarray(config.pause_bins_ms, np.int64)
@@ -93,41 +97,41 @@ class Encoder:
         self.closing = special_piece(self._tokenizer, CLOSING, path)
         self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
         self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
-        #: While some files are decided the next ones are read, by another thread; the cache grows in several steps.
+        #: Guards the cache: one thread encodes the next files while another decodes.
         self._lock = Lock()
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._numbers: dict[str, int] = {}
-        #: The pieces of all known words one after the other, and where those of each word begin and end.
+        #: The pieces of all cached words, concatenated, and the boundaries between words.
         self._table = np.zeros(0, np.int64)
         self._places = np.zeros(1, np.int64)
 
     def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
-        """Bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
         with self._lock:
             number = self._numbered(words)
             table, begins = self._table, self._places
         starts = begins[number]
         lengths = begins[number + 1] - starts
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        # Place in the table of every piece: where its word's pieces begin, plus its place in the word.
+        # The index of every piece in the table: where its word begins there, plus its place in the word.
         places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
         silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
         bins = np.searchsorted(self._bins, silence, side="right") + 1
         return Pieces(table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
 
     def _numbered(self, words: Sequence[str]) -> Integers:
-        """The number of each word in the cache; unseen words are tokenised, each once."""
+        """The index of each word in the cache; words that it lacks are tokenised and added."""
         if len(self._numbers) > _MOST_CACHED:
-            self._forget()
+            self._clear()
         known = self._numbers
         unseen = [word for word in dict.fromkeys(words) if word not in known]
         for start in range(0, len(unseen), 10_000):
-            some = unseen[start : start + 10_000]
-            encoded = self._tokenizer.encode_batch_fast(list(map(spoken, some)), add_special_tokens=False)
+            batch = unseen[start : start + 10_000]
+            encoded = self._tokenizer.encode_batch_fast(list(map(spoken, batch)), add_special_tokens=False)
             found = [capped(e.ids) or [self.unknown] for e in encoded]
-            known.update(zip(some, range(len(known), len(known) + len(some)), strict=True))
+            known.update(zip(batch, range(len(known), len(known) + len(batch)), strict=True))
             self._table = np.append(self._table, np.fromiter(chain.from_iterable(found), np.int64))
             ends = self._places[-1] + np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
             self._places = np.append(self._places, ends)
@@ -135,24 +139,25 @@ class Encoder:
 
 
 def spoken(word: str) -> str:
-    """How a network reads a bare word, in training as later on; the text keeps its own spelling.
+    """Normalise a bare word for the tokenizer, in training as at run time; the text itself keeps its spelling.
 
-    Vocabularies know the typewriter's apostrophe and hyphen, and none knows the lone surrogates that stand for bytes of
-    a broken file. No recogniser writes the hyphen of a word that is cut off (`I- I think`): it would give away a pause.
+    Vocabularies have the ASCII apostrophe and hyphen, and lack the lone surrogates that stand for invalid bytes. The
+    hyphen of a word that is cut off (`I- I think`) is removed: recognisers do not write it, and it would give away a
+    pause.
     """
     typed = word.translate(TYPEWRITER)
     return (typed.rstrip("-") or typed).encode("utf-8", "replace").decode()
 
 
 def capped(ids: list[int]) -> list[int]:
-    """The pieces of a word that a network reads, in training as later on: of a long one the first ones and the last."""
+    """The pieces of a word cut to PIECES_PER_WORD, its first ones and its last, in training as at run time."""
     return ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]]
 
 
 def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
-    """The number of a piece that is no part of a word, by the first of its names that the tokenizer knows.
+    """The id of a special piece, by the first of its `names` that the tokenizer has.
 
-    Raises BadModel, with the `path` of the tokenizer where it is known.
+    Raises BadModel, for the tokenizer's `path` if given, when it has none of them.
     """
     for name in names:
         number = tokenizer.token_to_id(name)

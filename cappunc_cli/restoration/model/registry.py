@@ -1,4 +1,4 @@
-"""Where models lie, and whether their files are what their config.json says."""
+"""Find installed models, and verify their files."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ __all__ = [
 
 
 def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
-    """Every directory with a model for an engine; of two with one name, the first found: the user's, then ours."""
+    """Every directory with a model for an engine.
+
+    Directories in CAPPUNC_MODELS come before the package's own; of two models of one name the first one counts.
+    """
     package = Path(__file__).parents[2]
-    named = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
+    user = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
     found: dict[str, Path] = {}
-    for root in (*named, package / "_models", package.parent / "models"):
+    for root in (*user, package / "_models", package.parent / "models"):
         for path in sorted(root.glob(f"*/{engine.config}")):
             found.setdefault(path.parent.name, path.parent)
     return list(found.values())
 
 
 def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
-    """The directory of a model, by its name or by its path; raises UnknownModel."""
+    """The directory of a model, given its name or path; raises UnknownModel."""
     for path in installed(engine):
         if path.name == name_or_dir:
             return path
@@ -54,15 +57,15 @@ def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
 
 
 def languages_with(mark: PairedMark) -> list[str]:
-    """The codes of all languages of which a model, whatever its engine, restores a paired mark, sorted."""
+    """The codes of all languages for which a model of any engine restores a paired mark, sorted."""
     known = [config for engine in ENGINES.values() for config in _configs(engine).values()]
     return sorted({code for config in known if mark in config.around for code in config.languages})
 
 
 def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bool = False) -> Path:
-    """The directory of the model for a language: its own, else a shared one; raises UnknownModel.
+    """The directory of the model for a language, preferably one for that language alone; raises UnknownModel.
 
-    Where a language has a fast model beside the best one, `fast` says which.
+    `fast` chooses between the fast and the best model of a language that has both.
     """
     found = _configs(engine)
     fitting = [path for path, config in found.items() if code in config.languages]
@@ -78,12 +81,12 @@ def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:
         try:
             found[path] = ModelConfig.load(path, engine.config)
         except BadModel:
-            continue  # it is no model for anybody; `cappunc models` says why
+            continue  # `cappunc models` reports it
     return found
 
 
 def verify_model(directory: Path) -> None:
-    """Compare the SHA-256 of every file that the configs in a directory name; raises BadModel."""
+    """Check the SHA-256 of every file that the configs in a directory list; raises BadModel."""
     configs = [engine.config for engine in ENGINES.values() if (directory / engine.config).is_file()]
     for config in configs or [ENGINES[NETWORK].config]:
         _verify(directory, config)
@@ -92,7 +95,7 @@ def verify_model(directory: Path) -> None:
 def _verify(directory: Path, config: str) -> None:
     files = ModelConfig.load(directory, config).files
     if not files:
-        raise BadModel(f"{config} names no files to check", str(directory))
+        raise BadModel(f"{config} lists no files to verify", str(directory))
     for name, expected in files.items():
         path = directory / name
         try:
@@ -105,7 +108,7 @@ def _verify(directory: Path, config: str) -> None:
 
 
 def read_lexicon(directory: Path) -> dict[str, str]:
-    """Bare word -> its mixed-case form, from lexicon.txt (one form a line, as training writes it); {} without one."""
+    """Map bare words to their mixed-case forms, read from lexicon.txt (one form a line); {} without the file."""
     path = directory / "lexicon.txt"
     if not path.is_file():
         return {}

@@ -1,17 +1,15 @@
-"""Names in a model's graph: what goes in, what comes out, and whose operators the nodes are."""
+"""Names in a model's graph: inputs, outputs and operator domains."""
 
 from __future__ import annotations
 
 MASK = "attention_mask"
 INPUTS = ("input_ids", MASK, "pauses", "turns")
-#: Of some graphs: the pieces, counted through the batch but each in its row, that outputs are wanted for.
-#: [batch, words]
+#: Optional input [batch, words]: the pieces to compute outputs for, as indices into the flattened batch.
 WANTED = "wanted"
 OUTPUTS = ("case", "marks")
-#: The third output of a model whose config names marks around the word.
+#: The third output of a model that restores paired marks.
 AROUND = "around"
-#: What the distance from query to key adds to the scores of attention, [1, heads, pieces, pieces], of encoders that
-#: have such a bias.
+#: The relative position bias added to attention scores, [1, heads, pieces, pieces], of encoders that have one.
 POSITION_BIAS = "position_bias"
-#: The domain of the run-time's own operators.
+#: The domain of onnxruntime's own operators.
 MICROSOFT = "com.microsoft"

@@ -24,9 +24,9 @@ WORDS = ["hello", "london", "then", "and", "the", "here", "iphone", "xyzzy", "it
 
 
 def predict(words: list[str], chunks: list[Chunk], engine: OnnxEngine = ENGINE, seed: int = 0) -> list[np.ndarray]:
-    chance = random.Random(seed)
-    pauses = [chance.choice([None, 0, 50, 350, 5000]) for _ in words]
-    turns = [chance.random() < 0.1 for _ in words]
+    rng = random.Random(seed)
+    pauses = [rng.choice([None, 0, 50, 350, 5000]) for _ in words]
+    turns = [rng.random() < 0.1 for _ in words]
     return [rows for _, rows in engine.predict(words, pauses, turns, chunks)]
 
 
@@ -44,7 +44,7 @@ def test_rows_come_in_chunk_order_and_are_probabilities() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([w for w in WORDS if len(w) < 9]), min_size=1, max_size=60), st.integers(0, 3))
 def test_chunks_give_what_one_window_over_everything_gives(words: list[str], seed: int) -> None:
-    # The tiny model sees one piece to each side, so two words of overlap hide every inner edge.
+    # The tiny model sees one piece on each side, so no word that a window keeps depends on its edge.
     whole = predict(words, [Chunk(0, len(words))], seed=seed)[0]
     chunks = split(len(words), 9, 4)
     rows = zip(chunks, predict(words, chunks, seed=seed), strict=True)
@@ -60,11 +60,11 @@ def test_a_chunk_of_too_many_pieces_is_read_in_parts() -> None:
     rows = predict(words, [Chunk(0, 24)])[0]
     assert rows.shape == (24, 13)
     assert rows[-1, 1] > 0.9  # London
-    assert rows[-4, 4 + 2] > 0.2  # the period that `then` asks for
+    assert rows[-4, 4 + 2] > 0.2  # the period before `then`
 
 
 @pytest.mark.parametrize("word", ["in’fo", "in‑fo", "in‐fo"])
-def test_a_typesetters_hyphen_or_apostrophe_is_read_as_the_typewriters(word: str) -> None:
+def test_typographic_hyphens_and_apostrophes_are_read_as_ascii(word: str) -> None:
     plain = word.replace("’", "'").replace("‑", "-").replace("‐", "-")
     ids = [ENGINE.encoder.encode([text], [None], [False]).ids.tolist() for text in (word, plain)]
     assert ids[0] == ids[1]
@@ -82,7 +82,7 @@ def test_threads_that_meet_new_words_at_once_get_the_pieces_of_each(monkeypatch:
     tokenizer = encoder._tokenizer
 
     class Slow:
-        """A tokenizer during which the other thread looks for the same words."""
+        """A tokenizer slow enough for the other thread to look up the same words meanwhile."""
 
         def encode_batch_fast(self, words: list[str], **how: Any) -> Any:
             time.sleep(0.1)
@@ -118,7 +118,7 @@ def test_lanes_do_not_matter() -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
+def test_batches_run_concurrently_and_failures_are_raised() -> None:
     engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=2)
     session, both = engine.session, threading.Barrier(2)
 
@@ -134,7 +134,7 @@ def test_batches_are_in_work_together_and_a_failure_is_heard() -> None:
         predict(WORDS * 2, split(len(WORDS) * 2, 7, 0), engine)
 
 
-def test_nobody_works_for_an_iteration_that_is_given_up() -> None:
+def test_closing_the_iterator_cancels_the_batches() -> None:
     engine = OnnxEngine(TINY, "cpu", pieces_per_batch=1, lanes=1)
     session, ran = engine.session, []
 
@@ -145,7 +145,7 @@ def test_nobody_works_for_an_iteration_that_is_given_up() -> None:
             return session.run(outputs, feeds)
 
     engine.session = Counting()
-    engine.words_per_shelf = 100
+    engine.words_per_group = 100
     words = WORDS[:5] * 40
     found = engine.predict(words, [None] * 200, [False] * 200, split(200, 2, 0))
     next(found)
@@ -176,12 +176,12 @@ def test_pause_bins(pause: int | None, bin_: int) -> None:
     assert ENGINE.encoder.encode(["the"], [pause], [False]).pauses.tolist() == [bin_]
 
 
-def test_words_become_pieces_once() -> None:
+def test_each_word_is_tokenised_once() -> None:
     engine = OnnxEngine(TINY, "cpu")
     text = engine.encoder.encode(["the", "it’s", "the", "it's", "日", "", "q" * 90], [None] * 7, [False] * 7)
     pieces = np.split(text.ids, text.ends[1:-1])
     assert pieces[0].tolist() == pieces[2].tolist()
-    assert pieces[1].tolist() == pieces[3].tolist()  # the model's eyes know one apostrophe
+    assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
     assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
     assert len(pieces[6]) == pieces_module.PIECES_PER_WORD
     assert len(engine.encoder._numbers) == 6
@@ -201,12 +201,12 @@ def test_no_words() -> None:
     assert predict([], []) == []
 
 
-def test_softmax_is_safe() -> None:
+def test_softmax_of_large_logits() -> None:
     rows = softmax(np.array([[1e4, 0, -1e4], [-1e4, -1e4, -1e4]], np.float32))
     np.testing.assert_allclose(rows, [[1, 0, 0], [1 / 3] * 3])
 
 
-def test_broken_models_are_named(tmp_path: Path) -> None:
+def test_broken_models_are_refused(tmp_path: Path) -> None:
     model = Path(shutil.copytree(TINY, tmp_path / "m"))
     (model / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(BadModel, match="cannot be loaded"):
@@ -219,7 +219,7 @@ def test_broken_models_are_named(tmp_path: Path) -> None:
         OnnxEngine(model, "cpu")
 
 
-def test_a_graph_with_other_outputs_is_named(tmp_path: Path) -> None:
+def test_a_graph_without_an_output_is_refused(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx")
     model = Path(shutil.copytree(TINY, tmp_path / "m"))
     graph = onnx.load(model / "model.onnx")
@@ -235,7 +235,7 @@ def test_unknown_devices_are_refused(device: str) -> None:
         devices.choose_device(device, ["CPUExecutionProvider"])
 
 
-def test_auto_takes_the_gpu_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(devices, "_has_driver", lambda: False)
     assert devices.choose_device("auto", both).kind == "cpu"

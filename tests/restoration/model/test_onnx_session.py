@@ -1,4 +1,4 @@
-"""The GPU's way, as far as a machine without one can go: the choice, the graph, the buffers, the way back."""
+"""The GPU path as far as it can be tested without a GPU: device choice, graph, buffers, and fallback to the CPU."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_tensorrt_is_chosen_by_name_only() -> None:
 
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize(("device", "name"), [("cuda", "CUDA"), ("tensorrt:1", "TensorRT")])
-def test_libraries_that_are_missing_are_one_line(device: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    # The real thing: this machine has neither card nor libraries, and the run-time writes pages about it.
+def test_missing_libraries_are_one_line(device: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    # Nothing is mocked: without a GPU and its libraries onnxruntime itself writes pages of messages.
     pytest.importorskip("onnx")
     with pytest.raises(CappuncError, match=f"^{name} cannot be used: its libraries are missing") as caught:
         open_session(TINY / "model.onnx", device)
@@ -62,7 +62,7 @@ def test_libraries_that_are_missing_are_one_line(device: str, name: str, capfd: 
 
 
 @pytest.mark.usefixtures("driver")
-def test_auto_goes_on_on_the_cpu_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+def test_auto_falls_back_to_the_cpu_with_a_warning(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("onnx")
     engine = OnnxEngine(TINY, "auto")
     assert engine.device == "cpu"
@@ -86,8 +86,8 @@ def test_without_the_package_onnx_the_line_says_what_to_install(monkeypatch: pyt
         open_session(TINY / "model.onnx", "cuda")
 
 
-class Card:
-    """A CPU session that calls itself a GPU's and keeps what it was fed."""
+class FakeGpu:
+    """A CPU session that passes for a GPU's and records the shapes of its inputs."""
 
     def __init__(self, model: bytes) -> None:
         self.real = on_cpu(model)
@@ -99,17 +99,17 @@ class Card:
 
 
 def test_a_gpus_batches_have_few_shapes_and_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = Card((TINY / "model.onnx").read_bytes())
-    inputs = frozenset(value.name for value in card.real.get_inputs())
-    opened = OpenSession(card, inputs, frozenset(["case", "marks"]), "cuda:0", None)
+    gpu = FakeGpu((TINY / "model.onnx").read_bytes())
+    inputs = frozenset(value.name for value in gpu.real.get_inputs())
+    opened = OpenSession(gpu, inputs, frozenset(["case", "marks"]), "cuda:0", None)
     monkeypatch.setattr(engine_module, "open_session", lambda *_: opened)
     engine = OnnxEngine(TINY, "cuda", pieces_per_batch=512)
     chance = Random(5)
     words = [chance.choice(["the", "cat", "xyzzy", "london", "so"]) for _ in range(2000)]
     monkeypatch.undo()
     np.testing.assert_allclose(rows(engine, words), rows(OnnxEngine(TINY, "cpu"), words), atol=1e-6)
-    assert len(card.shapes) <= 8
-    assert all(count & (count - 1) == 0 and width in engine_module._WIDTHS for count, width in card.shapes)
+    assert len(gpu.shapes) <= 8
+    assert all(count & (count - 1) == 0 and width in engine_module._WIDTHS for count, width in gpu.shapes)
 
 
 class Value:
@@ -144,7 +144,7 @@ class Binding:
         return [self.inputs["x"].array * 2 for _ in self.outputs]
 
 
-def test_buffers_on_the_card_are_made_once_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buffers_on_the_gpu_are_created_once_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     class Session:
         def io_binding(self) -> Binding:
             return Binding()
@@ -171,9 +171,7 @@ def english() -> Path:
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["cuda", "tensorrt"])
-def test_the_graph_in_float16_says_what_the_file_says(
-    english: Path, plain: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_float16_graph_agrees_with_the_file(english: Path, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     import onnx
 
     from cappunc_cli.restoration.model.gpu_graph import float16_model
@@ -186,11 +184,11 @@ def test_the_graph_in_float16_says_what_the_file_says(
     assert MASK in {value.name for value in graph.input}
     if plain:
         assert {node.domain for node in graph.node} == {""}
-    card = Card(model)
-    inputs = frozenset(value.name for value in card.real.get_inputs())
-    opened = OpenSession(card, inputs, frozenset(value.name for value in card.real.get_outputs()), "cuda:0", None)
+    gpu = FakeGpu(model)
+    inputs = frozenset(value.name for value in gpu.real.get_inputs())
+    opened = OpenSession(gpu, inputs, frozenset(value.name for value in gpu.real.get_outputs()), "cuda:0", None)
     monkeypatch.setattr(engine_module, "open_session", lambda *_: opened)
-    # Texts of several lengths in one batch: padding must not be seen.
+    # Texts of several lengths in one batch, whose padding must be masked.
     engine = OnnxEngine(english, "cuda", pieces_per_batch=1024)
     monkeypatch.undo()
     ours, theirs = rows(engine, SPEECH * 2 + SPEECH[:9]), rows(OnnxEngine(english, "cpu"), SPEECH * 2 + SPEECH[:9])
@@ -200,7 +198,7 @@ def test_the_graph_in_float16_says_what_the_file_says(
     assert (ours[:, cases:].argmax(1) == theirs[:, cases:].argmax(1)).mean() > 0.95
 
 
-def test_only_rows_that_merging_takes_are_worked_out(english: Path) -> None:
+def test_only_rows_that_merging_keeps_are_computed(english: Path) -> None:
     engine, asked = OnnxEngine(english, "cpu", pieces_per_batch=64), []
     session = engine.session
 
@@ -214,8 +212,8 @@ def test_only_rows_that_merging_takes_are_worked_out(english: Path) -> None:
     words = ["so", "the", "xyzzyx", "london", "unquestioningly", "is"] * 30
     chunks = split(len(words), 12, 8)
     found = merge(chunks, engine.predict(words, [None] * 180, [False] * 180, chunks), 180)
-    assert sum(asked) < 1.5 * len(words)  # of 3 times as many
-    # One window at a time, all of whose words are wanted: nothing to leave out.
+    assert sum(asked) < 1.5 * len(words)  # of 3 times as many in all windows
+    # Chunks without context keep all their words, so nothing can be left out.
     whole = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
     alone = [next(engine.predict(words, [None] * 180, [False] * 180, [chunk])) for chunk in whole]
     assert sum(asked) > 3 * len(words)
@@ -248,7 +246,7 @@ def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.Monke
     onnx_session._saturates.cache_clear()
 
 
-def test_silence_reaches_what_c_writes(capfd: pytest.CaptureFixture[str]) -> None:
+def test_silence_includes_output_of_c_libraries(capfd: pytest.CaptureFixture[str]) -> None:
     with onnx_session._silence():
         os.write(1, b"pages\n")
         os.write(2, b"of warnings\n")

@@ -56,7 +56,7 @@ def test_config_is_read() -> None:
     [
         ({"cases": ["lower"]}, "cases: 'capital' is missing"),
         ({"cases": ["lower", "capital", "camel"]}, "cases: unknown 'camel'"),
-        ({"cases": ["lower", "capital", "lower"]}, "cases: a label twice"),
+        ({"cases": ["lower", "capital", "lower"]}, "cases: a label is listed twice"),
         ({"marks": [",", "."]}, "marks: '' is missing"),
         ({"marks": ["", "#"]}, "marks: unknown '#'"),
         ({"marks": "none"}, "marks: must be a list"),
@@ -65,19 +65,19 @@ def test_config_is_read() -> None:
         ({"window": "24"}, "window: must be a whole number"),
         ({"window": True}, "window: must be a whole number"),
         ({"max_pieces": 8}, "max_pieces: must be at least"),
-        ({"pause_bins_ms": [300, 100]}, "must ascend"),
-        ({"languages": []}, "languages: none"),
+        ({"pause_bins_ms": [300, 100]}, "must be in ascending order"),
+        ({"languages": []}, "languages: must name"),
         ({"bias": {"#": 1}}, "bias: '#' is no mark"),
         ({"bias": {",": float("nan")}}, "bias: must be a number"),
         ({"crf": {"transitions": [[0]], "start": [0], "end": [0]}}, "crf: every row"),
         ({"crf": {"start": [0], "end": [0]}}, "crf: must be a list"),
         ({"consistency": 2}, "consistency: must be between 0 and 1"),
         ({"around": ["«"]}, "around: unknown '«'"),
-        ({"around": ["¿", "¿"]}, "around: a label twice"),
-        ({"around": ["“"]}, "around: a quotation opens and closes"),
+        ({"around": ["¿", "¿"]}, "around: a label is listed twice"),
+        ({"around": ["“"]}, "around: must name both quotation marks"),
     ],
 )
-def test_a_bad_config_is_named(model: Path, values: dict[str, object], message: str) -> None:
+def test_a_bad_config_is_refused(model: Path, values: dict[str, object], message: str) -> None:
     change(model, **values)
     with pytest.raises(BadModel, match=message) as caught:
         ModelConfig.load(model)
@@ -96,7 +96,7 @@ def test_a_missing_field_or_file_is_named(model: Path) -> None:
         ModelConfig.load(model)
 
 
-def test_marks_around_the_word_are_read(model: Path) -> None:
+def test_paired_marks_are_read(model: Path) -> None:
     assert ModelConfig.load(model).around == ()
     change(model, around=["–", "¿"], bias={"¿": 0.5})
     config = ModelConfig.load(model)
@@ -138,11 +138,11 @@ def test_verify_compares_every_file(model: Path) -> None:
     with pytest.raises(BadModel, match="cannot be read"):
         verify_model(model)
     change(model, files={})
-    with pytest.raises(BadModel, match="names no files"):
+    with pytest.raises(BadModel, match="lists no files"):
         verify_model(model)
 
 
-def test_a_lexicon_has_a_form_a_line_the_first_of_a_word(model: Path) -> None:
+def test_a_lexicon_keeps_the_first_form_of_a_word(model: Path) -> None:
     (model / "lexicon.txt").write_text("iPhone\nO’Brien\nIPhone\n")
     assert read_lexicon(model) == {"iphone": "iPhone", "o’brien": "O’Brien"}
     (model / "lexicon.txt").unlink()
@@ -150,14 +150,14 @@ def test_a_lexicon_has_a_form_a_line_the_first_of_a_word(model: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["en", "multi"])
-def test_the_lexicons_of_models_hold_mixed_forms_alone(name: str) -> None:
-    told: dict[str, str] = {}
+def test_the_lexicons_of_models_hold_mixed_forms_only(name: str) -> None:
+    expected: dict[str, str] = {}
     for line in (find_model(name) / "lexicon.txt").read_text("utf-8").splitlines():
         bare, label = strip(line.strip())
         if label.case is Case.MIXED and not label.before and not label.after:
-            told.setdefault(bare, label.form)
-    assert read_lexicon(find_model(name)) == told
-    assert len(told) > 1000
+            expected.setdefault(bare, label.form)
+    assert read_lexicon(find_model(name)) == expected
+    assert len(expected) > 1000
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -172,14 +172,14 @@ def test_an_engine_is_what_its_entry_says(name: str) -> None:
     assert kind.about in " ".join(CliRunner().invoke(app, ["fix", "--help"]).stdout.split())
 
 
-def test_an_engine_that_is_none_is_a_wrong_call() -> None:
+def test_an_unknown_engine_is_refused() -> None:
     result = CliRunner().invoke(app, ["fix", "--engine", "abacus", "a.txt"])
     assert result.exit_code == 2
     assert f"none of {', '.join(ENGINES)}" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("directory", installed(), ids=lambda path: path.name)
-def test_every_installed_model_is_whole(directory: Path) -> None:
+def test_every_installed_model_is_complete(directory: Path) -> None:
     if not (directory / "model.onnx").is_file():
         pytest.skip(f"{directory.name} is not trained yet")
     verify_model(directory)
