@@ -1,4 +1,4 @@
-"""The trigram engine: a language model of 1 MB in numpy, and the diacritics that it restores.
+"""The trigram engine: a language model of 1 MB in numpy, which can also restore diacritics.
 
-An engine as the ONNX one is; nothing outside needs to know how it comes by its probabilities.
+It has the same interface as the ONNX engine.
 """

@@ -1,7 +1,7 @@
-"""Diacritics: one code per letter, and the letters that a text typed without them has lost.
+"""Restore diacritics: normalise the encoding of letters, and add diacritics to text that was typed without them.
 
-The trigram model chooses among all spellings of a word that it knows, over the same lattice
-in which it weighs marks and cases (Carânică et al. condition Romanian so before anything else).
+The trigram model chooses among the spellings of a word that it knows, with the same lattice as for marks and cases
+(Carânică et al. do this to Romanian before anything else).
 """
 
 from __future__ import annotations
@@ -17,28 +17,27 @@ from cappunc_cli.restoration.ngram.ngram_engine import NgramEngine, build_lattic
 from cappunc_cli.restoration.ngram.trigrams import WordForm
 from cappunc_cli.transcript.labels import strip
 
-#: A text lacks its diacritics when fewer than one word in so many has any; Romanian prose has one in three.
+#: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.
 _RARE = 20
-#: Spellings of a word that come into question, the most frequent ones; beyond them is noise.
-_MOST_SPELLINGS = 4
-#: Words at once: the table of each has a few thousand entries.
+#: The most frequent spellings of a word that are considered; the rest is noise.
+_MAX_SPELLINGS = 4
+#: Words in a lattice; the table of each has a few thousand entries.
 _WORDS_AT_ONCE = 2000
 _WINDOW, _OVERLAP = 120, 20
 
 
 def normalise(text: str, conventions: Language) -> str:
-    """Other codes of the language's letters made the usual ones; each in the text's own normal form."""
+    """Replace alternative encodings of the language's letters; the text's Unicode normal form is kept."""
     if text.isascii():
         return text
     for other, letter in conventions.letters.items():
         text = text.replace(other, letter)
-        apart = normalize("NFD", other), normalize("NFD", letter)
-        text = text.replace(*apart)
+        text = text.replace(normalize("NFD", other), normalize("NFD", letter))
     return text
 
 
 class DiacriticRestorer:
-    """Gives words of one language the diacritics that they lack."""
+    """Restores the diacritics of texts in one language."""
 
     def __init__(self, engine: NgramEngine, conventions: Language) -> None:
         self._engine = engine
@@ -50,28 +49,29 @@ class DiacriticRestorer:
             self._spellings.setdefault(word.translate(self._plain), []).append(word)
 
     def restore(self, texts: Sequence[str]) -> list[str]:
-        """The written words in one code per letter and, where the text lacks them, with diacritics.
+        """The written words with normalised letters and, if the text lacks diacritics, with diacritics.
 
-        Marks and case stay; so does the number of characters of a word.
+        Marks, case and the length of each word do not change.
         """
         texts = [normalise(text, self._language) for text in texts]
-        # What has become readable may make the rest so; as good as always, the second round only confirms.
+        # Restored words are context for others; nearly always the second round changes nothing.
         for _ in range(4):
             bare = [strip(text)[0] for text in texts]
-            if not self._lacks(bare):
+            if not self._lacks_diacritics(bare):
                 break
-            new = [_spelled(text, word, best) for text, word, best in zip(texts, bare, self._best(bare), strict=True)]
+            best = self._best(bare)
+            new = [_respell(text, word, other) for text, word, other in zip(texts, bare, best, strict=True)]
             if new == texts:
                 break
             texts = new
         return texts
 
-    def _lacks(self, bare: Sequence[str]) -> bool:
+    def _lacks_diacritics(self, bare: Sequence[str]) -> bool:
         words = [self._language.spelled(word) for word in bare]
         return sum(word.translate(self._plain) != word for word in words) * _RARE < len(words)
 
     def _best(self, bare: Sequence[str]) -> list[str]:
-        """The likeliest spelling of each bare word."""
+        """The most probable spelling of each bare word."""
         best: list[str] = []
         for start in range(0, len(bare), _WORDS_AT_ONCE):
             best += self._best_of(bare[start : start + _WORDS_AT_ONCE])
@@ -79,10 +79,11 @@ class DiacriticRestorer:
 
     def _best_of(self, bare: Sequence[str]) -> list[str]:
         spellings = [self._candidates(word) for word in bare]
-        if all(len(some) == 1 for some in spellings):
-            return [some[0] for some in spellings]
-        forms: list[list[WordForm]] = [[form for s in some for form in self._engine.forms.of(s)] for some in spellings]
-        owners = [[s for s in some for _ in self._engine.forms.of(s)] for some in spellings]
+        if all(len(choices) == 1 for choices in spellings):
+            return [choices[0] for choices in spellings]
+        known = self._engine.forms
+        forms: list[list[WordForm]] = [[form for s in choices for form in known.of(s)] for choices in spellings]
+        owners = [[s for s in choices for _ in known.of(s)] for choices in spellings]
         closes = np.zeros(len(bare), np.bool_)
         closes[-1] = True
         lattice = build_lattice(self._engine.model, forms, closes, opens=True)
@@ -90,25 +91,25 @@ class DiacriticRestorer:
         for chunk in split(len(bare), _WINDOW, _OVERLAP):
             states = lattice_posteriors(lattice, [chunk])[1][0].sum(1)
             for i in chunk.kept:
-                chances: dict[str, float] = {}
-                for owner, chance in zip(owners[i], states[i - chunk.start], strict=False):
-                    chances[owner] = chances.get(owner, 0.0) + float(chance)
-                result[i] = max(chances, key=lambda word: chances[word])
+                totals: dict[str, float] = {}
+                for owner, probability in zip(owners[i], states[i - chunk.start], strict=False):
+                    totals[owner] = totals.get(owner, 0.0) + float(probability)
+                result[i] = max(totals, key=lambda word: totals[word])
         return result
 
     def _candidates(self, word: str) -> list[str]:
-        """The spellings of a bare word, itself first; it alone where it has diacritics or none would fit."""
+        """The possible spellings of a bare word, its own first if known; only its own if it has diacritics already."""
         own = self._language.spelled(word)
         if own.translate(self._plain) != own or len(own) != len(word):
             return [own]
         others = [s for s in self._spellings.get(own, ()) if s != own]
-        # Frequent words come first in the model.
+        # In order of frequency, as in the model.
         known = own in self._engine.forms
-        return [own, *others[:_MOST_SPELLINGS]] if known or not others else others[:_MOST_SPELLINGS]
+        return [own, *others[:_MAX_SPELLINGS]] if known or not others else others[:_MAX_SPELLINGS]
 
 
-def _spelled(text: str, bare: str, best: str) -> str:
-    """The written word with the letters of another spelling of it."""
+def _respell(text: str, bare: str, best: str) -> str:
+    """The written word with the letters of its best spelling."""
     if len(best) != len(bare):
         return text
     start = len(strip(text)[1].before)

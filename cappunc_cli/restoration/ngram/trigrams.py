@@ -1,13 +1,12 @@
-"""A trigram model of written text, with the marks as tokens: the file, and what it says of three tokens.
+"""A trigram model of written text, with marks as tokens: its file format and its probabilities.
 
-The tokens are frequent words in their own case (what only begins a sentence is in lower case),
-the marks, both ends of a turn, and classes for all other words: `~ado` is a word in lower case
-that ends so, `^ado` one with a capital, `=` one in capitals. Words of a class that the training
-text has are `members`: P(word | history) is P(class | history) times P(word | class). Digits
-count as `0`.
+The tokens are frequent words in their own case (words at the start of a sentence are counted in lower case), the marks,
+the beginning and end of a turn, and classes for all other words: `~do` is a lower-case word that ends in `do`, `^do`
+a capital one, `=` one in upper case. Words of a class that occur in the training text are its `members`: P(word |
+history) is P(class | history) times P(word | class). Digits count as `0`.
 
-Only numpy is needed. KenLM and its kin are no alternative here: their wheels bring no
-estimator, they know no classes, and their files are several times as large.
+Only numpy is needed. KenLM and similar packages are no alternative: their wheels have no estimator, they have no
+classes, and their files are several times as large.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ Floats = npt.NDArray[np.float32]
 BEGIN, END = 0, 1
 FIRST_MARK = 2
 FIRST_WORD = FIRST_MARK + len(MARKS)
-#: What class names begin with, by case.
+#: The first character of a class name, by case.
 CLASS_SIGNS = {Case.LOWER: "~", Case.CAPITAL: "^", Case.UPPER: "="}
-#: Letters of the longest ending that names a class.
+#: The number of letters of the longest endings in class names.
 LONGEST_ENDING = 2
 
-#: Steps in a nat of what is stored in a byte: probabilities down to e^-21, weights from e^-6 to e^4.
+#: Values are stored in a byte, in this many steps a nat: probabilities down to e^-21, weights from e^-6 to e^4.
 _CHANCE_STEPS, _WEIGHT_STEPS, _LEAST_WEIGHT = 12, 25, -6.0
 
 
 @dataclass(frozen=True, slots=True)
 class NgramTable:
-    """N-grams of one order as sorted keys: context · V + token; the context is the index of the order below."""
+    """N-grams of one order with sorted keys context · V + token, where the context is the index of a shorter n-gram."""
 
     keys: Integers
     chances: Floats
     weights: Floats
 
     def find(self, keys: Integers) -> Integers:
-        """The index of each key, -1 where there is none."""
+        """The index of each key, -1 for keys that are not stored."""
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         return np.where(self.keys[at] == keys, at, -1)
@@ -57,11 +56,10 @@ class NgramTable:
 
 @dataclass(frozen=True, slots=True)
 class Trigrams:
-    """A model: `chances` are log-probabilities, `weights` log back-off weights (nats).
+    """A model: `chances` are log-probabilities and `weights` log back-off weights, in nats.
 
-    A trigram's context is the index of its bigram; trigrams have no weights. `shares` are
-    log P(word | token) of every token and then of every member: 0 for a word, and for a class
-    what it leaves to words that training has not seen.
+    A trigram's context is the index of its bigram; trigrams have no weights. `shares` are log P(word | token) of every
+    token, then of every member: 0 for a word, and for a class the share that it leaves to unseen words.
     """
 
     words: tuple[str, ...]
@@ -93,14 +91,14 @@ class Trigrams:
 
 
 def mask_digits(bare: str) -> str:
-    """Numbers of one build are one word: `1987` is `0000`, `3.14` is `0.00`."""
+    """Replace digits with `0`, so that numbers of one pattern are one word: `0000` for `1987`, `0.00` for `3.14`."""
     if not any(map(str.isdecimal, bare)):
         return bare
     return "".join(["0" if c.isdecimal() else c for c in bare])[:8]
 
 
 def save(model: Trigrams, path: Path) -> None:
-    """Write a model, its probabilities rounded to 1/12 nat, as LZMA over plain arrays."""
+    """Write a model as LZMA-compressed arrays, with probabilities rounded to 1/12 nat."""
     size = len(model.words)
     arrays = {
         "words": np.frombuffer("\n".join((*model.words, *model.members)).encode(), np.uint8),
@@ -131,17 +129,17 @@ def load(path: Path) -> Trigrams:
     except OSError as error:
         raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
     except (lzma.LZMAError, ValueError, KeyError) as error:
-        raise BadModel(f"is no trigram model: {error}", str(path)) from error
+        raise BadModel(f"is not a trigram model: {error}", str(path)) from error
     lengths = (len(chances[0]), len(chances[2]), len(weights[1]), len(shares))
     if size <= FIRST_WORD or lengths != (size, len(third), len(second), len(words)):
-        raise BadModel("is no trigram model: its parts differ in length", str(path))
+        raise BadModel("is not a trigram model: its parts differ in length", str(path))
     pairs = NgramTable(second, chances[1], weights[1])
     triples = NgramTable(third, chances[2], np.zeros(0, np.float32))
     return Trigrams(words[:size], words[size:], shares, chances[0], weights[0], pairs, triples)
 
 
 def _packed(counts: NgramTable, contexts: int, size: int) -> npt.NDArray[np.uint8]:
-    """How many tokens follow each context, then the tokens; low bytes apart from high ones, which hardly vary."""
+    """The number of tokens after each context, then the tokens; the high bytes, which hardly vary, are separate."""
     many = np.bincount(counts.keys // size, minlength=contexts).astype("<u2")
     tokens = (counts.keys % size).astype("<u2")
     return np.concatenate([part.view(np.uint8).reshape(-1, 2).T.ravel() for part in (many, tokens)])
@@ -172,13 +170,13 @@ class WordForm:
 
 
 class WordForms:
-    """The written forms of bare words that a model knows."""
+    """The written forms of bare words in a model."""
 
     def __init__(self, model: Trigrams) -> None:
         self._tokens = {word: token for token, word in enumerate(model.words)}
         self._shares = model.shares.tolist()
         self._forms: dict[str, list[WordForm]] = {}
-        #: Bare word -> its mixed-case form.
+        #: Maps bare words to their mixed-case forms.
         self.mixed: dict[str, str] = {}
         for number, word in enumerate((*model.words, *model.members)):
             if number >= FIRST_WORD and word[0] not in CLASS_SIGNS.values():
@@ -189,7 +187,7 @@ class WordForms:
                     self.mixed[bare] = label.form
 
     def of(self, bare: str) -> list[WordForm]:
-        """The forms of a bare word in the model's spelling; those of its classes if it is new; never empty."""
+        """The forms of a bare word in the model's spelling, or those of its classes if it is unknown; never empty."""
         known = self._forms.get(mask_digits(bare))
         if known is None:
             tokens = ((self.class_of(mask_digits(bare), case), case) for case in CLASS_SIGNS)
@@ -197,18 +195,18 @@ class WordForms:
         return known
 
     def known(self) -> Iterator[str]:
-        """All bare words with a form of their own."""
+        """All bare words that the model knows."""
         return iter(self._forms)
 
     def __contains__(self, bare: str) -> bool:
         return bare in self._forms
 
     def class_of(self, bare: str, case: Case) -> int:
-        """The token of the class of a word; a mixed form is a capital one."""
+        """The token of the class of a word; mixed forms are in the class of capital ones."""
         sign = CLASS_SIGNS.get(case, CLASS_SIGNS[Case.CAPITAL])
         return next(self._tokens[name] for name in endings(sign, bare) if name in self._tokens)
 
 
 def endings(sign: str, bare: str) -> list[str]:
-    """The names of the classes that a word may belong to, the longest ending first."""
+    """The names of the classes that a word may belong to, longest ending first."""
     return [sign + bare[len(bare) - n :] for n in range(min(LONGEST_ENDING, len(bare)), -1, -1)]

@@ -1,4 +1,4 @@
-"""The trigram engine, from the estimate to the files it restores."""
+"""The trigram engine, from estimating a model to restoring files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cappunc_cli.training.ngram.token_text import NgramSize, analyse, running, s
 from cappunc_cli.transcript.labels import MARKS, Case, strip
 from cappunc_cli.transcript.words import Word
 
-#: Two words of each kind, so that every sentence has a twin and trigrams are worth something.
+#: Sentences that share words and trigrams.
 _SENTENCES = [
     "El știe că țara e mare, dar pleacă.",
     "Maria a spus că vine la București.",
@@ -44,18 +44,18 @@ _SENTENCES = [
 
 
 def written(seed: int, count: int) -> list[str]:
-    chance = random.Random(seed)
-    return [word for _ in range(count) for word in chance.choice(_SENTENCES).split()]
+    rng = random.Random(seed)
+    return [word for _ in range(count) for word in rng.choice(_SENTENCES).split()]
 
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of Romanian that knows seven sentences."""
+    """A Romanian model trained on seven sentences."""
     place = tmp_path_factory.mktemp("models") / "ro"
     place.mkdir()
     types = Types()
     numbers = np.array([types[word] for word in written(0, 400)], np.int32)
-    # Every fourth sentence or so ends a turn.
+    # About every fourth sentence ends a turn.
     ends = np.array([word[-1] in ".?" for word in written(0, 400)]) & (
         np.random.default_rng(0).random(len(numbers)) < 0.25
     )
@@ -67,8 +67,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lexicon = vocabulary(text, table, size)
     trigrams.save(estimate(sequence(text, lexicon.tokens), lexicon, size), place / "ngram.xz")
     config = {"name": "ro-ngram", "languages": ["ro"], "licence": "", "cases": list(Case), "marks": ["", *MARKS]}
-    numbers_of = {"window": 40, "overlap": 16, "min_words_cut": 8, "max_pieces": 64, "pause_bins_ms": []}
-    (place / "ngram.json").write_text(json.dumps({**config, **numbers_of}))
+    sizes = {"window": 40, "overlap": 16, "min_words_cut": 8, "max_pieces": 64, "pause_bins_ms": []}
+    (place / "ngram.json").write_text(json.dumps({**config, **sizes}))
     return place
 
 
@@ -89,12 +89,12 @@ def test_probabilities_sum_to_one(engine: NgramEngine) -> None:
     for first, second in [(0, 12), (12, 2), (15, 14), (13, 13)]:
         one = lm.after_one(np.full(len(every), second), every)
         pair = lm.pair(np.array([first]), np.array([second])).repeat(len(every))
-        # Rounded to 1/12 nat when it was saved.
+        # Saving rounds to 1/12 nat.
         assert abs(np.exp(one).sum() - 1) < 0.1
         assert abs(np.exp(lm.after_two(pair, every, one)).sum() - 1) < 0.1
 
 
-def test_a_model_reads_back_as_it_was_written(engine: NgramEngine, tmp_path: Path) -> None:
+def test_saving_and_loading_a_model(engine: NgramEngine, tmp_path: Path) -> None:
     trigrams.save(engine.model, tmp_path / "again.xz")
     again = trigrams.load(tmp_path / "again.xz")
     assert (again.words, again.members) == (engine.model.words, engine.model.members)
@@ -103,9 +103,9 @@ def test_a_model_reads_back_as_it_was_written(engine: NgramEngine, tmp_path: Pat
     np.testing.assert_array_equal(again.triples.keys, engine.model.triples.keys)
 
 
-def test_a_broken_model_is_named(directory: Path, tmp_path: Path) -> None:
+def test_a_broken_model_is_an_error(directory: Path, tmp_path: Path) -> None:
     whole = (directory / "ngram.xz").read_bytes()
-    for data, message in ((b"", "no trigram model"), (whole[:-9], "no trigram model"), (None, "cannot be read")):
+    for data, message in ((b"", "not a trigram model"), (whole[:-9], "not a trigram model"), (None, "cannot be read")):
         path = tmp_path / "ngram.xz"
         path.unlink(missing_ok=True)
         if data is not None:
@@ -128,8 +128,8 @@ def test_rows_are_probabilities_and_windows_change_little(engine: NgramEngine) -
     np.testing.assert_allclose(predict(engine, bare, split(len(bare), 40, 16)), whole, atol=0.02)
 
 
-def test_the_sum_over_readings_is_the_sum_over_readings(engine: NgramEngine) -> None:
-    """Against every reading of three words, one by one."""
+def test_probabilities_equal_the_sum_over_all_readings(engine: NgramEngine) -> None:
+    """Compared with brute force over every reading of three words."""
     bare = ["știe", "maria", "vine"]
     lm = engine.model
     forms = [engine.candidates(word) for word in bare]
@@ -155,7 +155,7 @@ def test_the_sum_over_readings_is_the_sum_over_readings(engine: NgramEngine) -> 
     assert len(marks) == expected.shape[1]
 
 
-def test_it_restores_what_it_has_read(model: Model) -> None:
+def test_it_restores_the_training_sentences(model: Model) -> None:
     truth = written(2, 40)
     new = restore([Word(strip(word)[0]) for word in truth], model)
     right = sum(a == b for a, b in zip(new, truth, strict=True))
@@ -185,7 +185,7 @@ def speller(engine: NgramEngine) -> DiacriticRestorer:
 PLAIN = str.maketrans("ăâîșțĂÂÎȘȚ", "aaistAAIST")
 
 
-def test_diacritics_come_back(speller: DiacriticRestorer) -> None:
+def test_diacritics_are_restored(speller: DiacriticRestorer) -> None:
     truth = written(3, 60)
     new = speller.restore([word.translate(PLAIN) for word in truth])
     assert sum(a == b for a, b in zip(new, truth, strict=True)) > 0.95 * len(truth)
@@ -208,13 +208,13 @@ def test_normalise_keeps_the_normal_form() -> None:
 
 
 @pytest.mark.parametrize("hyphen", "‐‑")
-def test_one_hyphen_joins_romanian_words(hyphen: str) -> None:
+def test_romanian_hyphens_are_normalised(hyphen: str) -> None:
     assert normalise(f"Într{hyphen}un", LANGUAGES["ro"]) == "Într-un"
     assert normalise(f"Vitoria{hyphen}Gasteiz", LANGUAGES["es"]) == f"Vitoria{hyphen}Gasteiz"
     assert LANGUAGES["es"].spelled(f"vitoria{hyphen}gasteiz") == "vitoria-gasteiz"
 
 
-def test_letters_change_only_where_that_is_asked_for() -> None:
+def test_letters_change_only_while_respelling() -> None:
     source = "1\n00:00:01,000 --> 00:00:02,000\nsi <i>t</i>ara &#351;i\n"
     document = formats.read(source, "a.srt")
     new = ["Și", "țara", "și."]
@@ -267,7 +267,7 @@ def test_fix_restores_diacritics_with_the_engine(directory: Path) -> None:
     assert run.stdout.splitlines()[2].startswith("Maria a spus că vine la București")
 
 
-def test_a_language_without_a_model_is_named(directory: Path) -> None:
+def test_a_language_without_a_model_is_an_error(directory: Path) -> None:
     run = cappunc(directory.parent, "fix", "--lang", "xx", "--engine", "ngram", "-", text=SRT)
     assert run.returncode == 2
     assert run.stderr.startswith("cappunc: no model for xx (languages: ")
@@ -280,17 +280,17 @@ def test_models_are_found_by_language(directory: Path, monkeypatch: pytest.Monke
     config = json.loads((shared / "ngram.json").read_text())
     (shared / "ngram.json").write_text(json.dumps({**config, "languages": ["ro", "mo"]}))
     monkeypatch.setenv("CAPPUNC_MODELS", f"{tmp_path}:{directory.parent}")
-    assert find_model_for("ro", ENGINES["ngram"]) == directory  # its own before a shared one
+    assert find_model_for("ro", ENGINES["ngram"]) == directory  # its own model before a shared one
     assert find_model_for("mo", ENGINES["ngram"]) == shared
     assert {"mo", "ro"} <= set(model_languages(ENGINES["ngram"]))
     with pytest.raises(BadModel, match="no model for tlh"):
         find_model_for("tlh", ENGINES["ngram"])
-    with pytest.raises(BadModel, match="names no files"):
+    with pytest.raises(BadModel, match="lists no files"):
         verify_model(directory)
 
 
 @pytest.mark.parametrize("directory", installed(ENGINES["ngram"]), ids=lambda path: path.name)
-def test_every_installed_model_is_whole_and_small(directory: Path) -> None:
+def test_every_installed_model_is_complete_and_small(directory: Path) -> None:
     verify_model(directory)
     assert (directory / "ngram.xz").stat().st_size < 1_500_000
     assert NgramEngine(directory).config.languages == (directory.name,)
