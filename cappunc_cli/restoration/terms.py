@@ -1,7 +1,7 @@
-"""The user's own terms: how names and products are written, whatever a model thinks.
+"""The user's glossary: how names and products are written, whatever a model says.
 
-A glossary has one term a line, spelled exactly as it is to be written (`iPhone`, `New York`,
-`npm`); what follows a `#` that stands alone is a comment.
+A glossary file has one term a line, spelled exactly as it is to be written (`iPhone`, `New York`, `npm`). A `#` at the
+beginning of a line or after white space begins a comment.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.transcript.labels import Label, dress, fold, strip
 
-#: What may hang on a term without being part of it: `iPhone's`, `the Smiths'`.
+#: Endings that are not part of a term: `iPhone's`, `the Smiths'`.
 _ENDINGS = ("'s", "'")
-#: Nor is this: `NATO-led`, `New York-based`.
+#: A hyphen after which a word is not part of a term: `NATO-led`, `New York-based`.
 _JOINED = re.compile(r"(?<=[^\W_])[-‐‑](?=[^\W_])")
-#: No term goes on behind these.
+#: Marks across which a term cannot extend.
 _ENDS = frozenset(".?!…;:")
-#: `C#` and `#MeToo` are terms; a comment's sign stands alone.
+#: The `#` of a comment is followed by white space or the end of the line: `C#` and `#MeToo` are terms.
 _COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words as they are to be written, and whether each has a period of its own (`Dr. Who`)."""
+    """The words of a term as they are to be written, and whether each is followed by a period (`Dr. Who`)."""
 
     words: tuple[str, ...]
     dotted: tuple[bool, ...]
@@ -38,7 +38,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """The terms that a text has, and those that it has `apart`, in other words, with these."""
+    """The terms found in a text, and those found only with other word boundaries (`apart`), with the text's words."""
 
     found: frozenset[str] = frozenset()
     apart: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Sightings:
 
 @dataclass(frozen=True, slots=True)
 class Glossary:
-    """Terms by their first word in lower case, the longest first.
+    """A glossary: `terms` maps the first word of each term, in lower case, to the terms, longest first.
 
     >>> glossary = cappunc.Glossary.of(["npm", "New York"])
     >>> cappunc.fix("she installed npm in new york", glossary=glossary).text
@@ -57,13 +57,13 @@ class Glossary:
 
     @classmethod
     def of(cls, terms: Iterable[str]) -> Glossary:
-        """The glossary of some terms; the later of two spellings counts. Raises CappuncError for what is no word."""
+        """A glossary of these terms; the last spelling of a term counts. Raises CappuncError for an invalid term."""
         by_key: dict[tuple[str, ...], Term] = {}
         for term in terms:
             parts = term.split()
             written = tuple(map(_core, parts))
             if not written or not any(c.isalnum() for part in written for c in part):
-                raise CappuncError(f"“{term}” is no term for a glossary")
+                raise CappuncError(f"“{term}” cannot be a glossary term: it has no letter or digit")
             by_key[tuple(map(_key, written))] = Term(written, tuple(part.endswith(".") for part in parts))
         found: dict[str, list[Term]] = {}
         for key in sorted(by_key, key=len, reverse=True):
@@ -71,50 +71,54 @@ class Glossary:
         return cls(found)
 
     def matches(self, bare: Sequence[str], labels: Sequence[Label]) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """(index of the first word, how the words are written) for each term in a text, from left to right.
+        """Yield (index of the first word, spelling of its words) for each term in a text, from left to right.
 
-        Of terms that begin at one word the longest counts, and none that ends within the one
-        before; where two overlap (`New York University` for `New York`, `York University`), a
-        word that they share is written as in the first. A term does not go on behind a mark
-        that ends a sentence.
+        Of several terms that begin at a word the longest one counts, unless it ends within the previous match. Where
+        two matches overlap (`New York University` for the terms `New York` and `York University`), a shared word is
+        written as in the first. A term does not extend across a mark that ends a sentence.
         """
         keys = [_key(word) for word in bare]
-        said: tuple[str, ...] = ()
+        spelling: tuple[str, ...] = ()
         end = 0
         for at, key in enumerate(keys):
-            term = next((t for t in self._starting(key) if _stands(t, keys, labels, at)), None)
+            term = next((t for t in self._starting_with(key) if _matches_at(t, keys, labels, at)), None)
             if term is None or at + len(term.words) <= end:
                 continue
-            said = said[len(said) - (end - at) :] if at < end else ()
-            own = zip(term.words[len(said) :], bare[at + len(said) :], strict=False)
-            said += tuple(_spelled(part, word) for part, word in own)
-            end = at + len(said)
-            yield at, said
+            spelling = spelling[len(spelling) - (end - at) :] if at < end else ()
+            rest = zip(term.words[len(spelling) :], bare[at + len(spelling) :], strict=False)
+            spelling += tuple(_spelled(part, word) for part, word in rest)
+            end = at + len(spelling)
+            yield at, spelling
 
     def sightings(self, texts: Sequence[str]) -> Sightings:
-        """Which terms some written words have, and which they have in other words: `bio n tech` for `BioNTech`."""
+        """Which terms a text has, and which it has with other word boundaries: `bio n tech` for `BioNTech`."""
         stripped = [strip(text) for text in texts]
         keys, labels = [_key(bare) for bare, _ in stripped], [label for _, label in stripped]
-        found = {term for at, key in enumerate(keys) for term in self._starting(key) if _stands(term, keys, labels, at)}
+        found = {
+            term
+            for at, key in enumerate(keys)
+            for term in self._starting_with(key)
+            if _matches_at(term, keys, labels, at)
+        }
         letters = ["".join(filter(str.isalnum, key)) for key in keys]
         starts = {place: i for i, place in enumerate(accumulate(map(len, letters), initial=0))}
         joined = "".join(letters)
         apart: dict[str, str] = {}
-        for term in (term for several in self.terms.values() for term in several if term not in found):
-            own = "".join(c for word in term.words for c in _key(word) if c.isalnum())
-            at = joined.find(own)
-            while at >= 0 and not (at in starts and at + len(own) in starts):
-                at = joined.find(own, at + 1)
+        for term in (term for terms in self.terms.values() for term in terms if term not in found):
+            joined_term = "".join(c for word in term.words for c in _key(word) if c.isalnum())
+            at = joined.find(joined_term)
+            while at >= 0 and not (at in starts and at + len(joined_term) in starts):
+                at = joined.find(joined_term, at + 1)
             if at >= 0:
-                apart[str(term)] = " ".join(bare for bare, _ in stripped[starts[at] : starts[at + len(own)]])
+                apart[str(term)] = " ".join(bare for bare, _ in stripped[starts[at] : starts[at + len(joined_term)]])
         return Sightings(frozenset(map(str, found)), apart)
 
-    def _starting(self, key: str) -> Iterator[Term]:
+    def _starting_with(self, key: str) -> Iterator[Term]:
         for stem in _stems(key):
             yield from self.terms.get(stem, ())
 
 
-def _stands(term: Term, keys: Sequence[str], labels: Sequence[Label], at: int) -> bool:
+def _matches_at(term: Term, keys: Sequence[str], labels: Sequence[Label], at: int) -> bool:
     last = at + len(term.words) - 1
     if last >= len(keys):
         return False
@@ -126,12 +130,12 @@ def _stands(term: Term, keys: Sequence[str], labels: Sequence[Label], at: int) -
 
 
 def _spelled(part: str, bare: str) -> str:
-    """The bare word with the letters of the term; its apostrophes and its ending stay its own."""
+    """A bare word with the letters of the term, but its own apostrophes, hyphens and ending."""
     return "".join([t if t.isalnum() else c for t, c in zip(part, bare, strict=False)]) + bare[len(part) :]
 
 
 def _stems(key: str) -> Iterator[str]:
-    """The word, and what it is without the ending of a possessive or what a hyphen joins to it."""
+    """The key of a word, and those of its stems without a possessive ending or the parts after a hyphen."""
     yield key
     for ending in _ENDINGS:
         if key.endswith(ending) and len(key) > len(ending):
@@ -142,7 +146,7 @@ def _stems(key: str) -> Iterator[str]:
 
 
 def _key(word: str) -> str:
-    """The key that spellings of a word share: case and the forms of apostrophe and hyphen do not count."""
+    """A key that ignores case and the form of apostrophes and hyphens."""
     return fold(word).translate(TYPEWRITER)
 
 
@@ -153,7 +157,7 @@ def _core(part: str) -> str:
 
 
 def parse_glossary(text: str, path: str | None = None) -> list[str]:
-    """The terms of a glossary file; raises CappuncError with the line of what is none."""
+    """The terms of a glossary file; raises CappuncError with the line number of an invalid one."""
     terms = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         term = _COMMENT.sub("", line).strip()

@@ -1,4 +1,4 @@
-"""Terms of the user, and what else is certain about words before a model speaks."""
+"""Glossary terms, rules that need no model, and proposals for a glossary."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_terms_of_mixed_case_with_a_hyphen_or_in_the_plural(text: str, words: li
     assert found == words
 
 
-def test_existing_capitals_give_way_and_marks_do_not() -> None:
+def test_terms_override_existing_capitals_but_not_marks() -> None:
     assert run("The Ipad, and New, york.", *TERMS, existing="keep") == "The iPad, and New, York."
 
 
-def test_no_mark_cuts_a_term() -> None:
-    # The tiny model has a period after "here", and a comma before "and".
+def test_no_mark_inside_a_term() -> None:
+    # The tiny model puts a period after "here" and a comma before "and".
     assert run("the cat sat here then and now", "Here Then") == "The cat sat Here Then, and now."
     assert "Here And" in run("it is here and it sat", "Here And")
 
@@ -95,8 +95,8 @@ def test_a_file_of_terms() -> None:
     assert parse_glossary(text) == ["iPad", "C#", "#MeToo", "New York"]
 
 
-def test_a_line_that_is_no_term_is_named() -> None:
-    with pytest.raises(CappuncError, match=r"terms.txt:2: “--” is no term"):
+def test_a_line_that_is_no_term_is_an_error() -> None:
+    with pytest.raises(CappuncError, match=r"terms.txt:2: “--” cannot be a glossary term"):
         parse_glossary("iPad\n--\n", "terms.txt")
 
 
@@ -111,7 +111,7 @@ def test_a_line_that_is_no_term_is_named() -> None:
         ("we sat ...and went", "We sat ...and went."),
     ],
 )
-def test_what_is_certain_without_a_glossary(text: str, written: str) -> None:
+def test_rules_that_need_no_glossary(text: str, written: str) -> None:
     assert run(text) == written
 
 
@@ -139,17 +139,17 @@ def proposed(*texts: str) -> list[tuple[str, int]]:
         ("But Peter sat. So Peter ran. And Peter saw Peter here", [("Peter", 4)]),
     ],
 )
-def test_what_is_proposed(text: str, terms: list[tuple[str, int]]) -> None:
+def test_proposed_terms(text: str, terms: list[tuple[str, int]]) -> None:
     assert proposed(text) == terms
 
 
-def test_lines_that_begin_with_a_capital_say_nothing() -> None:
+def test_capitals_at_the_beginning_of_lines_are_no_evidence() -> None:
     words = [Word("Anna", cue=i // 4) for i in range(10)]
     assert layout_breaks(words) == [False] * 3 + [True] + [False] * 3 + [True] + [False] + [True]
     assert layout_breaks([Word("a"), Word("b", cue=1)]) == [False, True]
 
 
-def test_the_command_proposes_what_fix_takes(tmp_path: Path) -> None:
+def test_fix_accepts_the_output_of_the_glossary_command(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("We met Peter in New York. Then Peter went to New York.\n", encoding="utf-8")
     (tmp_path / "bare.txt").write_text("the ipad went home to new york\n", encoding="utf-8")
     tiny = str(Path(__file__).parents[1] / "tiny_model")
@@ -167,7 +167,7 @@ def test_the_command_proposes_what_fix_takes(tmp_path: Path) -> None:
     assert fixed.stdout == "The iPad went home to New York.\n"
 
 
-def test_a_file_that_is_none_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "bad.srt").write_text("no time\n", encoding="utf-8")
     (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
     outcome = CliRunner().invoke(
@@ -177,7 +177,7 @@ def test_a_file_that_is_none_is_named_and_the_others_are_read(tmp_path: Path) ->
     assert "bad.srt" in outcome.stderr
 
 
-def test_what_is_no_transcript_is_passed_over_in_a_directory_alone(tmp_path: Path) -> None:
+def test_files_that_are_no_transcripts_are_skipped_only_in_directories(tmp_path: Path) -> None:
     (tmp_path / "talk.info.json").write_text('{"id": "a", "title": "Talk"}', encoding="utf-8")
     (tmp_path / "good.txt").write_text("We met Peter, and Peter spoke.\n", encoding="utf-8")
     model = ["--model", str(Path(__file__).parents[1] / "tiny_model")]
@@ -187,7 +187,7 @@ def test_what_is_no_transcript_is_passed_over_in_a_directory_alone(tmp_path: Pat
     assert CliRunner().invoke(app, ["glossary", *model, str(tmp_path / "talk.info.json")]).exit_code == 1
 
 
-def test_each_file_is_taken_in_its_own_language(tmp_path: Path) -> None:
+def test_each_file_is_read_in_its_own_language(tmp_path: Path) -> None:
     spanish = (
         "dicen que el lunes vamos a ver a la tía de maría en madrid y que después volvemos todos a casa de su madre\n"
     )
@@ -207,7 +207,7 @@ def test_each_file_is_taken_in_its_own_language(tmp_path: Path) -> None:
     assert "sv.txt: looks like sv" in outcome.stderr
 
 
-def test_a_glossary_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_glossary_that_is_no_text_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_bytes(b"\xff\xd8\xff\0\0")
     (tmp_path / "talk.txt").write_text("so it goes\n", encoding="utf-8")
     names = ["--glossary", str(tmp_path / "terms.txt"), str(tmp_path / "talk.txt"), "-o", "-"]
@@ -216,7 +216,7 @@ def test_a_glossary_that_is_no_text_is_named(tmp_path: Path) -> None:
     assert str(outcome.exception) == f"{tmp_path / 'terms.txt'}: is not a text file"
 
 
-def test_terms_are_sighted_as_they_are_and_in_other_words() -> None:
+def test_sightings_with_the_same_and_other_word_boundaries() -> None:
     glossary = Glossary.of(["BioNTech", "New York", "iPhone", "AT", "Kubernetes"])
     seen = glossary.sightings(["We", "at", "bio", "n", "tech,", "in", "New", "York,", "saw", "his", "iPhone's", "bat."])
     assert seen.found == {"New York", "iPhone", "AT"}
