@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.pipeline import Decisions, Model, Options, probabilities_of_each
+from cappunc_cli.restoration.pipeline import IncrementalRewriter, Model, Options, probabilities_of_each
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -72,17 +72,17 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
-    decisions = Decisions(words, model, options)
+    rewriter = IncrementalRewriter(words, model, options)
 
-    def settled(rows: Rows, known: int) -> None:
+    def on_final(rows: Rows, final: int) -> None:
         with clock("decode"):
-            decisions.take(rows, known)
+            rewriter.update(rows, final)
 
     begun = time.perf_counter()
-    for _ in probabilities_of_each([words], model, options, None, [settled]):
+    for _ in probabilities_of_each([words], model, options, None, [on_final]):
         model_seconds = time.perf_counter() - begun - clock.seconds["decode"]
     with clock("write"):
-        output = formats.write(document, decisions.new)
+        output = formats.write(document, rewriter.texts)
         formats.verify(document, output)
         output.encode()
     found = {"tokenise": engine.tokenise_s - spent[0], "infer": engine.infer_s - spent[1]}

@@ -1,5 +1,5 @@
-"""Words to labels to words: chunks, the model, decoding; `pipeline.py` shows the flow on one screen.
+"""Restore the marks and case of words: chunks, model, decoding; `pipeline.py` has the whole flow.
 
-`model`, `ngram` and `gru` give probabilities, `decoding` makes labels of them; here is what joins the two, for one
-text, for many, and for words that keep coming. Nothing here knows a file or a format.
+`model`, `ngram` and `gru` compute probabilities, and `decoding` turns them into labels. The modules here connect the
+two, for one text, for many, and for live captions. Nothing here depends on a file or a format.
 """

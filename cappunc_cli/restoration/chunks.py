@@ -1,9 +1,8 @@
-"""Cut a long text into overlapping windows, and join their rows again: two inverses side by side.
+"""Split a long text into overlapping windows, and merge their rows again.
 
-After Nguyen et al. 2019, section 3.2: a word near the edge of a window lacks context, so
-neighbours overlap, and of the words that two share `min_words_cut` at the end of the first and
-the others at the beginning of the second are dropped. Everything goes by word index; words are
-never compared.
+After Nguyen et al. 2019, section 3.2: words near the edge of a window lack context, so neighbouring windows overlap.
+Of the words that two of them share, the first window drops the last `min_words_cut`, the second one the rest.
+Everything goes by word index; words are never compared.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The words `start` up to, not including, `stop`; its first `before` and last `after` words are context alone."""
+    """The words `start` to `stop` (exclusive), of which the first `before` and the last `after` are only context."""
 
     start: int
     stop: int
@@ -36,7 +35,7 @@ class Chunk:
         return self.stop - self.start
 
     def moved(self, by: int) -> Chunk:
-        """The same chunk of a text that begins `by` words earlier."""
+        """This chunk with all its indices moved by `by` words."""
         return replace(self, start=self.start + by, stop=self.stop + by)
 
     @property
@@ -46,12 +45,12 @@ class Chunk:
 
     @property
     def own(self) -> slice:
-        """Where the rows of `kept` lie in those of the chunk."""
+        """The slice of the chunk's rows that belongs to `kept`."""
         return slice(self.before, len(self) - self.after)
 
 
 def check(window: int, overlap: int, min_words_cut: int) -> None:
-    """Raise WrongUsage unless such windows, cut so, cover every word."""
+    """Raise WrongUsage unless windows of these sizes cover every word."""
     if window < 1:
         raise WrongUsage(f"the window must be at least 1 word, not {window}")
     if not 0 <= overlap < window:
@@ -61,20 +60,20 @@ def check(window: int, overlap: int, min_words_cut: int) -> None:
 
 
 def split(count: int, window: int, overlap: int, min_words_cut: int | None = None) -> list[Chunk]:
-    """Windows of `window` words over `count` words, each neighbour pair sharing `overlap`.
+    """Split `count` words into windows of `window` words that share `overlap` words with their neighbours.
 
-    Of the words that a pair shares the first drops `min_words_cut` (without it half of them), the
-    second the others. The last window is moved left until it is full, so that its words have as
-    much context as all others; what it shares beyond the overlap is cut in the same proportion,
-    without an overlap in the middle. The three numbers are such as `check` lets through.
+    Of the words that two windows share, the first one drops `min_words_cut` (by default half of them), the second one
+    the rest. The last window is moved left until it is full, so that its words have as much context as all others; the
+    words that it then shares are cut in the same proportion, or in the middle if the overlap is 0. The sizes must be
+    valid for `check`.
     """
-    part, whole = (min_words_cut, overlap) if min_words_cut is not None and overlap else (1, 2)
+    numerator, denominator = (min_words_cut, overlap) if min_words_cut is not None and overlap else (1, 2)
     if count < 1:
         return []
     last = max(count - window, 0)
     starts = [*range(0, last, window - overlap), last]
     shared = [max(left + window - right, 0) for left, right in pairwise(starts)]
-    dropped = [-(-words * part // whole) for words in shared]
+    dropped = [-(-words * numerator // denominator) for words in shared]
     befores = [0, *(words - cut for words, cut in zip(shared, dropped, strict=True))]
     return [
         Chunk(start, min(start + window, count), before, after)
@@ -87,16 +86,15 @@ def merge(
     rows: Iterable[tuple[Chunk, Rows]],
     count: int,
     *,
-    settled: Callable[[Rows, int], None] | None = None,
+    on_final: Callable[[Rows, int], None] | None = None,
 ) -> Rows:
-    """Join the rows of `chunks` into one array [count, labels], each word covered exactly once.
+    """Merge the rows of `chunks` into one array [count, labels].
 
-    `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`,
-    and may be a generator: only the result is held. `settled` hears, after each chunk, the array
-    and how many of its rows, from the first, are final. Raises CappuncError unless the words
-    that the chunks keep follow one another from the first of `count` to the last.
+    `rows` yields each chunk with its array [len(chunk), labels], in the order of `chunks`; it may be a generator, of
+    which only the result is held. After each chunk `on_final` is called with the array and the number of its first rows
+    that are final. Raises CappuncError unless the chunks keep each of the `count` words exactly once.
     """
-    import numpy as np  # here: a listing of models reads their configs, which need no numpy
+    import numpy as np  # not at the top: listing models imports this module, and needs no numpy
 
     if not chunks:
         return np.zeros((0, 0), np.float32)
@@ -108,7 +106,7 @@ def merge(
         if merged is None:
             merged = np.zeros((count, values.shape[1]), np.float32)
         merged[chunk.kept.start : chunk.kept.stop] = values[chunk.own]
-        if settled is not None:
-            settled(merged, chunk.kept.stop)
+        if on_final is not None:
+            on_final(merged, chunk.kept.stop)
     assert merged is not None  # chunks is not empty and zip is strict
     return merged

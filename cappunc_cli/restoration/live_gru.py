@@ -1,4 +1,4 @@
-"""Live captions with a network that carries a state: the same little work for every word."""
+"""Live captions with the recurrent network, whose state is carried from word to word: constant work per word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cappunc_cli.restoration.decoding.one_word import chance_of_end, fits, next_label, restricted
+from cappunc_cli.restoration.decoding.one_word import end_probability, is_supported, next_label, restrict
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruReading, GruWindow
 from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRequest, LiveRestorer
@@ -25,130 +25,134 @@ if TYPE_CHECKING:
 
     from cappunc_cli.restoration.gru.gru_engine import Kept
 
-#: Words given out whose probabilities are remembered: what waits is decided with them.
-_DECIDED = 8
+#: Committed words whose probabilities are kept, to decide pending words together with them.
+_CONTEXT = 8
 _BARE = Label()
 _THOUSAND = "000"
-#: Where one word in so many has a pause after it, the ends of words say where pauses are (`pauses.pauses`).
-_SILENT = 10
+#: If at least one word in this many has a pause after it, end times say where pauses are (see `pauses.pauses`).
+_WORDS_PER_PAUSE = 10
 
 
 @dataclass(slots=True)
-class _Heard:
-    """A word: bare, whether it came so, and what it can carry."""
+class _WordInfo:
+    """A bare word, whether it came without marks and capitals, and its properties."""
 
     bare: str
-    plain: bool
+    is_bare: bool
     properties: int
 
 
 class LiveGruRestorer(LiveRestorer):
-    """A stream of a model of `restoration.gru`."""
+    """A live stream for a model of `restoration.gru`."""
 
     def __init__(
         self, model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
     ) -> None:
-        """As a `LiveRestorer`; raises WrongUsage."""
+        """See `LiveRestorer`; raises WrongUsage."""
         super().__init__(model, options, look_ahead, every)
         assert isinstance(model.engine, GruEngine)
         self._engine = model.engine
-        self._fits = fits(model.config, self._options)
+        self._is_supported = is_supported(model.config, self._options)
         self._language = self._options.conventions(model.config)
-        #: For each of the words that are remembered what is known of it, and the pause after it (ms), None until known.
-        self._heard: list[_Heard] = []
+        #: For each of `_words` its properties, and the pause after it (ms), None while unknown.
+        self._info: list[_WordInfo] = []
         self._pauses: list[int | None] = []
-        #: What is kept of the last word given out and of those that wait and were read, None where a text begins; the
-        #: probabilities of the last words given out.
+        #: The engine's states of the last committed word and of the pending words that were read; None at the start.
         self._kept: Kept | None = None
-        self._rows: deque[npt.NDArray[np.float32]] = deque(maxlen=_DECIDED)
-        #: Of the last word given out: its mark, whether its period is spelling, the probability of a sentence end.
-        self._before: tuple[str, bool, float] | None = None
+        #: The probabilities of the last committed words.
+        self._rows: deque[npt.NDArray[np.float32]] = deque(maxlen=_CONTEXT)
+        #: Of the last committed word: its mark, whether it is an abbreviation, the probability of a sentence end.
+        self._previous: tuple[str, bool, float] | None = None
 
     def add(self, word: Word) -> None:
         super().add(word)
         bare, label = cached_strip(word.text)
         (properties,) = word_properties([bare], self._language, self._model.lexicon).tolist()
-        if self._heard and self._options.pauses and word.start is not None:
+        if self._info and self._options.pauses and word.start is not None:
             self._pauses[-1] = self._pause()
         self._pauses.append(None)
-        self._heard.append(_Heard(bare, label == _BARE and not word.followed, properties))
+        self._info.append(_WordInfo(bare, label == _BARE and not word.followed, properties))
 
     def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
         return self._engine.read([request.window for request in requests])
 
-    def take(self, request: LiveRequest, found: GruReading) -> list[str]:
-        first, count = len(self._given), request.count
-        heard = self._heard[first : first + len(found.rows)]
-        if count == 1 and request.goes_on and self._is_plain():
+    def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
+        first, count = len(self._committed), request.count
+        words_read = self._info[first : first + len(reading.rows)]
+        if count == 1 and request.continues and self._is_simple():
+            bare = words_read[0].bare
             label = next_label(
-                heard[0].bare,
-                found.rows.tolist(),
-                [one.properties for one in heard],
+                bare,
+                reading.rows.tolist(),
+                [info.properties for info in words_read],
                 request.window.turns[0],
-                self._before,
+                self._previous,
                 self._model.config,
                 self._options,
                 self._model.lexicon,
                 self._language,
             )
-            dressed = dress(heard[0].bare, label)
-            texts = [dressed if cached_strip(dressed)[0] == heard[0].bare else heard[0].bare]
+            text = dress(bare, label)
+            texts = [text if cached_strip(text)[0] == bare else bare]
         else:
             earlier = len(self._rows)
-            words = self._words[first - earlier : first + len(found.rows)]
-            rows = np.array([*self._rows, *found.rows])
-            new = rewrite(words, rows, self._model, self._options, self._given[first - earlier :], request.goes_on)
+            words = self._words[first - earlier : first + len(reading.rows)]
+            rows = np.array([*self._rows, *reading.rows])
+            committed = self._committed[first - earlier :]
+            new = rewrite(words, rows, self._model, self._options, committed, request.continues)
             texts = new[earlier : earlier + count]
-        last = heard[count - 1].properties
-        end = chance_of_end(restricted(found.rows[count - 1].tolist(), last)[1], last)
-        self._before = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
-        self._rows.extend(found.rows[:count])
-        # The last word is read again: what comes after it will be known.
-        self._kept = found.kept[count : max(len(request.window.words), count + 1)].copy()
-        self._give(texts)
-        forgotten = len(self._heard) - len(self._words)
-        del self._heard[:forgotten], self._pauses[:forgotten]
+        last = words_read[count - 1].properties
+        end = end_probability(restrict(reading.rows[count - 1].tolist(), last)[1], last)
+        self._previous = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
+        self._rows.extend(reading.rows[:count])
+        # The state of the last word is not kept: the pause after it may not have been known.
+        self._kept = reading.kept[count : max(len(request.window.words), count + 1)].copy()
+        self._commit(texts)
+        dropped = len(self._info) - len(self._words)
+        del self._info[:dropped], self._pauses[:dropped]
         return texts
 
-    def forget(self) -> None:
-        super().forget()
-        self._heard, self._pauses, self._kept, self._before = [], [], None, None
+    def reset(self) -> None:
+        super().reset()
+        self._info, self._pauses, self._kept, self._previous = [], [], None, None
         self._rows.clear()
 
     def _window(self, count: int, silence: int | None) -> GruWindow:
-        first = len(self._given)
-        heard, waiting = self._heard[first:], self._words[first:]
+        first = len(self._committed)
+        pending = self._words[first:]
+        bare = [info.bare for info in self._info[first:]]
         gaps = [*self._pauses[first:-1], silence if self._options.pauses else None]
-        turns = [word.turn != after.turn for word, after in pairwise(waiting)]
-        # A mark and the case of the word after it are decided together.
-        wanted = min(count + 1, len(waiting))
-        return GruWindow([one.bare for one in heard], gaps, [*turns, False], wanted, self._kept)
+        turns = [word.turn != after.turn for word, after in pairwise(pending)]
+        # One word more: a mark is decided together with the case of the next word.
+        wanted = min(count + 1, len(pending))
+        return GruWindow(bare, gaps, [*turns, False], wanted, self._kept)
 
     def _pause(self) -> int | None:
-        """The pause after the last word but one (ms)."""
+        """The pause before the last word (ms)."""
         silent = len(self._pauses) - self._pauses.count(None) - self._pauses.count(0)
-        # The same as of all words that are remembered, as long as some ends of theirs say something.
-        if silent * _SILENT >= len(self._pauses):
+        # A shortcut: with so many pauses `pauses` would use end times as well.
+        if silent * _WORDS_PER_PAUSE >= len(self._pauses):
             return pause_between(*self._words[-2:])
         return pauses(self._words)[-2]
 
-    def _is_plain(self) -> bool:
-        """Whether the next word, as it came and as those beside it, is one for `one_word`."""
-        place = len(self._given)
-        own, beside = self._heard[place], self._heard[max(place - 1, 0) : place] + self._heard[place + 1 : place + 2]
+    def _is_simple(self) -> bool:
+        """Whether the next word can be decided by `one_word`, given how it and its neighbours are written."""
+        place = len(self._committed)
+        own = self._info[place]
+        neighbours = self._info[max(place - 1, 0) : place] + self._info[place + 1 : place + 2]
         return (
-            self._fits
-            and own.plain
-            and all(one.plain for one in beside)
-            # Letters that are spelled and numbers in groups are of several words.
-            and not (len(own.bare) == 1 and any(len(one.bare) == 1 for one in beside))
-            and all(one.bare != _THOUSAND for one in beside)
+            self._is_supported
+            and own.is_bare
+            and all(info.is_bare for info in neighbours)
+            # Spelled-out letters and numbers in groups are decided by rules for several words.
+            and not (len(own.bare) == 1 and any(len(info.bare) == 1 for info in neighbours))
+            and all(info.bare != _THOUSAND for info in neighbours)
         )
 
 
 def live_restorer(
     model: Model, options: Options | None = None, look_ahead: int = LOOK_AHEAD, every: int = 1
 ) -> LiveRestorer:
-    """A stream of a model, whatever its engine; raises WrongUsage."""
+    """A live stream for a model of any engine; raises WrongUsage."""
     kind = LiveGruRestorer if isinstance(model.engine, GruEngine) else LiveRestorer
     return kind(model, options, look_ahead, every)

@@ -1,4 +1,4 @@
-"""Options of a restoration."""
+"""The options of restoration."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 
 EXISTING = ("auto", "keep", "replace")
-#: How readily commas are put, in nats: light asks for two to one, heavy for one to two.
+#: What each style adds to the score of a comma, in nats: a comma needs odds of about 2:1 with light, 1:2 with heavy.
 STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 
-_EDITORS_CHOICE = QUOTE_PAIR | {PairedMark.OPEN_DASH}
+_ONLY_IF_NAMED = QUOTE_PAIR | {PairedMark.OPEN_DASH}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a text is restored.
 
-    `marks` are the only ones to add (None: all of the model's but quotation marks and dashes of direct speech, which
-    are an editor's choice and must be named); `sensitivity` goes from 0 (hardly any mark) over 0.5 (as trained) to 1
-    (many); `style` is that of the commas (light, standard, heavy), on which houses differ most; `existing` says what
-    happens to the marks and case of the input; window, overlap and min_words_cut (words) replace the
-    model's own; without `pauses` the times are not looked at. `language` is the code of the
-    text's language where the model has several (None: the model's first); the terms of
-    `glossary` are written as they are in it. `apart` decides marks and case each on their own, which
-    only measures what deciding them together is worth. Raises WrongUsage.
+    `marks`: the marks that may be added; None means all that the model knows except quotation marks and dashes of
+    direct speech, which are a matter of house style and must be named. `sensitivity`: from 0 (hardly any mark) over
+    0.5 (as trained) to 1 (many). `style`: that of commas (light, standard, heavy), on which house styles differ most.
+    `existing`: what happens to the marks and case of the input (auto, keep, replace). `window`, `overlap` and
+    `min_words_cut`, in words, override the model's own. `pauses`: whether timestamps are used. `language`: the code of
+    the text's language for a model of several (None: its first). `glossary`: terms that are written as given. `apart`
+    decides marks and case independently, to measure what deciding them together is worth.
+
+    Raises WrongUsage for invalid values.
 
     >>> words = [cappunc.Word(text) for text in "so are you coming to london".split()]
     >>> cappunc.restore(words, cappunc.load_model("en"), cappunc.Options(marks="."))
@@ -55,30 +56,30 @@ class Options:
         if not 0 <= self.sensitivity <= 1:
             raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity}")
         if self.style not in STYLES:
-            raise WrongUsage(f"style of commas: use {', '.join(STYLES)}, not {self.style!r}")
+            raise WrongUsage(f"the style of commas must be one of {', '.join(STYLES)}, not {self.style!r}")
         if self.existing not in EXISTING:
-            raise WrongUsage(f"existing marks: use {', '.join(EXISTING)}, not {self.existing!r}")
+            raise WrongUsage(f"existing marks: must be one of {', '.join(EXISTING)}, not {self.existing!r}")
 
     def conventions(self, config: ModelConfig) -> Language:
         """The conventions of the text's language."""
         return language(self.language or config.languages[0])
 
     def paired_marks(self, config: ModelConfig) -> frozenset[PairedMark]:
-        """The quotation marks and dashes to restore; who asks for one quote asks for both.
+        """The quotation marks and dashes to restore; naming one quotation mark asks for both.
 
-        Raises WrongUsage where the model does not restore what is asked for.
+        Raises WrongUsage if the model does not restore them.
         """
-        asked = {mark for mark in _EDITORS_CHOICE if mark in (self.marks or "")}
+        asked = {mark for mark in _ONLY_IF_NAMED if mark in (self.marks or "")}
         if asked & QUOTE_PAIR:
             asked |= QUOTE_PAIR
         if missing := sorted(asked - set(config.around)):
             others = ", ".join(languages_with(missing[0]))
-            hint = f"; there are models that do for {others}" if others else ""
+            hint = f"; models for {others} do" if others else ""
             raise WrongUsage(f"the model {config.name} does not restore {str(missing[0])!r}{hint}")
         return frozenset(asked)
 
     def windows(self, config: ModelConfig) -> tuple[int, int, int]:
-        """(window, overlap, min_words_cut); what is not asked for follows from what is. Raises WrongUsage."""
+        """(window, overlap, min_words_cut), with defaults scaled to the sizes that are given; raises WrongUsage."""
         window = config.window if self.window is None else self.window
         overlap = min(config.overlap, max(window, 1) // 2) if self.overlap is None else self.overlap
         cut = self.min_words_cut

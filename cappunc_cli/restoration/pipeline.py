@@ -1,4 +1,4 @@
-"""The whole flow: words, chunks, probabilities, labels, words; of many texts at once, and of long ones bit by bit."""
+"""The whole flow: words, chunks, probabilities, labels, new words; for one text, many, and long ones in sections."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from cappunc_cli.transcript.words import Word, Words, turn_ends
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: A text that judges itself anew after every round (a handful of odd words) is left at that.
-_MOST_ROUNDS = 5
-#: So many words tell what the blank lines of a text are.
-_TELLING = 1000
+#: Rounds after which a text that keeps changing (a handful of odd words) is left as it is.
+_MAX_ROUNDS = 5
+#: Words at the beginning of a text that decide whether its blank lines separate turns.
+_BLANK_LINE_SAMPLE = 1000
 
-#: Words whose marks are decided at a time (an hour of speech), and words to each side that are looked at.
-_STRETCH, _SURROUNDINGS = 1 << 13, 512
+#: Words that are decided at a time (about an hour of speech), and words of context on each side.
+_SECTION, _CONTEXT = 1 << 13, 512
 
 __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An opened model: what it says about itself, what runs it, and its mixed-case words.
+    """An open model: its config, the engine that runs it, and its lexicon of mixed-case words.
 
     >>> model = cappunc.load_model("en")
     >>> model.config.languages, model.lexicon["iphone"]
@@ -59,19 +59,19 @@ class Model:
 
 
 def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK) -> Model:
-    """Open a model, by name or directory or else the one for a language, for `device` (auto, cpu, cuda, cuda:N).
+    """Open a model on `device` (auto, cpu, cuda[:N], tensorrt[:N]): by its name or directory, or that of a language.
 
-    Raises BadModel or, for a named device that cannot be used, CappuncError.
-    `model.engine.warning` says if `auto` had to do without a GPU that is there.
+    Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
+    `model.engine.warning` says why.
 
     >>> cappunc.load_model(language="es", device="cpu").config.name
     'multi'
     """
     if engine not in ENGINES:
-        raise WrongUsage(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
-    kind = ENGINES[engine]
-    directory = find_model_for(language, kind) if name is None else find_model(name, kind)
-    opened: Engine = getattr(import_module(kind.module), kind.opened)(directory, device)
+        raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
+    spec = ENGINES[engine]
+    directory = find_model_for(language, spec) if name is None else find_model(name, spec)
+    opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
     return Model(opened.config, opened, opened.lexicon)
 
 
@@ -81,9 +81,9 @@ def restore(
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[str]:
-    """The new text of each word; word for word the same words, with other marks and case.
+    """The new text of each word: the same words with other marks and case.
 
-    `progress` hears, now and then, how many words the model has read. Raises CappuncError.
+    `progress` is called from time to time with the number of words that the model has read. Raises CappuncError.
 
     >>> words = [cappunc.Word("good", 0, 300), cappunc.Word("evening", 300, 700), cappunc.Word("london", 720, 1300)]
     >>> cappunc.restore(words, cappunc.load_model("en"))
@@ -100,30 +100,30 @@ def restore_all(
     options: Options,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[list[str]]:
-    """For each text the new texts of its words, as `restore` gives them.
+    """For each text, the new texts of its words as in `restore`.
 
-    A long text's beginning is decided while the model reads on. `progress` hears how many words of all texts the
-    model has read. Raises CappuncError.
+    The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
+    number of words of all texts that the model has read. Raises CappuncError.
     """
     texts = [with_paragraphs(words, model, options) for words in texts]
-    decisions = [Decisions(words, model, options) for words in texts]
-    rows = probabilities_of_each(texts, model, options, progress, [decided.take for decided in decisions])
-    for decided in decisions:
-        next(rows)  # kept nowhere while the result is written: a text's rows are many times as large as the text
-        yield decided.new
+    rewriters = [IncrementalRewriter(words, model, options) for words in texts]
+    rows = probabilities_of_each(texts, model, options, progress, [rewriter.update for rewriter in rewriters])
+    for rewriter in rewriters:
+        next(rows)  # not kept while the caller writes the result: rows are many times as large as their text
+        yield rewriter.texts
 
 
 def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
-    """The words with another turn behind each of their blank lines, if these part turns. Raises CappuncError."""
+    """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
     if not isinstance(words, Words) or not words.blank_before:
         return words
-    some = words[:_TELLING]
-    passage = passage_of(some, probabilities(some, model, options), model, options)
-    if not part_turns(sentence_end_probability(passage.posteriors), some.blank_before):
+    sample = words[:_BLANK_LINE_SAMPLE]
+    passage = passage_of(sample, probabilities(sample, model, options), model, options)
+    if not part_turns(sentence_end_probability(passage.posteriors), sample.blank_before):
         return words
-    more = np.zeros(len(words), np.intp)
-    more[list(words.blank_before)] = 1
-    turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(more)
+    new_turns = np.zeros(len(words), np.intp)
+    new_turns[list(words.blank_before)] = 1
+    turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(new_turns)
     return words.with_turns(turns.tolist())
 
 
@@ -134,9 +134,9 @@ def probabilities(
     progress: Callable[[int], None] | None = None,
     after: int | None = None,
 ) -> Rows:
-    """Probabilities of each word, [n, cases + marks + around]; marks and case of `words` are not looked at.
+    """The model's probabilities for each word, [n, cases + marks + around]; the marks and case of `words` are ignored.
 
-    `progress` as in `restore`; `after` is the pause after the last word (ms), if it is known. Raises CappuncError.
+    `progress` is as in `restore`; `after` is the pause after the last word (ms), if known. Raises CappuncError.
     """
     return next(probabilities_of_each([words], model, options or Options(), progress, after=after))
 
@@ -146,13 +146,13 @@ def probabilities_of_each(
     model: Model,
     options: Options,
     progress: Callable[[int], None] | None = None,
-    settled: Sequence[Callable[[Rows, int], None]] = (),
+    on_final: Sequence[Callable[[Rows, int], None]] = (),
     after: int | None = None,
 ) -> Iterator[Rows]:
-    """The `probabilities` of each text; their windows share batches, so how words are cut into texts costs nothing.
+    """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
-    `progress` hears how many words of all texts the model has read; those `settled`, one for each text, while the
-    model is reading on, its rows and how many of them are final; `after` is for the last text. Raises CappuncError.
+    `progress` is called with the number of words of all texts that the model has read. `on_final` has a callback for
+    each text, as in `chunks.merge`. `after` applies to the last text. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     known = list(map(Words.of, texts))
@@ -167,14 +167,14 @@ def probabilities_of_each(
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = model.engine.predict(bare, silence, turns, placed)
     if progress is not None:
-        rows = _reported(rows, progress)
+        rows = _with_progress(rows, progress)
     for i, (words, own) in enumerate(zip(known, chunks, strict=True)):
         found = islice(rows, len(own))
-        yield merge(own, found, len(words), settled=settled[i] if settled else None)
+        yield merge(own, found, len(words), on_final=on_final[i] if on_final else None)
 
 
 def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
-    """The words as they are written and what the model says of them, given its `probabilities`."""
+    """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
     known = Words.of(words)
     bare, labels = map(list, zip(*map(cached_strip, known.texts), strict=True)) if words else ([], [])
     conventions = options.conventions(model.config)
@@ -200,100 +200,102 @@ def rewrite(
     rows: Rows,
     model: Model,
     options: Options,
-    given: Sequence[str] = (),
-    goes_on: bool = False,
+    committed: Sequence[str] = (),
+    continues: bool = False,
 ) -> list[str]:
     """The new text of each word, given the model's `probabilities` of them.
 
-    The first words have the texts `given`, which stay; a text that `goes_on` does not end with its last word.
-    It is decided in rounds: new marks and capitals change what the text around them lacks, and so what evidence the
-    old ones are. That fixing the result changes nothing is what the last round proves, most often the second one.
+    The first words keep the texts `committed`. If the text `continues`, it does not end with its last word.
+
+    The text is decided in rounds, because new marks and capitals change what the text around them lacks, and so what
+    its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
+    fixing the result again would not either.
     """
     if not words:
         return []
     columns = Words.of(words)
-    texts = [*given, *columns.texts[len(given) :]]
+    texts = [*committed, *columns.texts[len(committed) :]]
     passage = passage_of(columns, rows, model, options)
-    passage.given, passage.goes_on = len(given), goes_on
-    wanted = expect(passage.posteriors) if options.existing == "auto" else None
+    passage.committed, passage.continues = len(committed), continues
+    expected = expect(passage.posteriors) if options.existing == "auto" else None
     passage.posteriors = allowed(passage)
-    held = [label for _, label in map(cached_strip, given)]
-    for _ in range(_MOST_ROUNDS):
+    fixed_labels = [label for _, label in map(cached_strip, committed)]
+    for _ in range(_MAX_ROUNDS):
         labels = passage.labels
-        sure = lexical_rules(passage)
-        lack = None if wanted is None else judge(passage, wanted)
-        known = sure.hold(evidence(passage, options.existing, lack))
-        decided = decide(replace(passage, labels=[*held, *sure.labels[len(held) :]]), known)
+        rules = lexical_rules(passage)
+        lack = None if expected is None else judge(passage, expected)
+        known = rules.constrain(evidence(passage, options.existing, lack))
+        decided = decide(replace(passage, labels=[*fixed_labels, *rules.labels[len(fixed_labels) :]]), known)
         for i in np.flatnonzero(passage.followed).tolist():
-            # No new mark comes between a word and the address or the formula behind it.
+            # A new mark would come between the word and the address or formula after it.
             decided[i] = replace(decided[i], after=labels[i].after)
-        again = [*held, *labels[len(held) :]]
-        fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        for i, (old, own, new) in enumerate(zip(labels, sure.labels, decided, strict=True)):
-            if i < len(held) or (own is old and new is old):
-                continue  # words share labels: most are the same in both
-            dressed = _written(texts[i], passage.bare[i], old, own, new, fixed[i], settled[i])
-            word, label = cached_strip(dressed)
-            # Whatever a label says, it is the same word or it stays as it was.
-            if dressed != texts[i] and word == passage.bare[i]:
-                texts[i], again[i] = intern(dressed), label
-        if all(map(is_, labels, again)):
+        new_labels = [*fixed_labels, *labels[len(fixed_labels) :]]
+        case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
+        for i, (old, ruled, new) in enumerate(zip(labels, rules.labels, decided, strict=True)):
+            if i < len(fixed_labels) or (ruled is old and new is old):
+                continue  # labels are cached, so most unchanged ones are the same object
+            text = _new_text(texts[i], passage.bare[i], old, ruled, new, case_is_fixed[i], settled[i])
+            word, label = cached_strip(text)
+            # A label must never turn a word into another one.
+            if text != texts[i] and word == passage.bare[i]:
+                texts[i], new_labels[i] = intern(text), label
+        if all(map(is_, labels, new_labels)):
             break
-        passage.labels = again
+        passage.labels = new_labels
     return texts
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:
-    """`rewrite` in memory that does not grow with the text: a long one in stretches."""
-    decisions = Decisions(words, model, options)
-    decisions.take(rows, len(rows))
-    return decisions.new
+    """`rewrite` a long text in sections, so that the memory for decoding does not grow with it."""
+    rewriter = IncrementalRewriter(words, model, options)
+    rewriter.update(rows, len(rows))
+    return rewriter.texts
 
 
 @dataclass(slots=True)
-class Decisions:
-    """The `new` texts of words from their beginning on, as far as the model's rows allow.
+class IncrementalRewriter:
+    """Rewrites a text section by section while the model is still reading it; `texts` are the new words so far.
 
-    A stretch is decided together with its surroundings, farther than any sentence or quotation
-    should reach; how its captions break is learnt from these alone.
+    A section is decided with more context on each side than a sentence or quotation should need. How its captions
+    break is estimated from the section and its context only.
     """
 
     words: Sequence[Word]
     model: Model
     options: Options
-    new: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
-    def take(self, rows: Rows, known: int) -> None:
-        """Decide what can be decided now that the first `known` rows are final."""
+    def update(self, rows: Rows, final: int) -> None:
+        """Rewrite every section whose words and context are among the first `final` rows."""
         count = len(self.words)
-        while (start := len(self.new)) < count:
-            stop = min(start + _STRETCH, count)
-            if count - stop < _SURROUNDINGS:
+        while (start := len(self.texts)) < count:
+            stop = min(start + _SECTION, count)
+            if count - stop < _CONTEXT:
                 stop = count
-            first, last = max(start - _SURROUNDINGS, 0), min(stop + _SURROUNDINGS, count)
-            if last > known:
+            first, last = max(start - _CONTEXT, 0), min(stop + _CONTEXT, count)
+            if last > final:
                 return
             new = rewrite(self.words[first:last], rows[first:last], self.model, self.options)
-            self.new += new[start - first : stop - first]
+            self.texts += new[start - first : stop - first]
 
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
-    """Find what the text around each word lacks, given the probabilities: what `existing` auto would restore."""
+    """Find the words that lack marks or case, which `existing` auto would restore, given their `probabilities`."""
     passage = passage_of(words, rows, model, options)
     return judge(passage, expect(passage.posteriors))
 
 
-def _written(text: str, bare: str, old: Label, sure: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
+def _new_text(text: str, bare: str, old: Label, ruled: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
     same_marks = old.after == new.after and old.before == new.before
-    if settled and sure is old:
-        # `Qué?` lacks nothing but its `¿`, `¿Qué.` its `?`.
+    if settled and ruled is old:
+        # Even here a missing `¿` (`Qué?`) or `?` (`¿Qué.`) is added.
         return text if same_marks else dress(bare, replace(old, before=new.before, after=new.after))
-    if sure is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
+    if ruled is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
-    return dress(bare, replace(new, case=sure.case, form=sure.form) if case_is_fixed else new)
+    return dress(bare, replace(new, case=ruled.case, form=ruled.form) if case_is_fixed else new)
 
 
-def _reported(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:
+def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:
     for chunk, values in rows:
         progress(chunk.stop)
         yield chunk, values

@@ -73,8 +73,8 @@ def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.Monke
     model = load_model(str(TINY), "cpu")
     words = [Word(chance.choice(WORDS), i * 400, i * 400 + 300) for i in range(1130)]
     whole = restore(words, model)
-    monkeypatch.setattr(pipeline, "_STRETCH", 100)
-    monkeypatch.setattr(pipeline, "_SURROUNDINGS", 40)
+    monkeypatch.setattr(pipeline, "_SECTION", 100)
+    monkeypatch.setattr(pipeline, "_CONTEXT", 40)
     assert list(restore_all([words, words[:239], words[:1]], model, Options())) == [
         whole,
         restore(words[:239], model),
@@ -93,8 +93,8 @@ def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkey
 
     real = pipeline.rewrite
     monkeypatch.setattr(pipeline, "rewrite", rewrite)
-    monkeypatch.setattr(pipeline, "_STRETCH", 300)
-    monkeypatch.setattr(pipeline, "_SURROUNDINGS", 40)
+    monkeypatch.setattr(pipeline, "_SECTION", 300)
+    monkeypatch.setattr(pipeline, "_CONTEXT", 40)
     next(restore_all([words], model, Options(), heard.append))
     assert [count for count, _ in decided] == [340, 380, 380, 140]
     known = [words_read for _, words_read in decided]

@@ -20,7 +20,7 @@ def windows(draw: st.DrawFn) -> tuple[int, int, int]:
 
 
 def numbered(chunks: list[Chunk]) -> Iterator[tuple[Chunk, np.ndarray]]:
-    """Each row says which word it is for."""
+    """Chunks whose rows hold the index of their word."""
     for chunk in chunks:
         column = np.arange(chunk.start, chunk.stop, dtype=np.float32)
         yield chunk, np.stack([column, -column], axis=1)
@@ -69,27 +69,27 @@ def owners(count: int, window: int, overlap: int, cut: int | None) -> list[int]:
         (None, [0] * 6 + [1] * 3 + [2] * 5),
     ],
 )
-def test_so_many_words_at_the_end_of_a_chunk_come_from_the_next(cut: int | None, expected: list[int]) -> None:
+def test_the_words_cut_at_the_end_of_a_chunk_come_from_the_next(cut: int | None, expected: list[int]) -> None:
     assert [(c.start, c.stop) for c in split(14, 8, 4, cut)] == [(0, 8), (4, 12), (6, 14)]
     assert owners(14, 8, 4, cut) == expected
 
 
 @given(st.integers(1, 400), windows())
-def test_each_chunk_loses_at_its_end_what_was_asked_and_no_less(count: int, sizes: tuple[int, int, int]) -> None:
+def test_each_chunk_but_the_last_two_loses_exactly_the_words_cut(count: int, sizes: tuple[int, int, int]) -> None:
     window, overlap, cut = sizes
     own = owners(count, window, overlap, cut)
     assert own == sorted(own)
     assert set(own) == set(range(len(split(count, window, overlap))))
     stops = [len(own) - own[::-1].index(i) for i in sorted(set(own))]
     lost = [min(i * (window - overlap) + window, count) - stop for i, stop in enumerate(stops)]
-    # Only the pair with the last chunk may share more than the overlap, and is cut at the same share of it.
+    # Only the last two chunks may share more than the overlap; they are cut in the same proportion.
     assert all(words == cut for words in lost[:-2])
     assert all(words >= cut for words in lost[-2:-1])
     assert lost[-1:] in ([0], [min((len(stops) - 1) * (window - overlap) + window, count) - count])
 
 
 @given(st.integers(1, 400), windows())
-def test_without_a_cut_each_word_comes_from_a_chunk_that_sees_the_most_around_it(
+def test_by_default_each_word_comes_from_the_chunk_with_the_most_context(
     count: int, sizes: tuple[int, int, int]
 ) -> None:
     window, overlap, _ = sizes
@@ -97,28 +97,28 @@ def test_without_a_cut_each_word_comes_from_a_chunk_that_sees_the_most_around_it
     for word, i in enumerate(owners(count, window, overlap, None)):
         left, right = chunks[max(i - 1, 0)], chunks[min(i + 1, len(chunks) - 1)]
 
-        def seen(chunk: Chunk, word: int = word) -> int:
+        def context(chunk: Chunk, word: int = word) -> int:
             return min(
                 word - chunk.start if chunk.start else count, chunk.stop - 1 - word if chunk.stop < count else count
             )
 
-        assert seen(chunks[i]) + 1 >= max((seen(c) for c in (left, right) if c.start <= word < c.stop), default=0)
+        assert context(chunks[i]) + 1 >= max((context(c) for c in (left, right) if c.start <= word < c.stop), default=0)
 
 
 @given(st.integers(1, 400), windows())
-def test_rows_that_are_called_final_stay_as_they_are(count: int, sizes: tuple[int, int, int]) -> None:
+def test_final_rows_no_longer_change(count: int, sizes: tuple[int, int, int]) -> None:
     chunks = split(count, *sizes)
-    heard: list[tuple[np.ndarray, int]] = []
-    # Neighbours that disagree, so that a word's row tells whether all were asked.
+    calls: list[tuple[np.ndarray, int]] = []
+    # Neighbouring chunks disagree, so that a row shows which chunk it is from.
     rows = ((chunk, np.full((len(chunk), 1), i, np.float32)) for i, chunk in enumerate(chunks))
-    merged = merge(chunks, rows, count, settled=lambda so_far, n: heard.append((so_far[:n].copy(), n)))
-    assert [n for _, n in heard] == sorted(n for _, n in heard)
-    assert heard[-1][1] == count
-    for so_far, n in heard:
+    merged = merge(chunks, rows, count, on_final=lambda so_far, n: calls.append((so_far[:n].copy(), n)))
+    assert [n for _, n in calls] == sorted(n for _, n in calls)
+    assert calls[-1][1] == count
+    for so_far, n in calls:
         np.testing.assert_array_equal(so_far, merged[:n])
 
 
-def test_rows_are_taken_one_by_one() -> None:
+def test_rows_may_come_from_a_generator() -> None:
     chunks = split(1000, 10, 4)
     alive = 0
 
@@ -132,7 +132,7 @@ def test_rows_are_taken_one_by_one() -> None:
     assert alive == len(chunks)
 
 
-def test_a_missing_chunk_is_no_silent_gap() -> None:
+def test_a_missing_chunk_is_an_error() -> None:
     chunks = split(30, 10, 4)
     with pytest.raises(ValueError, match="shorter"):
         merge(chunks, list(numbered(chunks))[:-1], 30)
@@ -150,7 +150,7 @@ def test_a_missing_chunk_is_no_silent_gap() -> None:
         (10, 4, -1, "at most the overlap"),
     ],
 )
-def test_impossible_windows_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
+def test_invalid_window_sizes_are_refused(window: int, overlap: int, cut: int, message: str) -> None:
     with pytest.raises(CappuncError, match=message):
         check(window, overlap, cut)
 

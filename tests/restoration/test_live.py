@@ -1,4 +1,4 @@
-"""GruRecipe captions: each word once, in order, after a bounded wait and a bounded amount of work."""
+"""Live captions: each word once, in order, after a bounded wait and a bounded amount of work."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "londo
 def talks(draw: st.DrawFn) -> list[Word]:
     """Bare words, with times and turns or without."""
     tokens = draw(st.lists(st.sampled_from(BARE), min_size=1, max_size=50))
-    chance, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
+    rng, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
     words, clock, turn = [], 0, 0
     for token in tokens:
-        start, clock = clock, clock + chance.randint(50, 500)
+        start, clock = clock, clock + rng.randint(50, 500)
         words.append(Word(token, start if timed else None, clock if timed else None, turn=turn))
-        clock += chance.choice([0, 50, 350, 900])
-        turn += chance.random() < 0.1
+        clock += rng.choice([0, 50, 350, 900])
+        turn += rng.random() < 0.1
     return words
 
 
@@ -53,28 +53,28 @@ def live(words: Sequence[Word], look_ahead: int, model: Model = MODEL, **options
 
 
 @given(talks(), st.integers(0, 12), st.randoms())
-def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, chance: Any) -> None:
+def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, rng: Any) -> None:
     stream = LiveRestorer(MODEL, None, look_ahead)
     found: list[str] = []
     for i, word in enumerate(words, 1):
         found += stream.feed(word)
         assert stream.pending == i - len(found) <= look_ahead
-        if chance.random() < 0.1:
-            found += stream.settle(chance.choice([None, 1, 3]))
+        if rng.random() < 0.1:
+            found += stream.flush(rng.choice([None, 1, 3]))
     found += stream.end()
     assert [strip(text)[0] for text in found] == [word.text for word in words]
     assert stream.pending == 0
 
 
 @given(talks(), st.integers(0, 5), st.sampled_from([None, "replace", "keep"]))
-def test_with_a_look_ahead_as_long_as_the_text_it_is_fix(words: list[Word], more: int, existing: str | None) -> None:
+def test_with_the_whole_text_as_look_ahead_it_is_fix(words: list[Word], more: int, existing: str | None) -> None:
     options = {} if existing is None else {"existing": existing}
     assert live(words, len(words) + more, **options) == restore(words, MODEL, Options(**options))
 
 
-def test_a_long_text_too() -> None:
-    chance = Random(2)
-    words = [Word(chance.choice(BARE)) for _ in range(3 * MODEL.config.window)]
+def test_so_it_does_for_a_text_of_several_windows() -> None:
+    rng = Random(2)
+    words = [Word(rng.choice(BARE)) for _ in range(3 * MODEL.config.window)]
     assert live(words, len(words)) == restore(words, MODEL)
 
 
@@ -83,23 +83,23 @@ def test_nothing_depends_on_words_beyond_the_look_ahead(
     common: list[Word], one: list[Word], other: list[Word], look_ahead: int
 ) -> None:
     first, second = (live([*common, *rest], look_ahead) for rest in (one, other))
-    settled = max(len(common) - look_ahead, 0)
-    assert first[:settled] == second[:settled]
+    committed = max(len(common) - look_ahead, 0)
+    assert first[:committed] == second[:committed]
 
 
 @given(talks(), st.integers(0, 8))
-def test_what_was_given_out_binds_what_follows(words: list[Word], look_ahead: int) -> None:
+def test_committed_words_constrain_the_next_ones(words: list[Word], look_ahead: int) -> None:
     new = [strip(text) for text in live(words, look_ahead)]
     for (word, label), (following, start) in pairwise(new):
         if label.mark and label.mark in TERMINAL and word != "dr" and following not in ("3", "iphone"):
             assert start.case != "lower", (word, following)
-        # After a word that is broken off no mark can stand, and a sentence may begin: its case is the network's alone.
+        # After a word that is cut off there can be no mark, yet a sentence may begin: the network decides its case.
         if not label.mark and word != "she-" and following in ("the", "and", "cat", "went", "here", "she-"):
             assert start.case == "lower", (word, following)
 
 
 class Counting:
-    """An engine that keeps how many words it was asked to read at a time."""
+    """An engine that records how many words it reads at a time."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
@@ -111,76 +111,76 @@ class Counting:
         return iter(self._engine.predict(words, pauses, turns, chunks))
 
 
-def test_the_work_for_a_word_has_a_ceiling() -> None:
+def test_the_work_for_a_word_is_bounded() -> None:
     engine, look_ahead = Counting(MODEL.engine), 4
     model = replace(MODEL, engine=engine)
-    chance = Random(1)
+    rng = Random(1)
     stream = LiveRestorer(model, Options(window=200), look_ahead)
     for _ in range(5 * _CONTEXT):
-        stream.feed(Word(chance.choice(BARE)))
+        stream.feed(Word(rng.choice(BARE)))
     assert len(engine.read) == 5 * _CONTEXT - look_ahead
     assert max(engine.read) == _CONTEXT + look_ahead + 1
     assert len(stream._words) <= _CONTEXT + look_ahead
 
 
-def test_words_whose_time_is_up_are_given_out_and_close_no_sentence() -> None:
+def test_flushed_words_do_not_end_the_text() -> None:
     stream = LiveRestorer(MODEL, None, 5)
     assert [text for word in ("hello", "anna", "and", "then") for text in stream.feed(Word(word))] == []
-    assert stream.settle(2) == ["Hello", "Anna,"]
+    assert stream.flush(2) == ["Hello", "Anna,"]
     assert stream.pending == 2
-    assert stream.settle(1) == ["and"]
-    assert stream.settle() + stream.settle() == ["then."]  # the tiny model closes what has nothing behind it
+    assert stream.flush(1) == ["and"]
+    assert stream.flush() + stream.flush() == ["then."]  # the tiny model puts a period after the last word
     assert stream.feed(Word("the")) == []
     assert stream.end() == ["The."]
     assert [*stream.feed(Word("the")), *stream.end()] == ["The."]
 
 
-def test_the_silence_after_the_last_word_is_heard() -> None:
-    class Listening(Counting):
+def test_the_silence_after_the_last_word_reaches_the_model() -> None:
+    class Recording(Counting):
         def predict(self, words: Any, pauses: Any, turns: Any, chunks: Any) -> Iterator[Any]:
             heard.append(list(pauses))
             return super().predict(words, pauses, turns, chunks)
 
     heard: list[list[int | None]] = []
-    stream = LiveRestorer(replace(MODEL, engine=Listening(MODEL.engine)), None, 5)
+    stream = LiveRestorer(replace(MODEL, engine=Recording(MODEL.engine)), None, 5)
     for word in (Word("hello", 0, 400), Word("anna", 500, 900)):
         stream.feed(word)
-    stream.settle(1)
-    stream.settle(None, 700)
+    stream.flush(1)
+    stream.flush(None, 700)
     assert heard == [[100, None], [100, 700]]
 
 
-class Silences:
-    """A stream that keeps the silence it is told of, when the time of a word is up."""
+class SilenceRecorder:
+    """A stream that records the silence that it is flushed with."""
 
     def __init__(self) -> None:
-        self.told: list[int | None] = []
+        self.silences: list[int | None] = []
 
     def feed(self, _: Word) -> list[str]:
         return []
 
-    def settle(self, _: int, silence: int | None) -> list[str]:
-        self.told.append(silence)
+    def flush(self, _: int, silence: int | None) -> list[str]:
+        self.silences.append(silence)
         return []
 
 
 @pytest.mark.parametrize(
     ("blocks", "waited", "silence"),
     [
-        # (second in which it comes, words) for each block
+        # for each block: (the second at which it arrives, its words)
         ([(10.0, [Word("a", 0, 400)]), (10.5, [Word("b", 500, 900)])], 2.0, 1600),
-        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 2.0, None),  # all of it may be the lag
+        ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 2.0, None),  # it may all be lag
         ([(10.0, [Word("a", 0, 400), Word("b", 2000, 2400)])], 3.5, 1100),
         ([(10.0, [Word("a"), Word("b")])], 9.0, None),
         ([(10.0, [Word("a", 0, None)])], 9.0, None),
         ([(10.0, [Word("a", 0, 100)])], 99.0, 10_000),
     ],
 )
-def test_who_waits_knows_how_long_nobody_speaks(
+def test_the_silence_is_estimated_from_the_clock_and_the_lag(
     blocks: list[tuple[float, list[Word]]], waited: float, silence: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Silences()
-    captions = LiveOutput(cast("LiveRestorer", told), 1000.0, print)
+    stream = SilenceRecorder()
+    captions = LiveOutput(cast("LiveRestorer", stream), 1000.0, print)
     for second, words in blocks:
         monkeypatch.setattr(time, "monotonic", lambda second=second: second)
         for word in words:
@@ -188,10 +188,10 @@ def test_who_waits_knows_how_long_nobody_speaks(
     last = blocks[-1][0] + waited
     monkeypatch.setattr(time, "monotonic", lambda: last)
     captions.write_overdue()
-    assert told.told[-1] == silence
+    assert stream.silences[-1] == silence
 
 
-def test_a_comma_may_be_last_when_more_is_to_come() -> None:
+def test_the_last_word_may_have_a_comma_while_the_text_continues() -> None:
     loud = load_model(str(TINY), "cpu")
     words = [Word("hello", 0, 100), Word("cat", 200, 300)]
 
@@ -208,7 +208,7 @@ def test_a_comma_may_be_last_when_more_is_to_come() -> None:
     assert live(words, 2, model)[-1] != "cat,"
 
 
-def test_what_cannot_be_done_live_is_refused() -> None:
+def test_options_that_are_impossible_live_are_refused() -> None:
     with pytest.raises(CappuncError, match="look-ahead"):
         LiveRestorer(MODEL, None, -1)
     with pytest.raises(CappuncError, match="“"):
@@ -234,7 +234,7 @@ def test_spanish_questions_are_opened_once_and_closed(spanish: Model, look_ahead
     assert "".join(signs) == "¿?" * (len(signs) // 2)
 
 
-def test_a_capital_wants_a_sentence_end_that_was_given_out() -> None:
+def test_a_capital_needs_a_committed_sentence_end() -> None:
     try:
         english = load_model("en-fast", "cpu")
     except BadModel:

@@ -1,4 +1,4 @@
-"""GruRecipe captions with a state: the engine, its streams, the decision of one word, many streams at once."""
+"""Live captions with the recurrent network: the engine, its streams, single-word decisions, many streams at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import no_evidence
-from cappunc_cli.restoration.decoding.one_word import fits, next_label
+from cappunc_cli.restoration.decoding.one_word import is_supported, next_label
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
@@ -33,7 +33,7 @@ TINY = Path(__file__).parents[1] / "tiny_gru"
 MODEL = load_model(str(TINY), "cpu", engine="gru")
 ENGINE = MODEL.engine
 assert isinstance(ENGINE, GruEngine)
-#: Of a word's vector and its states in two layers.
+#: The size of a word vector and of the states of two layers.
 WIDTH = 6 + 2 * 8
 BARE = ["hello", "then", "why", "and", "the", "cat", "went", "here", "i", "london", "nato", "iphone", "dr", "3", "she-"]
 ODD = ["000", "a", "b", "c", "Anna", "NATO", "here.", "ph.d", "u.s.", "42nd", "..."]
@@ -43,13 +43,13 @@ ODD = ["000", "a", "b", "c", "Anna", "NATO", "here.", "ph.d", "u.s.", "42nd", ".
 def talks(draw: st.DrawFn, words: Sequence[str] = BARE + ODD) -> list[Word]:
     """Words, with times and turns or without."""
     tokens = draw(st.lists(st.sampled_from(words), min_size=1, max_size=40))
-    chance, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
+    rng, timed = Random(draw(st.integers(0, 1 << 20))), draw(st.booleans())
     found, clock, turn = [], 0, 0
     for token in tokens:
-        start, clock = clock, clock + chance.randint(50, 500)
+        start, clock = clock, clock + rng.randint(50, 500)
         found.append(Word(token, start if timed else None, clock if timed else None, turn=turn))
-        clock += chance.choice([0, 50, 350, 900])
-        turn += chance.random() < 0.1
+        clock += rng.choice([0, 50, 350, 900])
+        turn += rng.random() < 0.1
     return found
 
 
@@ -58,7 +58,7 @@ def live(words: Sequence[Word], look_ahead: int, **options: Any) -> list[str]:
     return [*(text for word in words for text in stream.feed(word)), *stream.end()]
 
 
-def test_a_stream_of_each_engine() -> None:
+def test_each_engine_has_its_kind_of_stream() -> None:
     assert isinstance(live_restorer(MODEL), LiveGruRestorer)
     other = live_restorer(load_model(str(TINY.parent / "tiny_model"), "cpu"))
     assert isinstance(other, LiveRestorer)
@@ -66,21 +66,21 @@ def test_a_stream_of_each_engine() -> None:
 
 
 @given(talks(), st.integers(0, 12), st.integers(1, 4), st.randoms())
-def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, every: int, chance: Any) -> None:
+def test_each_word_comes_once_and_in_order(words: list[Word], look_ahead: int, every: int, rng: Any) -> None:
     stream = LiveGruRestorer(MODEL, None, look_ahead, every)
     found: list[str] = []
     for i, word in enumerate(words, 1):
         found += stream.feed(word)
         assert stream.pending == i - len(found) <= look_ahead + every - 1
-        if chance.random() < 0.1:
-            found += stream.settle(chance.choice([None, 1, 3]))
+        if rng.random() < 0.1:
+            found += stream.flush(rng.choice([None, 1, 3]))
     found += stream.end()
     assert [strip(text)[0] for text in found] == [strip(word.text)[0] for word in words]
     assert stream.pending == 0
 
 
 @given(talks(), st.integers(0, 5))
-def test_with_a_look_ahead_as_long_as_the_text_it_is_the_engine_on_the_whole(words: list[Word], more: int) -> None:
+def test_with_the_whole_text_as_look_ahead_it_is_restore(words: list[Word], more: int) -> None:
     options = Options(existing="replace", window=64, overlap=0)
     assert live(words, len(words) + more) == restore(words, MODEL, options)
 
@@ -90,12 +90,12 @@ def test_nothing_depends_on_words_beyond_the_look_ahead(
     common: list[Word], one: list[Word], other: list[Word], look_ahead: int
 ) -> None:
     first, second = (live([*common, *rest], look_ahead) for rest in (one, other))
-    settled = max(len(common) - look_ahead, 0)
-    assert first[:settled] == second[:settled]
+    committed = max(len(common) - look_ahead, 0)
+    assert first[:committed] == second[:committed]
 
 
 @given(talks(), st.integers(0, 8))
-def test_what_was_given_out_binds_what_follows(words: list[Word], look_ahead: int) -> None:
+def test_committed_words_constrain_the_next_ones(words: list[Word], look_ahead: int) -> None:
     plain = [Word(word.text, word.start, word.end, turn=word.turn) for word in words if word.text in BARE[:10]]
     new = [strip(text) for text in live(plain, look_ahead)]
     for (_, label), (following, start) in pairwise(new):
@@ -103,26 +103,26 @@ def test_what_was_given_out_binds_what_follows(words: list[Word], look_ahead: in
             assert start.case != "lower", following
 
 
-def windows_of(chance: Random, count: int) -> list[GruWindow]:
+def windows_of(rng: Random, count: int) -> list[GruWindow]:
     found = []
     for _ in range(count):
-        size = chance.randint(1, 12)
-        # Of the word before, and of some of the first ones.
-        rows = np.random.default_rng(chance.randint(0, 999)).normal(0, 0.5, (chance.randint(1, size), WIDTH))
-        kept = rows.astype(np.float32) if chance.random() < 0.8 else None
+        size = rng.randint(1, 12)
+        # States of the word before the window, and of some of its first words.
+        rows = np.random.default_rng(rng.randint(0, 999)).normal(0, 0.5, (rng.randint(1, size), WIDTH))
+        kept = rows.astype(np.float32) if rng.random() < 0.8 else None
         found.append(
             GruWindow(
-                [chance.choice(BARE) for _ in range(size)],
-                [chance.choice([None, 0, 150, 800]) for _ in range(size)],
-                [chance.random() < 0.1 for _ in range(size)],
-                chance.randint(1, size),
+                [rng.choice(BARE) for _ in range(size)],
+                [rng.choice([None, 0, 150, 800]) for _ in range(size)],
+                [rng.random() < 0.1 for _ in range(size)],
+                rng.randint(1, size),
                 kept,
             )
         )
     return found
 
 
-def test_streams_that_share_a_run_are_told_what_each_is_told_alone() -> None:
+def test_streams_that_share_a_run_get_the_same_results_as_alone() -> None:
     windows = [window for window in windows_of(Random(5), 60) if window.kept is None or len(window.kept) == 1]
     windows += [GruWindow(["cat", "went"], [0, None], [False] * 2, 2, np.ones((1, WIDTH), np.float32))]
     assert len(windows) > 20
@@ -136,24 +136,24 @@ def test_streams_that_share_a_run_are_told_what_each_is_told_alone() -> None:
         np.testing.assert_allclose(shared.rows[:, 4:].sum(1), 1, atol=1e-5)
 
 
-def test_going_on_from_what_was_kept_is_reading_the_text_before() -> None:
-    words, chance = [Random(3).choice(BARE) for _ in range(30)], Random(8)
-    pauses = [chance.choice([None, 0, 300, 900]) for _ in words]
+def test_continuing_from_kept_states_equals_reading_the_whole_text() -> None:
+    words, rng = [Random(3).choice(BARE) for _ in range(30)], Random(8)
+    pauses = [rng.choice([None, 0, 300, 900]) for _ in words]
     (both,) = ENGINE.read([GruWindow(words, pauses, [False] * 30, 30, None)])
-    for again in (True, False):
+    for keep_pending in (True, False):
         kept, rows = None, []
         for i in range(0, 30, 5):
-            # What is behind it is there whenever a word is read.
+            # Every run sees all the words that follow.
             window = GruWindow(words[i:], pauses[i:], [False] * (30 - i), 5, kept)
             (found,) = ENGINE.read([window])
-            # The word before the next window, and those that wait, but for the last; or the former alone.
-            kept = found.kept[5:-1] if again else found.kept[5:6]
+            # Keep the word before the next window and the pending ones but the last, or only the former.
+            kept = found.kept[5:-1] if keep_pending else found.kept[5:6]
             rows.append(found.rows)
         np.testing.assert_allclose(np.concatenate(rows), both.rows, atol=1e-5)
 
 
 @given(talks(), st.integers(0, 9), st.integers(1, 3))
-def test_what_is_kept_changes_nothing(words: list[Word], look_ahead: int, every: int) -> None:
+def test_kept_states_of_pending_words_change_nothing(words: list[Word], look_ahead: int, every: int) -> None:
     class Forgetful(LiveGruRestorer):
         def take(self, request: Any, found: Any) -> list[str]:
             texts = super().take(request, found)
@@ -168,12 +168,12 @@ def test_what_is_kept_changes_nothing(words: list[Word], look_ahead: int, every:
         for word in words:
             texts += stream.feed(word)
             if asked.random() < 0.15:
-                texts += stream.settle(asked.choice([1, 2, None]), asked.choice([None, 0, 900]))
+                texts += stream.flush(asked.choice([1, 2, None]), asked.choice([None, 0, 900]))
         new.append([*texts, *stream.end()])
     assert new[0] == new[1]
 
 
-def test_chunks_are_texts_of_their_own() -> None:
+def test_chunks_are_read_as_separate_texts() -> None:
     words = [Random(3).choice(BARE) for _ in range(50)]
     chunks = [Chunk(0, 20), Chunk(10, 30), Chunk(30, 50)]
     for chunk, rows in ENGINE.predict(words, [None] * 50, [False] * 50, chunks):
@@ -182,7 +182,7 @@ def test_chunks_are_texts_of_their_own() -> None:
         np.testing.assert_allclose(rows, alone.rows, atol=1e-5)
 
 
-def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
+def test_work_and_memory_for_a_word_are_bounded() -> None:
     sizes = []
 
     class Counting(LiveGruRestorer):
@@ -190,12 +190,12 @@ def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
             sizes.extend(len(request.window.words) for request in requests)
             return super().read(requests)
 
-    chance, stream = Random(1), Counting(MODEL, None, 4)
+    rng, stream = Random(1), Counting(MODEL, None, 4)
     for i in range(400):
-        stream.feed(Word(chance.choice(BARE), 300 * i, 300 * i + 200))
+        stream.feed(Word(rng.choice(BARE), 300 * i, 300 * i + 200))
     assert len(sizes) == 396
     assert max(sizes) == 5
-    assert len(stream._words) == len(stream._heard) <= 48 + 4
+    assert len(stream._words) == len(stream._info) <= 48 + 4
     assert len(stream._rows) <= 8
     assert stream._kept is not None
     assert stream._kept.shape == (4, WIDTH)
@@ -206,12 +206,12 @@ def test_work_and_memory_for_a_word_have_a_ceiling() -> None:
 
 
 def test_memory_is_flat_over_hours_of_speech() -> None:
-    chance, stream = Random(2), LiveGruRestorer(MODEL)
+    rng, stream = Random(2), LiveGruRestorer(MODEL)
     held = []
     tracemalloc.start()
     try:
         for i in range(3001):
-            stream.feed(Word(chance.choice(BARE), 4000 * i, 4000 * i + chance.choice([300, 4000])))
+            stream.feed(Word(rng.choice(BARE), 4000 * i, 4000 * i + rng.choice([300, 4000])))
             if i % 1000 == 0:
                 gc.collect()
                 held.append(tracemalloc.get_traced_memory()[0])
@@ -222,18 +222,18 @@ def test_memory_is_flat_over_hours_of_speech() -> None:
 
 @st.composite
 def decisions(draw: st.DrawFn) -> tuple[list[str], np.ndarray, bool, str | None]:
-    """One word to decide, maybe one after it and one before it (with the mark that it got), and their probabilities."""
+    """A word to decide, perhaps with one before it (and its mark) and one after it, and their probabilities."""
     words = draw(
         st.lists(st.sampled_from([*BARE, *ODD[:4], "ph.d", "u.s.", "42nd", "vs", "1"]), min_size=1, max_size=3)
     )
-    chance = np.random.default_rng(draw(st.integers(0, 1 << 30)))
-    sharp = chance.choice([0.05, 0.5, 5.0])
-    rows = [np.concatenate([chance.dirichlet([sharp] * size) for size in (4, 9)]) for _ in words]
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    sharp = rng.choice([0.05, 0.5, 5.0])
+    rows = [np.concatenate([rng.dirichlet([sharp] * size) for size in (4, 9)]) for _ in words]
     mark = draw(st.sampled_from(MARK_CLASSES)) if len(words) > 1 else None
     return words, np.array(rows, np.float32), draw(st.booleans()), mark
 
 
-# The first word of a stream in capitals before a colon, which a whole text would take for the label of a speaker.
+# The first word of a stream in capitals before a colon: in a whole text it would look like a speaker label.
 @example(
     (
         ["hello"],
@@ -244,7 +244,7 @@ def decisions(draw: st.DrawFn) -> tuple[list[str], np.ndarray, bool, str | None]
     0.0,
 )
 @given(decisions(), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
-def test_the_decision_of_one_word_is_that_of_the_decoder(
+def test_one_word_is_decided_as_by_the_decoder(
     found: tuple[list[str], np.ndarray, bool, str | None], sensitivity: float
 ) -> None:
     words, rows, turns, mark = found
@@ -269,7 +269,7 @@ def test_the_decision_of_one_word_is_that_of_the_decoder(
         from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
         before = mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), float(sentence_end_probability(said)[0])
-    assert fits(MODEL.config, options)
+    assert is_supported(MODEL.config, options)
     label = next_label(
         words[given_count],
         rows[given_count:].tolist(),
@@ -287,28 +287,28 @@ def test_the_decision_of_one_word_is_that_of_the_decoder(
 @pytest.mark.parametrize(
     "options", [Options(marks=",.", existing="replace"), Options(existing="keep"), Options(apart=True)]
 )
-def test_what_one_word_cannot_decide(options: Options) -> None:
-    assert not fits(MODEL.config, options)
+def test_unsupported_options(options: Options) -> None:
+    assert not is_supported(MODEL.config, options)
 
 
-def test_the_silence_after_the_last_word_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_silence_after_the_last_word_reaches_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[GruWindow] = []
     read = GruEngine.read
 
-    def listening(self: GruEngine, windows: Sequence[GruWindow]) -> Any:
+    def recording(self: GruEngine, windows: Sequence[GruWindow]) -> Any:
         asked.extend(windows)
         return read(self, windows)
 
-    monkeypatch.setattr(GruEngine, "read", listening)
+    monkeypatch.setattr(GruEngine, "read", recording)
     stream = LiveGruRestorer(MODEL, None, 5)
     for word in (Word("hello", 0, 400), Word("anna", 500, 900)):
         stream.feed(word)
-    stream.settle(1)
-    stream.settle(None, 700)
+    stream.flush(1)
+    stream.flush(None, 700)
     assert [list(window.pauses) for window in asked] == [[100, None], [700]]
 
 
-def test_words_that_came_marked_and_terms_are_decided_as_in_a_file() -> None:
+def test_words_with_marks_letters_and_numbers_are_decided_as_in_a_file() -> None:
     words = [
         Word(text) for text in ["the", "c", "i", "a", "went", "to", "NATO", "here", "10", "000", "cats", "and", "Anna"]
     ]

@@ -25,36 +25,36 @@ BARE = [
     "london", "anna", "nato", "iphone", "mcdonald", "dr", "vs", "u.s.", "p.m", "3", "14", "she-", "goin'", "日本",
     "q" * 70,
 ]  # fmt: skip
-ODD = [
+MARKED_WORDS = [
     "“hello", "'hello,'", "then)", "NATO", "iPod", "...and", "went--", "so…", "why?!", "Bonjour !", "—", "♪", "a.m.",
     "London,", "The", "I",
 ]  # fmt: skip
 
 
 @st.composite
-def texts(draw: st.DrawFn, odd: bool = True) -> list[Word]:
-    """Words as files have them: times or none, cues, turns; lower, UPPER, or written by someone."""
-    tokens = draw(st.lists(st.sampled_from(BARE + ODD if odd else BARE), min_size=1, max_size=60))
+def texts(draw: st.DrawFn, marked: bool = True) -> list[Word]:
+    """Words as files have them: with times or without, in cues and turns; in lower or upper case, or partly marked."""
+    tokens = draw(st.lists(st.sampled_from(BARE + MARKED_WORDS if marked else BARE), min_size=1, max_size=60))
     if draw(st.booleans()):
         tokens = [token.upper() for token in tokens]
-    marks = draw(st.sampled_from(["", "", ",", ",.?"])) if odd else ""
-    chance = Random(draw(st.integers(0, 1 << 20)))
+    marks = draw(st.sampled_from(["", "", ",", ",.?"])) if marked else ""
+    rng = Random(draw(st.integers(0, 1 << 20)))
     words, clock, cue, turn = [], 0, 0, 0
     timed, captions = draw(st.booleans()), draw(st.booleans())
     for token in tokens:
-        if marks and chance.random() < 0.2 and token[-1].isalnum():
-            token += chance.choice(marks)
-        start, clock = clock, clock + chance.randint(50, 500)
+        if marks and rng.random() < 0.2 and token[-1].isalnum():
+            token += rng.choice(marks)
+        start, clock = clock, clock + rng.randint(50, 500)
         words.append(Word(token, start if timed else None, clock if timed else None, cue, turn))
-        clock += chance.choice([0, 50, 350, 900])
-        if chance.random() < 0.2:
+        clock += rng.choice([0, 50, 350, 900])
+        if rng.random() < 0.2:
             cue += 1
-            turn += chance.random() < 0.3
-    return [*map(shown, words, [None, *words], [*words[1:], None])] if captions else words
+            turn += rng.random() < 0.3
+    return [*map(as_caption_word, words, [None, *words], [*words[1:], None])] if captions else words
 
 
-def shown(word: Word, before: Word | None, after: Word | None) -> Word:
-    """The word as captions have it: the first of a cue has a start, the last one an end."""
+def as_caption_word(word: Word, before: Word | None, after: Word | None) -> Word:
+    """The word as in captions: only the first of a cue has a start, only the last one an end."""
     return replace(
         word,
         start=word.start if before is None or before.cue != word.cue else None,
@@ -62,7 +62,7 @@ def shown(word: Word, before: Word | None, after: Word | None) -> Word:
     )
 
 
-def again(words: list[Word], new: list[str]) -> list[Word]:
+def with_texts(words: list[Word], new: list[str]) -> list[Word]:
     return [replace(word, text=text) for word, text in zip(words, new, strict=True)]
 
 
@@ -82,11 +82,11 @@ def test_fixing_its_own_output_changes_nothing(
 ) -> None:
     options = Options(existing=existing, marks=marks, sensitivity=sensitivity)
     once = restore(words, MODEL, options)
-    assert restore(again(words, once), MODEL, options) == once
+    assert restore(with_texts(words, once), MODEL, options) == once
 
 
 @given(texts(), st.sampled_from(["auto", "keep", "replace"]), st.sampled_from([0.1, 0.5, 1.0]))
-def test_the_words_stay_the_same_words(words: list[Word], existing: str, sensitivity: float) -> None:
+def test_no_word_becomes_another_word(words: list[Word], existing: str, sensitivity: float) -> None:
     new = restore(words, MODEL, Options(existing=existing, sensitivity=sensitivity))
     assert [strip(text)[0] for text in new] == [strip(word.text)[0] for word in words]
 
@@ -102,21 +102,21 @@ def test_keep_removes_no_mark_and_no_capital(words: list[Word]) -> None:
             assert (after.case, after.form) == (before.case, before.form)
 
 
-@given(texts(odd=False))
+@given(texts(marked=False))
 def test_only_marks_and_case_are_added_to_a_bare_text(words: list[Word]) -> None:
     for word, new in zip(words, restore(words, MODEL), strict=True):
         assert new.casefold().startswith(word.text.casefold())
         assert set(new[len(word.text) :]) <= set(MARKS)
 
 
-def test_the_whole_way() -> None:
+def test_restoring_a_whole_text() -> None:
     assert (
         run("hello anna the cat went to london and the iphone is here why is mcdonald nato vs the bbc i'm home")
         == "Hello Anna the cat went to London, and the iPhone is here why is McDonald NATO vs. the BBC I'm home."
     )
 
 
-def test_pauses_and_turns_are_heard_and_can_be_ignored() -> None:
+def test_pauses_and_turns_are_used_and_pauses_can_be_ignored() -> None:
     times = [(0, 200), (250, 400), (1900, 2000), (2010, 2300)]
     words = [Word(t, a, b) for t, (a, b) in zip(["the", "cat", "the", "dog"], times, strict=True)]
     assert restore(words, MODEL) == ["The", "cat.", "The", "dog."]
@@ -125,7 +125,7 @@ def test_pauses_and_turns_are_heard_and_can_be_ignored() -> None:
     assert restore(turns, MODEL) == ["The", "cat.", "The", "dog."]
 
 
-def test_marks_and_sensitivity_are_passed_on() -> None:
+def test_marks_and_sensitivity_take_effect() -> None:
     text = "the cat went home and then so we sat"
     assert run(text, marks=".") == "The cat went home and then so we sat."
     counts = [sum(c in MARKS for c in run(text, sensitivity=s)) for s in (0, 0.5, 1)]
@@ -146,7 +146,7 @@ def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 24, 1000])
-def test_any_window_will_do(window: int) -> None:
+def test_any_window_size_works(window: int) -> None:
     text = " ".join(Random(3).choice(BARE[:20]) for _ in range(100))
     new = run(text, window=window)
     assert new.casefold().replace(",", "").replace(".", "").replace("?", "") == text
@@ -154,7 +154,7 @@ def test_any_window_will_do(window: int) -> None:
         assert new == run(text)
 
 
-def test_impossible_windows_are_refused_even_without_words() -> None:
+def test_invalid_windows_are_refused_even_without_words() -> None:
     with pytest.raises(CappuncError, match="less than the window"):
         restore([], MODEL, Options(window=5, overlap=5))
 
@@ -165,11 +165,11 @@ def test_no_word_and_one_word() -> None:
     assert run("—") == "—"
 
 
-def test_progress_is_told_and_reaches_the_end() -> None:
-    heard: list[int] = []
-    restore([Word("cat")] * 200, MODEL, progress=heard.append)
-    assert heard == sorted(heard)
-    assert heard[-1] == 200
+def test_progress_is_reported_up_to_the_end() -> None:
+    counts: list[int] = []
+    restore([Word("cat")] * 200, MODEL, progress=counts.append)
+    assert counts == sorted(counts)
+    assert counts[-1] == 200
 
 
 def test_a_word_that_would_become_another_word_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,20 +178,20 @@ def test_a_word_that_would_become_another_word_stays(monkeypatch: pytest.MonkeyP
 
 
 def many(count: int) -> list[Word]:
-    chance = Random(5)
-    return [Word(chance.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
+    rng = Random(5)
+    return [Word(rng.choice(BARE[:28]), i * 400, i * 400 + 300) for i in range(count)]
 
 
 def test_two_hundred_thousand_words() -> None:
     words = many(200_000)
     new = restore(words, MODEL)
     assert len(new) == len(words)
-    # The middle of a long text is restored like a text of its own, but for what lies at its rims.
+    # Away from its edges, the middle of a long text is restored like a separate text.
     middle = restore(words[100_000:100_200], MODEL)
     assert new[100_010:100_190] == middle[10:190]
 
 
-def test_memory_goes_with_the_words_not_with_their_windows() -> None:
+def test_memory_grows_with_the_words_not_with_the_windows() -> None:
     words = many(40_000)
     tracemalloc.start()
     try:
@@ -199,7 +199,7 @@ def test_memory_goes_with_the_words_not_with_their_windows() -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # 13 probabilities and a label a word; the logits of all windows at once would be as much again, several times.
+    # 13 probabilities and a label for each word; holding the logits of all windows would take several times as much.
     assert peak < 700 * len(words)
 
 
@@ -256,7 +256,7 @@ def test_english_is_restored(english: pipeline.Model) -> None:
     assert "Anna and I live in London" in text.replace(",", "")
     assert "London." in text
     assert "to me?" in text
-    assert restore(again(words, new), english) == new
+    assert restore(with_texts(words, new), english) == new
 
 
 def test_english_does_not_depend_on_the_window(english: pipeline.Model) -> None:

@@ -97,7 +97,7 @@ class LiveOutput:
     def write_overdue(self) -> None:
         """Write the words that are overdue."""
         if self._max_delay is not None:
-            self.write_texts(self._stream.settle(*self.overdue()))
+            self.write_texts(self._stream.flush(*self.overdue()))
 
     def overdue(self) -> tuple[int, int | None]:
         """Number of overdue words, and the pause (ms) after the last word so far, None if unknown."""

@@ -1,4 +1,4 @@
-"""From probabilities to labels: what a word can carry, what the text already shows, the likeliest marks and cases.
+"""From probabilities to labels: what a word can carry, what the text already shows, the most probable marks and cases.
 
-Arrays and labels only: no model is opened and no file is read here.
+Works on arrays and labels only: no model is opened and no file is read here.
 """

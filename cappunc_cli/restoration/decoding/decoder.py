@@ -1,10 +1,9 @@
-"""Probabilities to labels: the likeliest marks and cases that a reader would accept together.
+"""Decode probabilities to labels: the most probable marks and cases that go together.
 
-A word's case depends on the mark before it, on nothing else; so the loss that a sentence
-end brings to the next word's case is added to the score of that mark (as far as the config's
-`consistency` says), and the marks can be chosen on their own (by argmax or, with a trained
-chain, by Viterbi). The outcome is the exact optimum of these scores under the hard rules, which
-is why more sensitivity never means fewer marks.
+A word's case depends only on the mark before it. So what a sentence end costs the case of the next word is added to the
+score of that mark (to the degree of the config's `consistency`), and the marks can then be chosen on their own: by
+argmax, or by Viterbi with a trained CRF. The result is the exact optimum of these scores under the hard rules, so more
+sensitivity never means fewer marks.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from cappunc_cli.restoration.decoding.cue_breaks import weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
-    having,
+    contain_any,
     place_paired_marks,
     sentence_ends,
     without_opening_marks,
@@ -57,42 +56,45 @@ from cappunc_cli.transcript.labels import (
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: After these a capital proves nothing about a sentence start: the model's word alone counts.
+#: After these marks a sentence may or may not begin, so only the model decides the case.
 IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
-#: What never closes a text.
+#: Marks that never end a text, and those that a turn should not end with either.
 _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
 _COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
 
-#: Nats at either end of the sensitivity: e^6 = 400 times.
-REACH = 6.0
-#: Nats against a mark between two numbers (`3` `14`): it takes 9 to 1.
+#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
+SENSITIVITY_NATS = 6.0
+#: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
 NUMBER_COST = 2.2
-#: Nats against a dash: an editor takes a comma for it, but no dash for a comma. On 25,000 words of the held-out ends of
-#: ten English corpora 0, 0.5, 1, 1.5 and 2 leave 56.7, 56.4, 56.5, 56.5 and 56.6 marks per 1,000 words to mend where a
-#: comma, an ellipsis or none is accepted for a dash; 197, 153, 121, 114 and 95 are put, right are 74 to 86 in 100. In
-#: Spanish, Basque, Romanian and Vietnamese none is right.
+#: Nats against a dash: editors accept a comma in place of a dash, but not a dash in place of a comma. On 25,000 words
+#: of the held-out ends of ten English corpora 0, 0.5, 1, 1.5 and 2 leave 56.7, 56.4, 56.5, 56.5 and 56.6 marks per
+#: 1,000 words to correct if a comma, an ellipsis or none is accepted for a dash; 197, 153, 121, 114 and 95 dashes are
+#: put, of which 74 to 86 % are right. In Spanish, Basque, Romanian and Vietnamese none is right.
 DASH_COST = 1.5
-#: Nats against a capital behind a comma of our own, which takes a probability of 0.8 then: on the same ends 10 of 13
-#: below it are wrong, 5 of 132 above it. Direct speech without quotation marks has none: `She said, don't`.
+#: Nats against a capital after a new comma, which then needs a probability of 0.8: on the same texts 10 of 13 capitals
+#: below that are wrong, and 5 of 132 above. Direct speech without quotation marks has no capital: `She said, don't`.
 _COMMA_COST = float(np.log(4))
-#: Where a quotation is likelier to begin than not, it is a reason for a capital. Where none is written, the word is
-#: capital for itself or not at all: `She said, don't`, but `He sang Hey Jude`. In 166,000 words of held-out ends of 21
-#: English corpora 101 capitals go so: 86 are in quotation marks there, 7 are without, 8 words have none there either.
-_LIKELY = 0.5
+#: Above this probability the start of a quotation explains a capital. If no quotation mark is written, the word is then
+#: capital only in its own right: `She said, don't`, but `He sang Hey Jude`. In 166,000 words of held-out ends of 21
+#: English corpora this removes 101 capitals; in the references 86 of them are in quotation marks, 7 are not, and 8 are
+#: lower-case.
+_QUOTE_EXPLAINS = 0.5
 #: The longest name of a speaker, in words.
 _LONGEST_LABEL = 5
-#: Nats against a turn that ends in no mark or in one that goes on: captions close what a speaker says before the next
-#: one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves few.
+#: Nats against a turn that ends without a mark or with a continuing one: in captions a speaker's sentence ends before
+#: the next one speaks. Right in 51 of 52 turns that the network for four languages left open; the English one leaves
+#: few.
 TURN_COST = 3.0
-#: How much surer a name must be where a sentence end before it comes too late: `three reasons First, …`.
+#: In live captions the word after the committed ones needs this much more probability as a name, in proportion to
+#: that of a sentence end which can no longer be added before it: `three reasons First, …`.
 LATE_COST = 0.4
-#: The least probability that a name-like capital may have as a reason for itself.
-_NAME_FLOOR = 0.02
+#: The minimum probability of a capital in its own right, which bounds `_end_bonus`.
+_MIN_NAME = 0.02
 
 
 def allowed(passage: Passage) -> Posteriors:
-    """The posteriors of a passage within what the user allows, and with what the ends of captions tell."""
+    """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
     text = fold_marks(passage.posteriors, passage.marks)
     if passage.cues is None or passage.options.apart:
         return text
@@ -101,103 +103,102 @@ def allowed(passage: Passage) -> Posteriors:
 
 @np.errstate(divide="ignore")
 def decide(passage: Passage, known: Evidence) -> list[Label]:
-    """A label for each bare word: its case and form, and all that stands before and after it.
+    """Decide the label of each word: its case and form, and everything before and after it.
 
-    The posteriors of the passage are its `allowed` ones. `known` is what the marks and case of its labels, those that
-    the text had before, are worth.
+    The passage's posteriors must be its `allowed` ones; `known` is the evidence of its existing labels.
     """
     text, words, turns, config = passage.posteriors, passage.bare, passage.turn_ends, passage.config
-    conventions, options, given = passage.conventions, passage.options, passage.given
-    if given:
-        held_cases, held_marks = columns(passage.labels[:given])
+    conventions, options, committed = passage.conventions, passage.options, passage.committed
+    if committed:
+        fixed_cases, fixed_marks = columns(passage.labels[:committed])
         known = replace(
             known,
-            cases=np.append(held_cases, known.cases[given:]),
-            marks=np.append(held_marks, known.marks[given:]),
+            cases=np.append(fixed_cases, known.cases[committed:]),
+            marks=np.append(fixed_marks, known.marks[committed:]),
         )
     if options.existing == "replace" and conventions.opening:
-        passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, given))
+        passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
         _, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
         return _labels(passage, known.cases.tolist(), before, after)
     sentence = sentence_start_probability(text)
-    capital = _weighed(1 - text.cases[:, LOWER], known.capital_odds)
-    own = capital_within_sentence(text, start_probability(text, sentence), capital)
-    if 0 < given < len(words):
-        # Whatever the model says by now, no sentence has ended there: for a capital it must be a name.
-        own[given] -= LATE_COST * sentence[given]
+    capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
+    within = capital_within_sentence(text, start_probability(text, sentence), capital)
+    if 0 < committed < len(words):
+        # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
+        within[committed] -= LATE_COST * sentence[committed]
     scores = _mark_scores(passage, known)
     if not options.apart:
-        _charge_lower_starts(scores, text, known, capital, config.consistency)
+        _penalise_lower_starts(scores, text, known, capital, config.consistency)
         if known.capitals.any():
-            scores[:-1, ENDS] += _tell_tale(text, known, sentence)[1:, None]
-    marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.goes_on)
-    # A stream, whose words are given one by one, has no longer memory than of the word before.
-    if not given and not passage.goes_on and (labels_made := _made_labels(text, marks, own, turns, known)):
-        text = replace(text, cases=_without_upper(text, labels_made))
-        for _, stop in labels_made:
+            scores[:-1, ENDS] += _end_bonus(text, known, sentence)[1:, None]
+    marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
+    # Not in live captions, which are decided one word at a time.
+    if not committed and not passage.continues and (found := _accidental_labels(text, marks, within, turns, known)):
+        text = replace(text, cases=_without_upper(text, found))
+        for _, stop in found:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
     marks, before, after = place_paired_marks(passage, marks, scores, known.marks < 0)
-    if not given:
-        # Names behind a title, which no speech has in capitals: `Ms. Delgado`.
+    if not committed:
+        # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
         titles = {word for word in set(words) if conventions.spelled(word).rstrip(".") in conventions.titles}
         if names := [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles]:
             text = replace(text, cases=_without_upper(text, names))
     if options.apart:
         return _labels(passage, text.cases.argmax(1).tolist(), before, after)
-    begins, ends_quote = having(QUOTES, before), having(QUOTES, after)
-    high = capital_probability(text, marks, known, capital, own, begins, ends_quote) > 0.5
-    cases = np.where(known.cases >= 0, known.cases, np.where(high, capital_form(text), LOWER))
+    begins_quote, ends_quote = contain_any(QUOTES, before), contain_any(QUOTES, after)
+    is_capital = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote) > 0.5
+    cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return _labels(passage, cases.tolist(), before, after)
 
 
-def _weighed(chance: Probabilities, nats: Probabilities) -> Probabilities:
-    """A probability after evidence worth so many nats."""
-    # Nothing is so certain that no evidence could speak against it.
-    chance = np.clip(chance, 0, 1 - 1e-6)
-    raised = chance * np.exp(nats)
-    weighed: Probabilities = raised / (raised + (1 - chance))
-    return weighed
+def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
+    """Probabilities whose log-odds are shifted by `nats`."""
+    # Below 1, so that evidence against it always has an effect.
+    probabilities = np.clip(probabilities, 0, 1 - 1e-6)
+    raised = probabilities * np.exp(nats)
+    shifted: Probabilities = raised / (raised + (1 - probabilities))
+    return shifted
 
 
 def start_probability(text: Posteriors, sentence: Probabilities) -> Probabilities:
-    """P(a sentence or a likely quotation begins) with each word, [n], given P(a `sentence` begins)."""
+    """P(a sentence or a probable quotation begins) at each word, [n], given P(a `sentence` begins)."""
     opening = text.paired.get(PairedMark.OPEN_QUOTE)
     if opening is None:
         return sentence
-    return np.where(opening > _LIKELY, 1 - (1 - sentence) * (1 - opening), sentence)
+    return np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - sentence) * (1 - opening), sentence)
 
 
 def capital_within_sentence(text: Posteriors, starts: Probabilities, capital: Probabilities) -> Probabilities:
-    """P(not lower | no start): names are capital in themselves, other words only where something begins.
+    """P(not lower | no start): names are capital anywhere, other words only where a sentence or quotation begins.
 
-    `starts` is P(start) and `capital` P(not lower), which mixes both reasons. Upper
-    and mixed forms (and words without a capital) owe nothing to the start.
+    `starts` is P(start), and `capital` is P(not lower), for either reason. Upper and mixed forms, and words without a
+    capital form, do not depend on the start.
     """
     high = text.cases[:, UPPER] + text.cases[:, MIXED]
     high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
     rest = np.maximum(1 - high, np.float32(1e-6))
     name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
-    own: Probabilities = high + rest * name
-    return own
+    within: Probabilities = high + rest * name
+    return within
 
 
 def _mark_scores(passage: Passage, known: Evidence) -> Rows:
-    """Log-probabilities [n, 9] with everything that speaks for or against a mark added."""
+    """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints but those of case."""
     text, turns, config = passage.posteriors, passage.turn_ends, passage.config
     scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
-    scores[:, NONE] -= REACH * (2 * passage.options.sensitivity - 1)
+    scores[:, NONE] -= SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
     scores[:, COMMA] += STYLES[passage.options.style]
     scores[:, DASH] -= DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST
     scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
-    if not passage.goes_on:
+    if not passage.continues:
         scores[-1, _CONTINUING] = -np.inf
         if text.marks[-1, [*ENDS, MARK_CLASSES.index("…")]].sum() >= config.end_share:
             scores[-1, [i for i in range(len(MARK_CLASSES)) if i not in ENDS and MARK_CLASSES[i] != "…"]] = -np.inf
@@ -211,16 +212,17 @@ def _must_not_start_lower(text: Posteriors, known: Evidence) -> Flags:
     return ~text.has(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER) & ~known.free_start
 
 
-def _charge_lower_starts(
+def _penalise_lower_starts(
     scores: Rows, text: Posteriors, known: Evidence, capital: Probabilities, consistency: float
 ) -> None:
-    """A sentence end costs what it takes to write the next word with a capital (Webex: the penalty for lower starts).
+    """Subtract from each sentence end the cost of the capital that the next word then needs (as Webex does).
 
-    Of the network's own doubt only the share `consistency`: its mark has already seen what its case has. Lower case
-    that the text itself had at the word is news, and counts in full; a capital there never makes an end dearer.
+    The network's own doubt about the capital counts only with the share `consistency`, since its marks and cases are
+    based on the same input. Existing lower case is independent evidence and counts in full; an existing capital costs
+    nothing.
     """
     share = np.where(known.capital_odds < 0, np.float32(1), np.float32(consistency))
-    # Bounded: never so dear that a certain end gives way to a word that merely looks odd.
+    # Bounded, so that an unusual word cannot overrule a certain sentence end.
     cost = share * np.clip(np.log(capital) - np.log(1 - capital), -20, 0)
     cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
@@ -228,36 +230,36 @@ def _charge_lower_starts(
         scores[:, end] += np.where(text.has(WordProperty.ABBREVIATION), 0, loss) if end == PERIOD else loss
 
 
-def _tell_tale(text: Posteriors, known: Evidence, ends: Probabilities) -> Probabilities:
-    """Nats for a sentence end before each existing capital, as far as the word is no name.
+def _end_bonus(text: Posteriors, known: Evidence, starts: Probabilities) -> Probabilities:
+    """Nats for a sentence end before each existing capital, unless the word may be a name.
 
-    Whisper loses periods but keeps the capitals after them.
+    Whisper drops periods but keeps the capitals after them.
     """
-    own = np.maximum(capital_within_sentence(text, ends, 1 - text.cases[:, LOWER]), _NAME_FLOOR)
-    nats = np.maximum(-np.log(own) - np.log(2), 0).astype(np.float32)
-    told: Probabilities = np.where(known.capitals, nats, np.float32(0))
-    return told
+    within = np.maximum(capital_within_sentence(text, starts, 1 - text.cases[:, LOWER]), _MIN_NAME)
+    nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
+    bonus: Probabilities = np.where(known.capitals, nats, np.float32(0))
+    return bonus
 
 
-def _best_path(scores: Rows, config: ModelConfig, goes_on: bool) -> Indices:
-    """The marks [n] that go together best by a trained chain."""
+def _best_path(scores: Rows, config: ModelConfig, continues: bool) -> Indices:
+    """The best sequence of marks [n] under the model's CRF."""
     assert config.crf is not None
     own = [MARK_CLASSES.index(m) for m in config.marks]
     size = len(MARK_CLASSES)
     transitions, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     transitions[np.ix_(own, own)] = config.crf.transitions
     start[own] = config.crf.start
-    if not goes_on:
+    if not continues:
         end[own] = config.crf.end
     return viterbi(scores, transitions, start, end)
 
 
-def _made_labels(
-    text: Posteriors, marks: Indices, own: Probabilities, turns: Flags, known: Evidence
+def _accidental_labels(
+    text: Posteriors, marks: Indices, within: Probabilities, turns: Flags, known: Evidence
 ) -> list[tuple[int, int]]:
-    """Where words alone would become the label of a speaker, as transcripts have them: `Ms. DELGADO:`; [start, stop).
+    """(start, stop) of words that would turn into a speaker label, as transcripts have them: `Ms. DELGADO:`.
 
-    Names with a colon behind them where a sentence begins; what a text has written so itself is none of its words.
+    They are names at the start of a sentence with a new colon after them; existing labels are not words of the text.
     """
     found = []
     colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
@@ -266,20 +268,20 @@ def _made_labels(
     starts = np.append(True, (sentence_ends(text, marks) | turns)[:-1])
     for i in colons.tolist():
         start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
-        # The first word is capital anyway; alone it is a label where it is in capitals.
-        if start is not None and (text.cases[i, UPPER] if start == i else own[start + 1 : i + 1].min()) > 0.5:
+        # The first word is capital anyway, so a single word must be in upper case.
+        if start is not None and (text.cases[i, UPPER] if start == i else within[start + 1 : i + 1].min()) > 0.5:
             found.append((start, i + 1))
     return found
 
 
 def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
-    """The cases [n, 4] with capitals for UPPER in some places, but for initials."""
+    """The cases [n, 4] with capital in place of upper in these spans, except for initialisms."""
     cases = text.cases.copy()
     names = ~text.has(WordProperty.INITIALISM)
     for start, stop in places:
-        among = np.arange(start, stop)[names[start:stop]]
-        cases[among, CAPITAL] += cases[among, UPPER]
-        cases[among, UPPER] = 0
+        changed = np.arange(start, stop)[names[start:stop]]
+        cases[changed, CAPITAL] += cases[changed, UPPER]
+        cases[changed, UPPER] = 0
     return cases
 
 
@@ -288,29 +290,31 @@ def capital_probability(
     marks: Indices,
     known: Evidence,
     capital: Probabilities,
-    own: Probabilities,
+    within: Probabilities,
     begins_quote: Flags,
     ends_quote: Flags,
 ) -> Probabilities:
-    """P(not lower) [n] after these marks where some words begin or end a quotation; see `capital_within_sentence`."""
+    """P(not lower) [n], given the marks and which words begin and end a quotation.
+
+    `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
+    """
     ended = sentence_ends(text, marks)
-    # `“What?” he asked`: the sentence goes on, or another begins.
+    # `“What?” he asked`: the sentence may go on or end here.
     open_end = IS_OPEN[marks] | (ends_quote & ended & (marks != PERIOD))
-    behind_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
-    own = np.where(
-        behind_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), _weighed(own, np.full_like(own, -_COMMA_COST)), own
-    )
+    after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
+    less_probable = _shift_odds(within, np.full_like(within, -_COMMA_COST))
+    within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
     after_open = np.append(False, open_end[:-1]) | begins_quote
-    chance: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, own))
-    return chance
+    probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
+    return probability
 
 
 def capital_form(text: Posteriors) -> Indices:
-    """The case of each word [n] where it is not lower."""
-    big: Indices = 1 + text.cases[:, 1:].argmax(1)
-    big[(big == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # `U.s.` is right nowhere
-    return big
+    """The most probable case of each word other than lower, [n]."""
+    cases: Indices = 1 + text.cases[:, 1:].argmax(1)
+    cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
+    return cases
 
 
 def _labels(passage: Passage, cases: Sequence[int], before: Sequence[str], after: Sequence[str]) -> list[Label]:

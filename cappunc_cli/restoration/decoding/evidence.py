@@ -1,4 +1,4 @@
-"""The marks and capitals that a text already has, as evidence for its restoration."""
+"""The existing marks and capitals of a text as evidence for its restoration."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Number
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Label, capital
 
-#: A text is punctuated, or cased, when at least one word in so many shows it; prose has one in 8.
+#: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
 _RARE = 50
-#: A text that needs all is left its good part where that has at least so many words.
-_GOOD_PART = 40
-#: Words to each side that say whether a place is already taken care of.
+#: Minimum size, in words, of a restored part that is kept in a text that otherwise lacks everything.
+_MIN_GOOD_WORDS = 40
+#: Words on each side that count when the density of existing marks or capitals is judged.
 _NEARBY_WORDS = 32
-#: Where a region has marks (capitals) in at least one word of so many, a gap is probably meant.
+#: Where at least one word in this many has a mark (capital), a word without one is probably meant so.
 _DENSE = 16
-#: Nats: what a new mark or capital must overcome there. e^2 = 7 times likelier than none.
+#: Nats against a new mark or capital there: it must be e^2 = 7 times as probable as none.
 _GAP_COST = 2.0
-#: Nats: a capital written inside a line of an otherwise unpunctuated text is probably a name.
+#: Nats for a capital inside a line of an otherwise unpunctuated text, which is probably a name.
 _CAPITAL_WORTH = 2.0
-#: Nats against a sentence end before a word whose lower case stays.
+#: Nats against a sentence end before a word whose lower case is kept.
 _LOWER_COST = 30.0
 
-#: Whether the mark of each column is one: who writes only `…` and `—` hears pauses, who writes only `:` names speakers.
-_IS_MARKED = np.array([mark not in ("", "…", "—", ":") for mark in MARK_CLASSES])
-#: What a word's build tells: it shows its case, it has one.
+#: The columns of marks that show that a text is punctuated. A text with only `…` and `—` has pauses written down, one
+#: with only `:` has speaker names.
+_IS_PUNCTUATION = np.array([mark not in ("", "…", "—", ":") for mark in MARK_CLASSES])
+#: Properties of a bare word: its written case is informative; it has cased letters; its script has no capitals.
 _SHOWS, _CASED, _CASELESS = 1, 2, 4
 _APOSTROPHES = "'’"
 _CLOSING = QUOTES_AFTER | {"’"}
@@ -40,13 +41,12 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Constraints on decoding, each array [n]; -1 is free.
+    """Constraints on decoding, each array [n].
 
-    `marks` and `cases` are fixed labels (their columns);
-    `capital_odds` are nats for any capital form; `capitals` are existing capitals that can be
-    trusted, which tell of a sentence start where the word is no name; `gap_cost` are nats
-    against a new mark; `free_start` words may begin a sentence in lower case; `settled` words
-    stay as they are.
+    `marks` and `cases` are the columns of fixed labels, -1 where free. `capital_odds` are nats for any capital form.
+    `capitals` flags existing capitals that can be trusted; where the word is no name they show the start of a
+    sentence. `gap_cost` are nats against a new mark. `free_start` words may begin a sentence in lower case. `settled`
+    words lack nothing and keep their marks and case.
     """
 
     marks: Numbers
@@ -59,14 +59,14 @@ class Evidence:
 
 
 def no_evidence(count: int) -> Evidence:
-    """The evidence of a bare text."""
+    """The evidence for `count` bare words: none."""
     free, zero, no = np.full(count, -1, np.int8), np.zeros(count, np.float32), np.zeros(count, np.bool_)
     return Evidence(free, free, zero, no, zero, no, no)
 
 
 @dataclass(frozen=True, slots=True)
 class WritingStyle:
-    """The style in which a whole text is written."""
+    """Whether a text as a whole is in lower case, UPPER CASE or Title Case, and whether it is punctuated."""
 
     lower: bool
     upper: bool
@@ -75,19 +75,20 @@ class WritingStyle:
 
     @property
     def needs_all(self) -> bool:
-        """Whether nobody has restored it before."""
+        """Whether the text as a whole lacks marks or case."""
         return self.lower or self.upper or not self.punctuated
 
 
-def writing_style(bare: Sequence[str], labels: Sequence[Label], spelling: Flags | None = None) -> WritingStyle:
-    """Judge a text by its counts. `I` proves no case, single letters are upper and capital at once.
+def writing_style(bare: Sequence[str], labels: Sequence[Label], abbreviations: Flags | None = None) -> WritingStyle:
+    """Judge how a text is written by counting its cases and marks.
 
-    The period of a word whose `spelling` [n] has one is no mark; `...` and `--` do not make a text punctuated.
+    One-letter words such as `I` say nothing about case. `...` and `--` alone do not make a text punctuated, nor do the
+    periods of words flagged as `abbreviations` [n].
     """
     cases, marks = columns(labels)
-    marked = _IS_MARKED[marks]
-    if spelling is not None:
-        marked &= ~(spelling & (marks == PERIOD)) | np.array([label.is_bound for label in labels], np.bool_)
+    marked = _IS_PUNCTUATION[marks]
+    if abbreviations is not None:
+        marked &= ~(abbreviations & (marks == PERIOD)) | np.array([label.is_bound for label in labels], np.bool_)
     builds = np.array([_build(word) for word in bare], np.int8)
     low = cases == LOWER
     shown = ~low & ((builds & _SHOWS) != 0)
@@ -96,7 +97,7 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label], spelling: Flags 
     longer = int((low & ((builds & _CASED) != 0)).sum()) + high
     uppers = int((shown & (cases == UPPER)).sum())
     capitals = high - uppers
-    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic lacks no capitals
+    caseless = int(((builds & _CASELESS) != 0).sum())  # Arabic has no capitals to lack
     return WritingStyle(
         lower=high * _RARE <= words and caseless * 2 <= words,
         upper=longer > 0 and uppers * 10 >= longer * 9,
@@ -107,59 +108,60 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label], spelling: Flags 
 
 @lru_cache(maxsize=1 << 15)
 def _build(word: str) -> int:
-    """Whether a bare word of several letters _SHOWS its case (it is not lower), is _CASED or _CASELESS."""
+    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS."""
     if len(word) < 2:
         return 0
     caseless = word[0].isalpha() and capital(word) == word
     return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
 
 
-def judge(passage: Passage, known: Expected) -> Lack:
-    """Find what a text lacks: throughout, where its counts say so, or in stretches."""
+def judge(passage: Passage, expected: Expected) -> Lack:
+    """Find what a text lacks: everywhere if its counts say so, otherwise in stretches."""
     labels = passage.labels
-    # The period of `dr.` is spelling: recognisers write it that write no mark.
-    kind = writing_style(passage.bare, labels, known.abbreviation)
+    # `dr.` does not count: some recognisers write the periods of abbreviations and no other mark.
+    style = writing_style(passage.bare, labels, expected.abbreviation)
     marked, everywhere = columns(labels)[1] != NONE, np.ones(len(labels), np.bool_)
     marks = everywhere
-    # Most texts have hardly a mark, and so no part that could be good.
-    if not kind.needs_all or kind.punctuated or int(marked.sum()) * _DENSE >= _GOOD_PART:
-        found = find_lack(known, labels, passage.turn_ends)
-        if not kind.needs_all or _has_good_part(~found.any, marked):
+    # Most texts have hardly any mark, and so no restored part to look for.
+    if not style.needs_all or style.punctuated or int(marked.sum()) * _DENSE >= _MIN_GOOD_WORDS:
+        found = find_lack(expected, labels, passage.turn_ends)
+        if not style.needs_all or _has_good_part(~found.any, marked):
             return found
-        marks = found.marks if kind.punctuated else everywhere
-    upper = kind.upper or kind.title
-    return Lack(marks, everywhere & (kind.lower or upper), everywhere & upper, whole=True)
+        marks = found.marks if style.punctuated else everywhere
+    upper = style.upper or style.title
+    return Lack(marks, everywhere & (style.lower or upper), everywhere & upper, whole=True)
 
 
 def _has_good_part(good: Flags, marked: Flags) -> bool:
-    """Somebody has mended the first minutes of an hour."""
+    """Whether a text that lacks everything has a restored part, as when somebody has edited its first minutes."""
     words = int(good.sum())
-    return words >= _GOOD_PART and int((good & marked).sum()) * _DENSE >= words
+    return words >= _MIN_GOOD_WORDS and int((good & marked).sum()) * _DENSE >= words
 
 
 def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evidence:
-    """The evidence of the existing labels, under `--existing` keep or replace; under auto what they `lack`."""
+    """The evidence of the existing labels for `existing` keep or replace, or for auto given what they `lack`."""
     cases, marks = columns(passage.labels)
-    # `...and so on`, and `“What?” he asked`: lower case is right there.
+    # Lower case is right in `...and so on` and `“What?” he asked`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in passage.labels[:-1]]
     start = np.array([begins_with_ellipsis(label) for label in passage.labels]) | np.array([False, *quotes])
     if existing == "keep":
         return _keep(marks, cases, start)
     if lack is None:
+        # Only marks that cannot be removed are kept.
         bound = np.array([label.is_bound for label in passage.labels])
         fixed = np.where(bound & (marks > 0), marks, np.int8(-1))
     else:
-        # Where none lack all stay as they are, and elsewhere those that are there.
+        # Existing marks are kept, and where marks are not missing no new ones are added.
         fixed = np.where(lack.marks & (marks == 0), np.int8(-1), marks)
         if not lack.whole:
             return _repair(fixed, cases, start, lack)
-    # Who asks `what is this? i don't know` has not closed the text either.
+    # A text with other marks may still lack the last one: `what is this? i don't know`.
     fixed[-1:][marks[-1:] == NONE] = -1
     result = replace(no_evidence(len(marks)), marks=fixed, free_start=start)
-    kind = writing_style(passage.bare, passage.labels)
-    if kind.upper or kind.title:
+    style = writing_style(passage.bare, passage.labels)
+    if style.upper or style.title:
         return result
-    # NATO and iPhone amid lower case were typed so on purpose; The at the head of a line was not.
+    # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
     capitals = (cases == CAPITAL) & ~passage.cue_starts
     return replace(
         result,
@@ -170,7 +172,7 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
 
 
 def begins_with_ellipsis(label: Label) -> bool:
-    """Whether a word begins with an ellipsis, and so goes on with a sentence: `...and so on`."""
+    """Whether an ellipsis before the word shows that it continues a sentence: `...and so on`."""
     return label.before != "" and (".." in label.before or "…" in label.before)
 
 
@@ -189,7 +191,7 @@ def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
 
 
 def _repair(fixed: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidence:
-    """Keep words that lack nothing, and marks and capitals inside a stretch, but for capitals of ALL-UPPER words."""
+    """Keep words that lack nothing, and in stretches that do keep existing marks, and capitals unless all is upper."""
     free_case = lack.case & (lack.upper | (cases == 0))
     kept_lower = ~free_case & (cases == 0)
     return replace(
@@ -203,10 +205,10 @@ def _repair(fixed: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidenc
     )
 
 
-def _dense(there: Flags) -> Flags:
-    """Where, within reach, at least one word in _DENSE is `there`."""
-    sums = np.concatenate([[0], np.cumsum(there)])
-    places = np.arange(len(there))
-    low, high = np.maximum(places - _NEARBY_WORDS, 0), np.minimum(places + _NEARBY_WORDS + 1, len(there))
+def _dense(flags: Flags) -> Flags:
+    """Where at least one in _DENSE of the nearby words is flagged."""
+    sums = np.concatenate([[0], np.cumsum(flags)])
+    places = np.arange(len(flags))
+    low, high = np.maximum(places - _NEARBY_WORDS, 0), np.minimum(places + _NEARBY_WORDS + 1, len(flags))
     dense: Flags = (sums[high] - sums[low]) * _DENSE >= high - low
     return dense

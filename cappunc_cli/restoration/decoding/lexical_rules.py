@@ -1,9 +1,7 @@
-"""Labels of single words that are settled before the model is asked.
+"""Labels that are certain whatever the model says.
 
-The user's terms; spelled letters (`c i a`); numbers in groups (`10 000`), which no mark cuts;
-an ellipsis that begins a word, before which no sentence has ended; the period of `dr.`, which
-is spelling; and words with an address or a formula behind them, where a mark would part them
-from it.
+They are: the user's terms; spelled-out letters (`c i a`); numbers in groups (`10 000`), inside which there is no mark;
+an ellipsis that begins a word, before which no sentence ends; and the period of abbreviations such as `dr.`
 """
 
 from __future__ import annotations
@@ -18,26 +16,25 @@ from cappunc_cli.restoration.decoding.evidence import Evidence, begins_with_elli
 from cappunc_cli.restoration.decoding.passage import NONE, Flags, Passage, columns
 from cappunc_cli.transcript.labels import Case, Label, strip
 
-#: So many single letters in a row are spelled; fewer may be words, or `x` and `y`.
-_FEWEST_LETTERS = 3
-#: Letters that stand for themselves, as in `x y z`.
+#: Single letters in a row from which on they are spelled out; fewer may be words, or `x` and `y`.
+_MIN_LETTERS = 3
+#: Letters that are names of variables, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
-#: Who begins so goes on with `d e f`, and speaks of no `b c d`.
+#: A sequence that begins so is the alphabet: its `a` is no article.
 _ALPHABET = ("a", "b", "c")
 _THOUSAND = "000"
 #: Nats against a mark before a word that begins with an ellipsis, and against its capital.
-_CONTINUED, _NO_START = 8.0, 3.0
-#: An abbreviation with one of these may be a word, and its period a sentence's: `no.`, `rep.`
+_CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
+#: An abbreviation with a vowel may be a word whose period ends a sentence: `no.`, `rep.`
 _VOWELS = frozenset("aeiou")
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalRules:
-    """The labels of a text with the case that is certain, and where; all arrays [n].
+    """The labels of a text with the cases that are certain, and flags [n].
 
-    `cased` words have their case; `joined` words get no mark; the word after a `continued`
-    one goes on with its sentence; `terms` are words that the user has spelled; `shortened`
-    ones keep their period.
+    The case of `cased` words is certain. `joined` words get no mark. The word after a `continued` one continues its
+    sentence. `terms` are words of the user's glossary. `shortened` words keep the period of their abbreviation.
     """
 
     labels: list[Label]
@@ -47,11 +44,11 @@ class LexicalRules:
     terms: Flags
     shortened: Flags
 
-    def hold(self, known: Evidence) -> Evidence:
-        """The evidence, with what is certain in it."""
+    def constrain(self, known: Evidence) -> Evidence:
+        """The evidence with these rules added."""
         cases, marks = columns(self.labels)
         bound = np.array([label.is_bound for label in self.labels], np.bool_)
-        # What is there, and fixed, stays.
+        # Marks that are fixed already take precedence.
         free = (known.marks < 0) & (self.joined | self.shortened)
         continuing = np.append(False, self.continued[:-1])
         return replace(
@@ -59,14 +56,14 @@ class LexicalRules:
             cases=np.where(self.cased, cases, known.cases).astype(np.int8),
             marks=np.where(free, np.where(self.shortened | bound, marks, np.int8(NONE)), known.marks),
             capitals=known.capitals & ~self.cased,
-            gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED), np.float32(0)),
-            capital_odds=known.capital_odds - np.where(continuing, np.float32(_NO_START), np.float32(0)),
+            gap_cost=known.gap_cost + np.where(self.continued, np.float32(_CONTINUED_COST), np.float32(0)),
+            capital_odds=known.capital_odds - np.where(continuing, np.float32(_CAPITAL_COST), np.float32(0)),
             free_start=known.free_start | self.terms | continuing,
         )
 
 
 def lexical_rules(passage: Passage) -> LexicalRules:
-    """The labels that are certain, as the words are written so far."""
+    """Find the labels that are certain, given how the words are written."""
     bare, old, turns = passage.bare, passage.labels, passage.turn_ends
     changes: dict[int, Label] = {}
     cased, terms = np.zeros(len(bare), np.bool_), np.zeros(len(bare), np.bool_)
@@ -74,7 +71,7 @@ def lexical_rules(passage: Passage) -> LexicalRules:
     if _THOUSAND in bare:
         joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~turns
-    for start, stop in _spelled(passage):
+    for start, stop in _spelled_letters(passage):
         changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
         joined[start : stop - 1] = True
     glossary = passage.options.glossary
@@ -96,8 +93,8 @@ def lexical_rules(passage: Passage) -> LexicalRules:
     return LexicalRules(labels, cased, joined, continued, terms, np.array(shortened, np.bool_))
 
 
-def _spelled(passage: Passage) -> Iterator[tuple[int, int]]:
-    """Runs of single letters: [start, stop)."""
+def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each run of spelled-out letters."""
     bare = passage.bare
     single = np.array([len(word) == 1 for word in bare])
     stop = 0
@@ -109,9 +106,9 @@ def _spelled(passage: Passage) -> Iterator[tuple[int, int]]:
             stop += 1
             if passage.labels[stop - 1].after or passage.turn_ends[stop - 1]:
                 break
-        # `a b b c man`, `the c i a a year later`: an article is no part of it.
+        # Leave out an article before or after the run: `a b b c man`, `the c i a a year later`.
         article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
-        first = start + (stop - start > _FEWEST_LETTERS and article)
-        last = stop - (stop - first > _FEWEST_LETTERS and bare[stop - 1] == "a")
-        if last - first >= _FEWEST_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
+        first = start + (stop - start > _MIN_LETTERS and article)
+        last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
+        if last - first >= _MIN_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
             yield first, last

@@ -1,7 +1,8 @@
-"""What `decoder.decide` decides of the next word of a stream, for words that nobody has marked: a few sums, no arrays.
+"""Decide the label of the next word of a live stream, for bare words: `decoder.decide` in plain Python.
 
-A stream decides one word at a time, and arrays of one word cost more than the network that fills them. Where this
-holds (`fits`) it is the same decision, to the bit of a rounding (tests/restoration/test_live_gru.py).
+A stream decides one word at a time, and numpy arrays of one word cost more than the network that fills them. For the
+models and options that it supports (`is_supported`) the decision is that of the decoder, but for rounding
+(tests/restoration/test_live_gru.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cappunc_cli.restoration.decoding.decoder import (
     IS_OPEN,
     LATE_COST,
     NUMBER_COST,
-    REACH,
+    SENSITIVITY_NATS,
     TURN_COST,
     UNCLOSED,
 )
@@ -37,7 +38,7 @@ from cappunc_cli.transcript.labels import (
 )
 
 _LEAST = 1e-6
-# Plain numbers: an enum takes longer than what it is asked.
+# Plain integers, because operations on an enum are slow.
 _HAS_FORM, _ABBREVIATION, _INITIALISM = (
     int(WordProperty.HAS_FORM),
     int(WordProperty.ABBREVIATION),
@@ -49,7 +50,7 @@ _NO_CAPITAL, _DIGIT_FIRST, _DIGIT_LAST = (
     int(WordProperty.DIGIT_LAST),
 )
 _NO_START = int(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER)
-#: What else changes what a word can carry.
+#: Any other property that restricts the labels of a word.
 _RESTRICTED = int(
     WordProperty.DEGREE
     | WordProperty.ONE_LETTER
@@ -63,8 +64,8 @@ _RESTRICTED = int(
 )
 
 
-def fits(config: ModelConfig, options: Options) -> bool:
-    """Whether a model and options leave nothing to decide but a case and a mark of the model's own."""
+def is_supported(config: ModelConfig, options: Options) -> bool:
+    """Whether all that a model and options leave to decide for a bare word is one case and one mark."""
     language = options.conventions(config)
     return (
         tuple(config.cases) == CASE_CLASSES
@@ -79,41 +80,41 @@ def fits(config: ModelConfig, options: Options) -> bool:
     )
 
 
-def restricted(row: Sequence[float], properties: int) -> tuple[list[float], list[float]]:
-    """Probabilities of case [4] and mark [9] within what a word with these properties can carry."""
+def restrict(row: Sequence[float], properties: int) -> tuple[list[float], list[float]]:
+    """The probabilities of cases [4] and marks [9], restrict to the labels that a word's properties allow."""
     cases, marks = list(row[: len(CASE_CLASSES)]), list(row[len(CASE_CLASSES) :])
 
-    def pour(table: list[float], source: int, target: int) -> None:
+    def move(table: list[float], source: int, target: int) -> None:
         table[target] += table[source]
         table[source] = 0.0
 
     if not properties & _HAS_FORM:
-        pour(cases, MIXED, CAPITAL)
+        move(cases, MIXED, CAPITAL)
     if not properties & _RESTRICTED:
         return cases, marks
     if properties & WordProperty.DEGREE:
-        pour(cases, CAPITAL, MIXED)
+        move(cases, CAPITAL, MIXED)
     if properties & WordProperty.ONE_LETTER:
-        pour(cases, UPPER, CAPITAL)
+        move(cases, UPPER, CAPITAL)
     if properties & WordProperty.NO_CAPITAL:
-        pour(cases, CAPITAL, LOWER)
-    for one, case in (
+        move(cases, CAPITAL, LOWER)
+    for property_, case in (
         (WordProperty.NO_CASE, LOWER),
         (WordProperty.ALWAYS_CAPITAL, CAPITAL),
         (WordProperty.ALWAYS_LOWER, LOWER),
     ):
-        if properties & one:
+        if properties & property_:
             cases = [float(i == case) for i in range(len(CASE_CLASSES))]
     if properties & WordProperty.NO_PERIOD:
-        pour(marks, PERIOD, NONE)
+        move(marks, PERIOD, NONE)
     for mark in range(1, len(MARK_CLASSES)):
         if properties & WordProperty.NO_WORD or (properties & WordProperty.FRAGMENT and mark != COMMA):
-            pour(marks, mark, NONE)
+            move(marks, mark, NONE)
     return cases, marks
 
 
-def chance_of_end(marks: Sequence[float], properties: int) -> float:
-    """How probable it is that a sentence ends with a word; an abbreviation's period ends none."""
+def end_probability(marks: Sequence[float], properties: int) -> float:
+    """The probability that a sentence ends with a word; an abbreviation's period ends none."""
     return sum(marks[end] for end in ENDS) - (marks[PERIOD] if properties & _ABBREVIATION else 0.0)
 
 
@@ -122,7 +123,7 @@ def next_label(
     rows: Sequence[Sequence[float]],
     properties: Sequence[int],
     turns: bool,
-    given: tuple[str, bool, float] | None,
+    previous: tuple[str, bool, float] | None,
     config: ModelConfig,
     options: Options,
     lexicon: Mapping[str, str],
@@ -130,24 +131,24 @@ def next_label(
 ) -> Label:
     """The label of a bare word.
 
-    `rows` and `properties` are those of the word and, where it is there, of the next one; after it the speaker `turns`.
-    `given` has the mark that the word before it got, whether that word's period is spelling, and how probable a
-    sentence end was there; None where a text begins.
+    `rows` and `properties` belong to the word and, if it is known, the next one; `turns`: the speaker changes after the
+    word. `previous` has the mark of the word before it, whether that word is an abbreviation, and how probable a
+    sentence end was there; None at the start of a text.
     """
     own = properties[0]
-    cases, marks = restricted(rows[0], own)
-    scores = [math.log(chance) if chance > 0 else -math.inf for chance in marks]
+    cases, marks = restrict(rows[0], own)
+    scores = [math.log(probability) if probability > 0 else -math.inf for probability in marks]
     for mark, nats in config.bias.items():
         scores[MARK_CLASSES.index(mark)] += nats
-    scores[NONE] -= REACH * (2 * options.sensitivity - 1)
+    scores[NONE] -= SENSITIVITY_NATS * (2 * options.sensitivity - 1)
     scores[COMMA] += STYLES[options.style]
     scores[DASH] -= DASH_COST
     if len(rows) > 1:
         if own & _DIGIT_LAST and properties[1] & _DIGIT_FIRST and not turns:
             scores = [score - NUMBER_COST * (mark != NONE) for mark, score in enumerate(scores)]
         if not properties[1] & _NO_START:
-            chance = min(1 - restricted(rows[1], properties[1])[0][LOWER], 1 - _LEAST)
-            odds = math.log(chance / (1 - chance)) if chance > 0 else -math.inf
+            capital = min(1 - restrict(rows[1], properties[1])[0][LOWER], 1 - _LEAST)
+            odds = math.log(capital / (1 - capital)) if capital > 0 else -math.inf
             loss = config.consistency * min(max(odds, -20.0), 0.0)
             for column in ENDS:
                 if column != PERIOD or not own & _ABBREVIATION:
@@ -157,7 +158,7 @@ def next_label(
             scores[column] -= TURN_COST
     best = max(range(len(scores)), key=scores.__getitem__)
     case = LOWER
-    if _capital_chance(cases, own, given) > 0.5:
+    if _capital_probability(cases, own, previous) > 0.5:
         case = 1 + max(range(len(cases) - 1), key=cases[1:].__getitem__)
         if case == CAPITAL and own & _INITIALISM:
             case = UPPER
@@ -165,17 +166,17 @@ def next_label(
     return cached_label(CASE_CLASSES[case], "", MARK_CLASSES[best], form)
 
 
-def _capital_chance(cases: Sequence[float], properties: int, given: tuple[str, bool, float] | None) -> float:
-    """P(not lower), as `decoder.capital_probability` has it."""
+def _capital_probability(cases: Sequence[float], properties: int, previous: tuple[str, bool, float] | None) -> float:
+    """P(not lower), as in `decoder.capital_probability`."""
     capital = min(max(1 - cases[LOWER], 0.0), 1 - _LEAST)
-    before, spelled, end = given or (".", False, 1.0)
-    column = MARK_CLASSES.index(before)
-    if given is not None and IS_OPEN[column]:
+    mark, is_abbreviation, end = previous or (".", False, 1.0)
+    column = MARK_CLASSES.index(mark)
+    if previous is not None and IS_OPEN[column]:
         return capital
-    if column in ENDS and not (spelled and before == ".") and not properties & _NO_START:
+    if column in ENDS and not (is_abbreviation and mark == ".") and not properties & _NO_START:
         return 1.0
     high = min(capital if properties & _NO_CAPITAL else cases[UPPER] + cases[MIXED], capital)
     rest = max(1 - high, _LEAST)
     name = ((capital - high) / rest - end) / max(1 - end, _LEAST)
-    own = high + rest * min(max(name, 0.0), 1.0)
-    return own if given is None else own - LATE_COST * end
+    within_sentence = high + rest * min(max(name, 0.0), 1.0)
+    return within_sentence if previous is None else within_sentence - LATE_COST * end

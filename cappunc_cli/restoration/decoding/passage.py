@@ -1,4 +1,4 @@
-"""Words that are decided together, and what a model says of them: its probabilities in fixed columns."""
+"""A passage: words that are decided together, with the model's probabilities in fixed columns."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from cappunc_cli.transcript.labels import (
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: The columns, whatever the order of a model's own.
+#: The fixed columns of cases and marks; a model may have them in another order.
 _CASE_NUMBER = {case: i for i, case in enumerate(CASE_CLASSES)}
 _MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_CLASSES)}
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
-#: The marks that end a sentence, and whether the mark of each column does.
+#: The columns of the marks that end a sentence, and the same as flags for all columns.
 ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
 IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
-#: Nothing but one case.
+#: Row i: case i with certainty.
 _CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
-#: Where a mark goes that is not wanted; what is found nowhere becomes no mark.
+#: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
 _FOLDS = {"?": ".,", "!": ".,", ".": ",", ":": ",", "—": ",", ",": ""}
-#: These end a sentence or not, as the next word's case says.
-_SOFT = "…;"
-#: What closes a quotation that somebody has opened so, in every language.
+#: Marks that may or may not end a sentence, depending on the next word's case.
+_OPEN_MARKS = "…;"
+#: The closing mark of each opening quotation mark, in every language.
 _CLOSED_BY = {'"': '"', "“": "”", "«": "»", "‹": "›"}
 
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
-#: One column a word, [n].
+#: A column number for each word, [n].
 Numbers = npt.NDArray[np.int8]
-#: One probability a word, [n].
+#: A probability for each word, [n].
 Probabilities = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Posteriors:
-    """A text in columns: cases [n, 4] and marks [n, 9] are probabilities within what each word can carry.
+    """Probabilities of `cases` [n, 4] and `marks` [n, 9], restricted to what each word can carry.
 
-    `paired` has the probabilities [n] of the paired marks that the model knows.
+    `paired` has the probabilities [n] of each paired mark that the model knows.
     """
 
     cases: Rows
@@ -66,15 +66,15 @@ class Posteriors:
     properties: WordProperties
     paired: Mapping[PairedMark, Probabilities] = field(default_factory=dict)
 
-    def has(self, some: WordProperty) -> Flags:
-        """Which words have one of some properties, [n]."""
-        flags: Flags = (self.properties & int(some)) != 0  # numpy is slow with an enum
+    def has(self, properties: WordProperty) -> Flags:
+        """Which words have at least one of these properties, [n]."""
+        flags: Flags = (self.properties & int(properties)) != 0  # int, as numpy is slow with an enum
         return flags
 
 
 @dataclass(frozen=True, slots=True)
 class CueBreaks:
-    """Where captions end, each array [n]: after the `last` words, and behind which of these there is `silence`."""
+    """Where captions end: flags [n] of their `last` words, and of those among them that `silence` follows."""
 
     last: Flags
     silence: Flags
@@ -82,12 +82,12 @@ class CueBreaks:
 
 @dataclass(slots=True)
 class Passage:
-    """Words in columns [n], at least one, and what a model says of them.
+    """At least one word, in columns [n], with the model's probabilities.
 
-    `bare` words have the `labels` with which they are written; the speaker changes after `turn_ends`, and behind
-    `followed` words stands what is no word: nothing is written between the two. `cue_starts` begin a caption,
-    `cues` (None: that is no evidence) say where they end. The first `given` words are out already, and nothing new
-    comes around them; a text that `goes_on` does not end with its last word.
+    `labels` are the case and marks with which the `bare` words are written now. The speaker changes after `turn_ends`.
+    After `followed` words comes something that is no word, from which no mark may part them. `cue_starts` are the first
+    words of cues; `cues` says where captions end, or is None if that is no evidence. The first `committed` words have
+    been output already and cannot change. If the text `continues`, it does not end with the last word.
     """
 
     bare: Sequence[str]
@@ -101,53 +101,53 @@ class Passage:
     options: Options
     conventions: Language
     lexicon: Mapping[str, str]
-    given: int = 0
-    goes_on: bool = False
+    committed: int = 0
+    continues: bool = False
 
     @property
     def marks(self) -> str:
-        """The marks that may be set."""
+        """The marks that may be added."""
         return self.conventions.marks if self.options.marks is None else self.options.marks
 
     def quotes(self) -> tuple[str, str]:
-        """What opens and closes a quotation: as in the text, straight as its apostrophes, or as the language has it."""
+        """The opening and closing quotation mark: as in the text, straight like its apostrophes, or the language's."""
         written = Counter(c for label in self.labels for c in label.before if c in _CLOSED_BY)
         if written:
-            [(opened, _)] = written.most_common(1)
-            return opened, _CLOSED_BY[opened]
+            [(opening, _)] = written.most_common(1)
+            return opening, _CLOSED_BY[opening]
         own = self.conventions.quotes
         apostrophes = {c for word in self.bare for c in "'’" if c in word} if own == ("“", "”") else set()
         return ('"', '"') if apostrophes == {"'"} else own
 
 
 def posteriors_of(probabilities: Rows, properties: WordProperties, config: ModelConfig) -> Posteriors:
-    """The probabilities [n, cases + marks (+ around)] of a model in our columns, within what each word can carry."""
+    """A model's probabilities [n, cases + marks + around] in fixed columns, restricted to what each word can carry."""
     count, size, full = len(properties), len(config.cases), len(config.cases) + len(config.marks)
     cases, marks = np.zeros((count, len(CASE_CLASSES)), np.float32), np.zeros((count, len(MARK_CLASSES)), np.float32)
     cases[:, [CASE_CLASSES.index(c) for c in config.cases]] = probabilities[:, :size]
     marks[:, [MARK_CLASSES.index(m) for m in config.marks]] = probabilities[:, size:full]
     paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
     text = Posteriors(cases, marks, properties, paired)
-    _pour(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    _pour(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
-    _pour(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))
-    _pour(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
-    for some, case in (
+    _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
+    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
+    _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER))
+    _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
+    for property_, case in (
         (WordProperty.NO_CASE, LOWER),
         (WordProperty.ALWAYS_CAPITAL, CAPITAL),
         (WordProperty.ALWAYS_LOWER, LOWER),
     ):
-        cases[text.has(some)] = _CERTAIN[case]
-    _pour(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
+        cases[text.has(property_)] = _CERTAIN[case]
+    _move(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
     markless = text.has(WordProperty.NO_WORD | WordProperty.FRAGMENT)
     for mark in range(1, len(MARK_CLASSES)):
-        # `she-` says itself that it is broken off; at most a comma follows.
-        _pour(marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)
+        # `she-` shows by itself that it is cut off; at most a comma may follow.
+        _move(marks, mark, NONE, text.has(WordProperty.NO_WORD) if mark == COMMA else markless)
     return text
 
 
 def sentence_end_probability(text: Posteriors) -> Probabilities:
-    """How probable it is that a sentence ends with each word; an abbreviation's period ends none."""
+    """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none."""
     ends: Probabilities = text.marks[:, ENDS].sum(1) - np.where(
         text.has(WordProperty.ABBREVIATION), text.marks[:, PERIOD], 0
     )
@@ -155,24 +155,24 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
 
 
 def sentence_start_probability(text: Posteriors) -> Probabilities:
-    """How probable it is that a sentence begins with each word; the first one opens a sentence whatever it is."""
+    """The probability that a sentence begins with each word, [n]; 1 for the first one."""
     return np.append(np.float32(1), sentence_end_probability(text)[:-1])
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
-    """The columns of the labels' cases and of their marks, [n] each."""
+    """The column numbers of the labels' cases and marks, [n] each."""
     cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
     return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
 
 
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
-    """The text with the marks of `wanted` alone; the others become the nearest of these."""
+    """The posteriors with only the marks in `wanted`; the probability of any other goes to the nearest of these."""
     unwanted = [mark for mark in MARKS if mark not in wanted]
     if not unwanted:
         return text
     marks = text.marks.copy()
     next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
-    for mark in _SOFT:
+    for mark in _OPEN_MARKS:
         if mark in unwanted:
             column = marks[:, MARK_CLASSES.index(mark)]
             strong = column * next_capital
@@ -180,18 +180,18 @@ def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
             marks[:, COMMA if "," in wanted else NONE] += column - strong
             column[:] = 0
     if "." in unwanted:
-        _pour(marks, PERIOD, NONE, text.has(WordProperty.ABBREVIATION))
+        _move(marks, PERIOD, NONE, text.has(WordProperty.ABBREVIATION))
     for mark, targets in _FOLDS.items():
         if mark in unwanted:
             target = next((t for t in targets if t in wanted), "")
-            _pour(marks, MARK_CLASSES.index(mark), MARK_CLASSES.index(target))
-    # What was poured into a period cannot stay on `u.s.` either.
-    _pour(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
+            _move(marks, MARK_CLASSES.index(mark), MARK_CLASSES.index(target))
+    # Again, for the probability that was moved to periods.
+    _move(marks, PERIOD, NONE, text.has(WordProperty.NO_PERIOD))
     return replace(text, marks=marks)
 
 
-def _pour(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
-    """Move the probability of one column to another, in some rows or in all."""
+def _move(table: Rows, source: int, target: int, rows: Flags | None = None) -> None:
+    """Move the probability of one column to another, in these rows or in all."""
     if rows is not None and not rows.any():
         return
     moved = table[:, source] if rows is None else np.where(rows, table[:, source], 0)

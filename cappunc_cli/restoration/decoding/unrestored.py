@@ -1,12 +1,11 @@
-"""Stretches of a text that lack marks, case or both, judged by what a model would write there.
+"""Find stretches of a text that lack marks, case or both, by comparing it with what a model would write.
 
-A recogniser stops punctuating midway; an editor mends half a file. Each word is evidence: a
-full stop where the model is sure of one speaks for a text that has marks, none there speaks
-for one that has not. The ways of writing are the states of a hidden Markov model whose
-emissions are the likelihoods of the marks and capitals that are there; forward and backward
-(Baum et al. 1970) say how probable each way is at each word. Whoever wrote the good part may
-set fewer commas than the model: its odds are fitted to that part once (the M-step for priors
-of Saerens et al. 2002, "Adjusting the outputs of a classifier to new a priori probabilities").
+A recogniser may stop punctuating midway, and an editor may correct half a file. Each word is evidence: a period where
+the model is sure of one speaks for a text with marks, and none there speaks against. The ways of writing are the states
+of a hidden Markov model, which emits the existing marks and cases; the forward-backward algorithm (Baum et al. 1970)
+gives the probability of each state at each word. The author of the restored parts may use fewer commas than the model,
+so the model's odds are fitted to those parts once (the M-step for priors of Saerens et al. 2002, "Adjusting the outputs
+of a classifier to new a priori probabilities").
 """
 
 from __future__ import annotations
@@ -31,55 +30,55 @@ from cappunc_cli.restoration.decoding.passage import (
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER, Label
 
-#: The probability, at each word, of a change from one way of writing to a certain other.
-_CHANGE = 0.002
-#: The probability of each way but marks and case for a text to begin with, relative to these.
-_BEGIN = 0.01
+#: The probability, at each word, of a switch to each other state.
+_SWITCH = 0.002
+#: The initial probability of each state that lacks something, relative to the one that lacks nothing.
+_INITIAL = 0.01
 #: Fewer words than this are no stretch: a headline, a shout, a list of names.
-_SHORTEST = 8
-#: Nor so few in capitals, where the words around them lack nothing: a sign, a title, credits on the screen.
-_SHORTEST_UPPER = 20
-#: Nor is one where it is nowhere so probable that something lacks.
-_SURE = 0.9
-#: Steps of the fit to a text's own style: it has settled by then.
-_FITTED = 8
-#: As if so many marks of each kind had been expected and found: what a good part weighs against.
-_PRIOR = 20.0
-#: The share of marks and capitals that follow no reason a model knows.
-_WHIM = 0.05
-#: The share of words with a mark (another case) in a stretch that lacks marks (case).
+_MIN_WORDS = 8
+#: Nor are so few in upper case between words that lack nothing: a sign, a title, credits on the screen.
+_MIN_UPPER_WORDS = 20
+#: A stretch must lack something with at least this probability somewhere.
+_MIN_PROBABILITY = 0.9
+#: Iterations that fit the odds of marks to the text's own style; they have converged by then.
+_FIT_STEPS = 8
+#: Pseudo-counts of each kind of mark in that fit.
+_PRIOR_COUNT = 20.0
+#: The share of marks and capitals that no model can predict.
+_UNPREDICTABLE = 0.05
+#: The share of words with a mark (or another case) in a stretch that lacks marks (or case).
 _STRAY = 0.01
-#: How often a speaker's turn, and a sentence within one, begins in lower case where text has case.
+#: How often a speaker's turn, and a sentence within a turn, begins in lower case in a text that has case.
 _LOWER_TURN, _LOWER_START = 0.1, 0.03
-#: At least so probable is a capital after what may or may not end a sentence.
+#: The minimum probability of a capital after a mark that may or may not end a sentence.
 _OPEN_START = 0.2
 
-#: The three kinds of mark that the detector tells apart.
+#: Three kinds of mark: none, within a sentence, at its end.
 _NO_MARK, _WITHIN, _END = range(3)
 _KINDS = np.array([_NO_MARK if not m else _END if m in TERMINAL else _WITHIN for m in MARK_CLASSES], np.int8)
-#: After these a sentence may begin or go on.
+#: After these a sentence may begin or continue.
 _OPEN = frozenset("…:;—")
 
-#: The ways of writing: (lacks marks, case); the first lacks nothing.
-_CASED, _LOWERED, _RAISED = range(3)
-_WAYS = [(bare, case) for bare in (False, True) for case in (_CASED, _LOWERED, _RAISED)]
-_LACKS_MARKS = np.array([bare for bare, _ in _WAYS])
-_CASE = np.array([case for _, case in _WAYS])
-#: How much likelier it is that the next word is written in a certain way because all may change than because none does.
-_STIR = _CHANGE / (1 - len(_WAYS) * _CHANGE)
-#: Words over which probabilities may shrink, by _STIR at most for each, before they are normalised.
-_LONGEST_BLOCK = 64
+#: The states: (lacks marks, case); the first one lacks nothing.
+_CASED, _ALL_LOWER, _ALL_UPPER = range(3)
+_STATES = [(bare, case) for bare in (False, True) for case in (_CASED, _ALL_LOWER, _ALL_UPPER)]
+_LACKS_MARKS = np.array([bare for bare, _ in _STATES])
+_CASE = np.array([case for _, case in _STATES])
+#: The transition matrix is proportional to the identity plus this constant.
+_MIXING = _SWITCH / (1 - len(_STATES) * _SWITCH)
+#: Words in a block; limits how far probabilities can shrink, by _MIXING at most a word, before they are normalised.
+_MAX_BLOCK = 64
 #: Log-likelihoods of the kinds of mark where marks are missing.
-_BY_CHANCE = np.log([1 - _STRAY, _STRAY / 2, _STRAY / 2])
+_STRAY_MARKS = np.log([1 - _STRAY, _STRAY / 2, _STRAY / 2])
 
 Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Which words [n] lie where marks are missing, and where case is; `upper`: because all is upper.
+    """Which words [n] are in a stretch without marks, and in one without case.
 
-    `whole`: that is the judgement of the text as a whole.
+    `upper` flags the latter if it is in upper case. `whole`: the text was judged as a whole.
     """
 
     marks: Flags
@@ -94,7 +93,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class UnrestoredSpan:
-    """The words start..stop (exclusive) and what they lack."""
+    """The words `start` to `stop` (exclusive), and whether they lack marks, case or both."""
 
     start: int
     stop: int
@@ -103,19 +102,19 @@ class UnrestoredSpan:
 
 
 def unrestored_spans(lack: Lack) -> list[UnrestoredSpan]:
-    """The runs of words that lack the same."""
+    """Runs of words that lack the same things."""
     kinds = lack.marks + 2 * lack.case.astype(np.int8)
     return [UnrestoredSpan(a, b, bool(lack.marks[a]), bool(lack.case[a])) for a, b in _runs(kinds) if kinds[a]]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The labels that a model expects of each word, as probabilities.
+    """What a model expects of each word, as probabilities and flags.
 
-    `marks` [n, 3]: none, within a sentence, at its end. `own` [n]: a capital form although no
-    sentence begins; `capital` [n]: one for whatever reason; `upper` [n]: NATO's kind among
-    these. The flags [n]: the word's case shows, it has one letter, it is never lower (`i`),
-    its period ends no sentence (`dr`).
+    `marks` [n, 3]: no mark, one within a sentence, one at its end. `own` [n]: a capital form although no sentence
+    begins. `capital` [n]: a capital form for any reason; `upper` [n]: given that, the form in upper case. The flags
+    [n]: `cased` words have a case that can be seen, `one_letter` words one letter, `always` words are always capital
+    (`i`), and the period of an `abbreviation` (`dr`) ends no sentence.
     """
 
     marks: Probabilities
@@ -129,16 +128,16 @@ class Expected:
 
 
 def expect(text: Posteriors) -> Expected:
-    """The expectations that what a model says of bare words, with all marks, amounts to."""
+    """The model's expectations, from its posteriors of the bare words with all marks."""
     ends = sentence_end_probability(text)
     none = text.marks[:, NONE]
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
     before = np.append(np.float32(0), ends[:-1])
     own = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
     return Expected(
-        _with_whims(np.stack([none, 1 - none - ends, ends], 1)),
-        _with_whims(own.astype(np.float32, copy=False)),
-        _with_whims(capital),
+        _smoothed(np.stack([none, 1 - none - ends, ends], 1)),
+        _smoothed(own.astype(np.float32, copy=False)),
+        _smoothed(capital),
         np.clip(text.cases[:, UPPER] / np.maximum(capital, np.float32(1e-3)), 0.01, 0.99),
         ~text.has(WordProperty.NO_CASE | WordProperty.NO_CAPITAL),
         text.has(WordProperty.ONE_LETTER),
@@ -147,15 +146,16 @@ def expect(text: Posteriors) -> Expected:
     )
 
 
-def _with_whims(chances: Probabilities) -> Probabilities:
-    """The same [n, ...], less sure: bounded by the shares in the whole text."""
-    chances = np.maximum(chances, np.float32(1e-6))
-    mixed: Probabilities = (1 - _WHIM) * chances + _WHIM * (chances.mean(0) if len(chances) else 0)
+def _smoothed(probabilities: Probabilities) -> Probabilities:
+    """The probabilities [n, ...] interpolated with their mean over the text."""
+    probabilities = np.maximum(probabilities, np.float32(1e-6))
+    mean = probabilities.mean(0) if len(probabilities) else 0
+    mixed: Probabilities = (1 - _UNPREDICTABLE) * probabilities + _UNPREDICTABLE * mean
     return mixed
 
 
 def find_lack(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool] | Flags) -> Lack:
-    """Find what the words of a text lack that is written as `labels` say."""
+    """Find which words lack marks or case, given what a model expects and how they are written."""
     if not labels:
         no = np.zeros(0, np.bool_)
         return Lack(no, no, no)
@@ -163,119 +163,119 @@ def find_lack(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool
     kinds = _KINDS[marks]
     kinds[known.abbreviation & (kinds == _END)] = _WITHIN
     by_case = _case_scores(known, labels, cases, kinds, np.append(False, turn_ends[:-1]))
-    first = _probable(by_case + _mark_scores(known.marks.T, kinds))
-    ways = _probable(by_case + _mark_scores(_in_own_style(known, kinds, first), kinds))
-    path = _decided(ways)
+    first = _forward_backward(by_case + _mark_scores(known.marks.T, kinds))
+    states = _forward_backward(by_case + _mark_scores(_fit_marks(known, kinds, first), kinds))
+    path = _choose_states(states)
     case = _CASE[path]
-    return Lack(_LACKS_MARKS[path], case != _CASED, case == _RAISED)
+    return Lack(_LACKS_MARKS[path], case != _CASED, case == _ALL_UPPER)
 
 
 def _mark_scores(marks: Probabilities, kinds: Numbers) -> Scores:
-    """Log-likelihoods [ways, n] of the kinds of mark that are there, expected to be `marks` [3, n] where none lack."""
+    """Log-likelihoods [states, n] of the existing kinds of mark; `marks` [3, n] are expected where none are missing."""
     by_model = np.log(marks[kinds, np.arange(len(kinds))])
-    scores: Scores = np.where(_LACKS_MARKS[:, None], _BY_CHANCE[kinds], by_model)
+    scores: Scores = np.where(_LACKS_MARKS[:, None], _STRAY_MARKS[kinds], by_model)
     return scores
 
 
 def _case_scores(known: Expected, labels: Sequence[Label], cases: Numbers, kinds: Numbers, turns: Flags) -> Scores:
-    """Log-likelihoods [ways, n] of the cases that are there; `turns` begin with a word."""
+    """Log-likelihoods [states, n] of the existing cases; `turns` flags the words that begin a turn."""
     ended = np.append(True, kinds[:-1] == _END)
-    # After `“What?”`, `so:` and `well…` either case is right.
+    # Either case is right after `“What?”`, `so:` and `well…`.
     open_end = [label.mark in _OPEN or not QUOTES_AFTER.isdisjoint(label.after) for label in labels[:-1]]
     begin = 1 - np.where(turns, _LOWER_TURN, _LOWER_START)
-    # Where marks are missing a capital may stand for a sentence that they would have ended.
-    goes_on = np.where(turns | np.array([False, *open_end]), np.maximum(known.capital, _OPEN_START), known.own)
+    within = np.where(turns | np.array([False, *open_end]), np.maximum(known.capital, _OPEN_START), known.own)
     lower, upper = cases == LOWER, cases == UPPER
     raised = np.where(known.one_letter, 0, known.upper)
     cased = {}
-    for bare, within in ((False, goes_on), (True, known.capital)):
-        capital = np.where(ended, begin, within)
-        chance = np.where(lower, 1 - capital, capital * np.where(upper, raised, 1 - raised))
-        cased[bare] = np.maximum(chance, np.float32(1e-6))
-    # All-lower and all-upper text have strays: YouTube writes `I` in the midst of lower case.
+    # Where marks are missing, a capital may begin a sentence although no mark ends the one before.
+    for bare, expected in ((False, within), (True, known.capital)):
+        capital = np.where(ended, begin, expected)
+        probability = np.where(lower, 1 - capital, capital * np.where(upper, raised, 1 - raised))
+        cased[bare] = np.maximum(probability, np.float32(1e-6))
+    # Stray cases occur: YouTube writes `I` in a text in lower case.
     in_lower = np.where(lower, 1 - _STRAY, np.where(upper, _STRAY / 4, _STRAY))
     in_upper = np.where(upper | (known.one_letter & ~lower), 1 - _STRAY, _STRAY / 2)
-    fixed = {_LOWERED: np.where(known.always, 0.5, in_lower), _RAISED: in_upper}
-    chances = np.stack([cased[bare] if case == _CASED else fixed[case] for bare, case in _WAYS])
-    scores: Scores = np.where(known.cased, np.log(chances), 0)
+    fixed = {_ALL_LOWER: np.where(known.always, 0.5, in_lower), _ALL_UPPER: in_upper}
+    probabilities = np.stack([cased[bare] if case == _CASED else fixed[case] for bare, case in _STATES])
+    scores: Scores = np.where(known.cased, np.log(probabilities), 0)
     return scores
 
 
-def _in_own_style(known: Expected, kinds: Numbers, ways: Probabilities) -> Probabilities:
-    """Expected marks [3, n] with the odds of each kind that the words `ways` [ways, n] call marked have."""
-    marked = ways[~_LACKS_MARKS].sum(0)
-    found = np.bincount(kinds, marked, minlength=3) + _PRIOR
+def _fit_marks(known: Expected, kinds: Numbers, states: Probabilities) -> Probabilities:
+    """The expected marks [3, n] with odds fitted to the words that have marks according to `states` [states, n]."""
+    marked = states[~_LACKS_MARKS].sum(0)
+    found = np.bincount(kinds, marked, minlength=3) + _PRIOR_COUNT
     usual = np.ascontiguousarray(known.marks.T)
     odds, marks = np.ones(3), usual
-    for _ in range(_FITTED):
-        odds *= found / (marks @ marked + _PRIOR)
+    for _ in range(_FIT_STEPS):
+        odds *= found / (marks @ marked + _PRIOR_COUNT)
         marks = usual * (odds / odds[_NO_MARK]).astype(np.float32)[:, None]
         marks /= marks.sum(0)
     return marks
 
 
-def _probable(scores: Scores) -> Probabilities:
-    """How probable each way of writing is at each word, [ways, n]."""
+def _forward_backward(scores: Scores) -> Probabilities:
+    """The probability of each state at each word [states, n], given the log-likelihoods `scores` [states, n]."""
     gains = np.exp(scores - scores.max(0)).astype(np.float32)
-    begin = np.where(np.arange(len(gains)), _BEGIN, 1.0)
-    before, after = _forward(np.stack([gains, gains[:, ::-1]]), np.stack([begin, np.ones_like(begin)]))
-    before[:, :-1] *= after[:, -2::-1] + np.float32(_STIR)
-    ways: Probabilities = before / before.sum(0)
-    return ways
+    initial = np.where(np.arange(len(gains)), _INITIAL, 1.0)
+    before, after = _forward(np.stack([gains, gains[:, ::-1]]), np.stack([initial, np.ones_like(initial)]))
+    before[:, :-1] *= after[:, -2::-1] + np.float32(_MIXING)
+    states: Probabilities = before / before.sum(0)
+    return states
 
 
-def _forward(gains: Probabilities, begin: Scores) -> Probabilities:
-    """The probabilities [k, ways, n] given all `gains` up to each word, of k texts, in blocks side by side.
+def _forward(gains: Probabilities, initial: Scores) -> Probabilities:
+    """Forward probabilities [k, states, n] of k texts, given the likelihoods `gains` and the `initial` [k, states].
 
-    The texts begin with `begin` [k, ways]. What a block does to the probabilities before it is linear; so first the
-    matrix of each block, then the probabilities at its head, then all in it. A word's step mixes all ways alike.
+    Computed in blocks, vectorised over the blocks. The effect of a block on the probabilities before it is linear, so
+    compute first the matrix of each block, then the probabilities at its beginning, then all those within it.
     """
-    texts, ways, count = gains.shape
-    length = min(isqrt(count) + 1, _LONGEST_BLOCK)
-    blocks = np.ones((texts, ways, -(-count // length) * length), np.float32)
+    texts, states, count = gains.shape
+    length = min(isqrt(count) + 1, _MAX_BLOCK)
+    blocks = np.ones((texts, states, -(-count // length) * length), np.float32)
     blocks[:, :, :count] = gains
-    # [length, ways, texts * blocks]: what is done at a time lies side by side
-    blocks = blocks.reshape(texts, ways, -1, length).transpose(3, 1, 0, 2).reshape(length, ways, -1)
-    effect = np.repeat(np.eye(ways)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
+    # [length, states, texts * blocks], so that each step works on contiguous memory
+    blocks = blocks.reshape(texts, states, -1, length).transpose(3, 1, 0, 2).reshape(length, states, -1)
+    effect = np.repeat(np.eye(states)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
     for gain in blocks:
-        effect += _STIR * np.add.reduce(effect)
+        effect += _MIXING * np.add.reduce(effect)
         effect *= gain[:, None]
-    heads = [begin[:, None] / begin.sum(1)[:, None, None]]
-    for matrix in np.ascontiguousarray(effect.reshape(ways, ways, texts, -1).transpose(3, 2, 1, 0)[:-1]):
+    heads = [initial[:, None] / initial.sum(1)[:, None, None]]
+    for matrix in np.ascontiguousarray(effect.reshape(states, states, texts, -1).transpose(3, 2, 1, 0)[:-1]):
         head = heads[-1] @ matrix
         heads.append(head / head.sum(2, keepdims=True))
-    here = np.stack(heads)[:, :, 0].transpose(2, 1, 0).reshape(ways, -1)
+    current = np.stack(heads)[:, :, 0].transpose(2, 1, 0).reshape(states, -1)
     for block in blocks:
-        here = (here + _STIR) * block
-        here /= np.add.reduce(here)
-        block[:] = here
-    return blocks.reshape(length, ways, texts, -1).transpose(2, 1, 3, 0).reshape(texts, ways, -1)[:, :, :count]
+        current = (current + _MIXING) * block
+        current /= np.add.reduce(current)
+        block[:] = current
+    return blocks.reshape(length, states, texts, -1).transpose(2, 1, 3, 0).reshape(texts, states, -1)[:, :, :count]
 
 
-def _decided(ways: Probabilities) -> Numbers:
-    """The way of writing of each word, [n]: what more likely lacks than not, but for short and doubtful stretches."""
-    bare = ways[_LACKS_MARKS].sum(0) > 0.5
-    cases = np.stack([ways[case == _CASE].sum(0) for case in (_CASED, _LOWERED, _RAISED)]).argmax(0)
+def _choose_states(states: Probabilities) -> Numbers:
+    """The state of each word [n], which probably lacks what its state does, without short and doubtful stretches."""
+    bare = states[_LACKS_MARKS].sum(0) > 0.5
+    cases = np.stack([states[case == _CASE].sum(0) for case in (_CASED, _ALL_LOWER, _ALL_UPPER)]).argmax(0)
     path: Numbers = (bare * 3 + cases).astype(np.int8)
-    doubt = ways[0]
+    complete = states[0]
     for a, b in _runs(path > 0):
-        if path[a] and doubt[a:b].min() > 1 - _SURE:
+        if path[a] and complete[a:b].min() > 1 - _MIN_PROBABILITY:
             path[a:b] = 0
-    # A handful of words is written like the words before it, and a beginning like the words after it.
+    # Short runs get the state of the words before them, or after them at the beginning of the text.
     for a, b in _runs(path):
-        # Capitals amid good text are most often meant.
+        # Upper case between words that lack nothing is usually deliberate.
         amid = not path[a - 1 : a].any() and not path[b : b + 1].any()
-        shortest = _SHORTEST_UPPER if amid and _CASE[path[a]] == _RAISED else _SHORTEST
+        shortest = _MIN_UPPER_WORDS if amid and _CASE[path[a]] == _ALL_UPPER else _MIN_WORDS
         if path[a] and b - a < shortest and b - a < len(path):
             path[a:b] = path[a - 1] if a else path[b]
     head = int((path > 0).argmax())
-    if head < _SHORTEST:
+    if head < _MIN_WORDS:
         path[:head] = path[head]
     return path
 
 
 def _runs(values: Numbers | Flags) -> list[tuple[int, int]]:
-    """Where equal values lie next to each other: (start, stop)."""
+    """(start, stop) of each run of equal values."""
     if not len(values):
         return []
     return list(pairwise([0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]))

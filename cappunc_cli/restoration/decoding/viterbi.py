@@ -1,4 +1,4 @@
-"""Viterbi over a whole document: the best path through per-word scores and transitions."""
+"""The Viterbi algorithm: the best path through per-word scores and transition scores."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Scores = npt.NDArray[np.floating[Any]]
 def viterbi(emissions: Scores, transitions: Scores, start: Scores, end: Scores) -> npt.NDArray[np.intp]:
     """The label sequence [n] with the highest sum of scores.
 
-    `emissions` is [n, labels], `transitions` [from, to], `start` and `end` [labels]; -inf
-    forbids. Memory is one byte per word and label. Of equal paths the first labels win.
+    `emissions` is [n, labels], `transitions` [from, to], `start` and `end` are [labels]; -inf forbids. There may be up
+    to 256 labels; each takes one byte of memory a word. Ties go to the lower label.
     """
     count, labels = emissions.shape
     path = np.zeros(count, np.intp)
     if not count:
         return path
     back = np.zeros((count, labels), np.uint8)
-    into = np.ascontiguousarray(transitions.T, np.float64)  # [to, from]: the maximum runs along memory
+    into = np.ascontiguousarray(transitions.T, np.float64)  # [to, from]: the maximum is taken over contiguous memory
     to = np.arange(labels)
     score = emissions[0].astype(np.float64) + start
     for i in range(1, count):

@@ -1,4 +1,4 @@
-"""The labels that a bare word can carry, whatever the model says; worked out once per distinct word."""
+"""Properties of bare words that restrict their labels, whatever a model says; cached for each distinct word."""
 
 from __future__ import annotations
 
@@ -17,46 +17,47 @@ from cappunc_cli.transcript.labels import capital, fold, strip, upper
 class WordProperty(IntFlag):
     """Properties of a bare word."""
 
-    #: No letter with two cases: `42`, `&`, Arabic; and hash tags, whose case is their author's.
+    #: No cased letter: `42`, `&`, Arabic; or a hashtag, whose case is its author's choice.
     NO_CASE = 1
     #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
     NO_CAPITAL = 2
-    #: Its capital and its upper case are the same: `a`, `5g`'s letter aside.
+    #: Its capital and upper case are the same: `a`.
     ONE_LETTER = 4
     #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
     HAS_FORM = 8
-    #: `i`, `i'm`.
+    #: Always capital: `i`, `i'm`.
     ALWAYS_CAPITAL = 16
     #: Its period ends no sentence: `dr`, `vs`.
     ABBREVIATION = 32
-    #: Broken off: `she-`.
+    #: Cut off: `she-`.
     FRAGMENT = 64
-    #: A period would double (`u.s.`) or become part of the word (`p.m`).
+    #: A period would be doubled (`u.s.`) or become part of the word (`p.m`).
     NO_PERIOD = 128
     DIGIT_FIRST = 256
     DIGIT_LAST = 512
     #: No letter or digit at all.
     NO_WORD = 1024
-    #: Single letters with periods, written all alike: `u.s.`, `s.r.l.`, but not Basque `K.a.`
+    #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, but not Basque `K.a.`
     INITIALISM = 2048
-    #: `e.g.`, `p.m.`
+    #: Never capital: `e.g.`, `p.m.`
     ALWAYS_LOWER = 4096
-    #: `ph.d`: with a capital it is `Ph.D`.
+    #: `ph.d`, whose capital form is `Ph.D`.
     DEGREE = 8192
 
 
 WordProperties = npt.NDArray[np.uint16]
 
-#: Distinct words remembered from text to text, and where.
-_MOST_KNOWN = 200_000
-_last: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
+#: Distinct words in the cache before it is cleared.
+_MOST_CACHED = 200_000
+#: One entry: the language and lexicon last used, with the properties of the words met.
+_cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 
 
 def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
-    """The properties of each bare word, [n]; those of distinct words are remembered from text to text."""
-    if not _last or _last[0][0] is not language or _last[0][1] is not lexicon or len(_last[0][2]) > _MOST_KNOWN:
-        _last[:] = [(language, lexicon, {})]
-    table = _last[0][2]
+    """The properties of each bare word, [n]; cached from text to text."""
+    if not _cache or _cache[0][0] is not language or _cache[0][1] is not lexicon or len(_cache[0][2]) > _MOST_CACHED:
+        _cache[:] = [(language, lexicon, {})]
+    table = _cache[0][2]
     for word in set(words).difference(table):
         table[word] = int(_properties_of(word, language, lexicon))
     return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
@@ -88,7 +89,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """How to write a word that the model calls mixed: by the lexicon, else by its build; None if neither knows."""
+    """The mixed-case form of a word: from the lexicon, or else by its prefixes and hyphens; None if it has none."""
     form = lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         form = known if is_normalized("NFC", word) else normalize("NFD", known)
@@ -98,7 +99,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
 
 
 def _compound(word: str, language: Language) -> str:
-    """`Anglo-Saxon`, `Mar-a-Lago`, Romanian `Într-o`."""
+    """Capitalise the parts of a compound: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`."""
     parts = word.split("-")
     last = len(parts) - 1
     return "-".join(
@@ -110,7 +111,7 @@ def _compound(word: str, language: Language) -> str:
 
 
 def _named(word: str) -> str:
-    """The capital form, which begins anew in `O'Brien`, `D'Angelo`, `McDonald` and `Ph.D`."""
+    """The capital form of a name, with the second capital of `O'Brien`, `D'Angelo`, `McDonald` and `Ph.D`."""
     if DEGREE.fullmatch(word):
         return capital(word[:-1]) + word[-1].upper()
     if word.startswith(APOSTROPHE_PREFIXES) and len(word) > 3:

@@ -1,4 +1,4 @@
-"""The recurrent engine of live captions: a state that goes on from word to word.
+"""The recurrent engine of live captions, whose state is carried from word to word.
 
-An engine as the ONNX one is, and one that many streams share (`restoration.live_gru`).
+It has the interface of the ONNX engine, and one by which many streams share it (`restoration.live_gru`).
 """

@@ -1,8 +1,8 @@
-"""The recurrent engine: words as they come, a state carried from each to the next, the same work for every word.
+"""The recurrent engine: a state is carried from word to word, so that the work for each word is constant.
 
-A graph of `training.gru.gru_export`: a forward GRU goes on from the state that the words before left, a backward
-GRU reads the words that wait from the last to the first. A word goes through the forward GRU once: what is kept of it
-is read in later runs. The windows of many streams share one run.
+Runs a graph of `training.gru.gru_export`: a forward GRU continues from the state after the previous words, and a
+backward GRU reads the pending words from the last to the first. A word passes through the forward GRU once; later runs
+reuse the states that were kept of it. The windows of many streams share one run.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ from cappunc_cli.restoration.model.registry import read_lexicon
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
 
-#: What is kept of words [words, what the forward layers say and the vector], that before the window first.
+#: States kept of words, [words, forward states of all layers + word vector]; row 0 is the word before the window.
 Kept = npt.NDArray[np.float32]
 
 _INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")
-#: Words in one run of the graph where whole texts are read.
+#: Words in one run of the graph when whole texts are read.
 _WORDS_PER_RUN = 2048
-#: Distinct words remembered.
-_MOST_KNOWN = 50_000
+#: Distinct words in the cache before it is cleared.
+_MOST_CACHED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class GruWindow:
-    """Bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it.
+    """Bare words, the milliseconds after each (None: unknown), and whether the speaker changes after it.
 
-    The first ones are `wanted`, at least one. `kept` is what earlier runs kept of the word before and of the first
-    words, but never of the last, whose pause and turn are not known yet; None where a text begins.
+    Probabilities are computed for the first `wanted` words, at least one. `kept` holds the states from earlier runs: of
+    the word before the window and of its first words, but never of the last word, whose pause and turn are not known
+    yet; None at the start of a text.
     """
 
     words: Sequence[str]
@@ -55,68 +56,69 @@ class GruWindow:
 
 @dataclass(frozen=True, slots=True)
 class GruReading:
-    """The probabilities [wanted, cases + marks] of a window's words; what to keep of those that were read, and before
-    them of the word before the window."""
+    """The probabilities [wanted, cases + marks] of a window's first words, and the states `kept` of those read so far.
+
+    The first row of `kept` belongs to the word before the window.
+    """
 
     rows: Rows
     kept: Kept
 
 
 class GruEngine:
-    """A recurrent model, opened."""
+    """An open recurrent model."""
 
     device = "cpu"
     warning: str | None = None
 
     def __init__(self, directory: Path, device: str = "cpu") -> None:
-        """Open `directory`/gru.json and gru.onnx, on the CPU whatever the `device`; raises BadModel."""
+        """Open `directory`/gru.json and gru.onnx, always on the CPU; raises BadModel."""
         del device
         kind = ENGINES["gru"]
         self.config = ModelConfig.load(directory, kind.config)
         self.lexicon = read_lexicon(directory)
         self.encoder = Encoder(directory, self.config)
         self._bins = list(self.config.pause_bins_ms)
-        #: Rows of the model's table of what comes after a word: one for each pause, then the same with a turn.
-        self._turned = len(self._bins) + 2
-        #: Words met before, with their pieces.
-        self._known: dict[str, list[int]] = {}
+        #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
+        self._turn_offset = len(self._bins) + 2
+        #: The pieces of words seen before.
+        self._cache: dict[str, list[int]] = {}
         self._session = on_cpu(directory / kind.weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
-        self._nothing: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
+        self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]:
-        """Each chunk, in order, with its probabilities [len(chunk), cases + marks]; it is read as a text of its own."""
-        most = max(_WORDS_PER_RUN // max(map(len, chunks), default=1), 1)
-        for start in range(0, len(chunks), most):
-            some = chunks[start : start + most]
+        """Yield each chunk, in order, with its probabilities [len(chunk), cases + marks], read as a separate text."""
+        chunks_per_run = max(_WORDS_PER_RUN // max(map(len, chunks), default=1), 1)
+        for start in range(0, len(chunks), chunks_per_run):
+            batch = chunks[start : start + chunks_per_run]
             windows = [
                 GruWindow(words[c.start : c.stop], pauses[c.start : c.stop], turns[c.start : c.stop], len(c), None)
-                for c in some
+                for c in batch
             ]
-            for chunk, reading in zip(some, self.read(windows), strict=True):
+            for chunk, reading in zip(batch, self.read(windows), strict=True):
                 yield chunk, reading.rows
 
     def read(self, windows: Sequence[GruWindow]) -> list[GruReading]:
         """Read the windows of several streams in one run; raises CappuncError."""
         lengths = [len(window.words) for window in windows]
-        kept = [self._nothing if window.kept is None else window.kept for window in windows]
-        # As many words are read anew in each window, as many pieces for each word.
+        kept = [self._initial if window.kept is None else window.kept for window in windows]
+        # The new words of all windows, and the pieces of all words, are padded to the same number.
         first = min(map(len, kept)) - 1
         new = max(lengths) - first
-        numbers = self._numbers(windows, first)
-        most = max(map(len, numbers.values()))
-        nothing = [self.encoder.padding] * most
-        padded = {word: [*found, *nothing[len(found) :]] for word, found in numbers.items()}
+        pieces = self._pieces(windows, first)
+        padding = [self.encoder.padding] * max(map(len, pieces.values()))
+        padded = {word: [*ids, *padding[len(ids) :]] for word, ids in pieces.items()}
         ids, after, known_after = [], [], []
         for window, length in zip(windows, lengths, strict=True):
-            short = new - (length - first)
-            ids.append([*map(padded.__getitem__, window.words[first:]), *[nothing] * short])
+            missing = new - (length - first)
+            ids.append([*map(padded.__getitem__, window.words[first:]), *[padding] * missing])
             pauses = [0 if gap is None else 1 + bisect_right(self._bins, gap) for gap in window.pauses[first:]]
-            rows = [turn * self._turned + pause for pause, turn in zip(pauses, window.turns[first:], strict=True)]
-            after.append([*rows, *[0] * short])
-            known_after.append([*rows[:-1], *[0] * (short + 1)])
+            rows = [turn * self._turn_offset + pause for pause, turn in zip(pauses, window.turns[first:], strict=True)]
+            after.append([*rows, *[0] * missing])
+            known_after.append([*rows[:-1], *[0] * (missing + 1)])
         wanted = max(window.wanted for window in windows)
         before = np.stack([rows[: first + 1] for rows in kept], 1)
         feeds = {
@@ -126,7 +128,7 @@ class GruEngine:
             "kept": before,
             "lengths": np.array(lengths, np.int32),
             "count": np.array([first + new]),
-            # Nothing asks for what is said after the last word, until it is wanted itself.
+            # The forward state of the last word is not needed until its own probabilities are wanted.
             "read": np.array([max(new - 1, wanted - first, 1)]),
             "wanted": np.array([wanted]),
         }
@@ -135,25 +137,25 @@ class GruEngine:
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed: {first_line(error)}") from error
         return [
-            # Copies: they outlive the run's arrays, which are those of all streams.
+            # Copies: views would keep the arrays of all streams alive.
             GruReading(rows[: window.wanted, i].copy(), np.concatenate([before[:, i], read[:, i]]))
             for i, window in enumerate(windows)
         ]
 
-    def _numbers(self, windows: Sequence[GruWindow], first: int) -> dict[str, list[int]]:
-        """The pieces of each word from the `first` of each window on."""
+    def _pieces(self, windows: Sequence[GruWindow], first: int) -> dict[str, list[int]]:
+        """The piece ids of each distinct word in the windows, from index `first` on."""
         found: dict[str, list[int]] = {}
         unseen = []
         for word in chain.from_iterable(window.words[first:] for window in windows):
-            if (ids := self._known.get(word)) is None:
+            if (ids := self._cache.get(word)) is None:
                 unseen.append(word)
             else:
                 found[word] = ids
         if unseen:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
+            if len(self._cache) > _MOST_CACHED:
+                self._cache.clear()
             unseen = list(dict.fromkeys(unseen))
             text = self.encoder.encode(unseen, [None] * len(unseen), [False] * len(unseen))
             for word, start, stop in zip(unseen, text.ends[:-1].tolist(), text.ends[1:].tolist(), strict=True):
-                found[word] = self._known[word] = text.ids[start:stop].tolist()
+                found[word] = self._cache[word] = text.ids[start:stop].tolist()
         return found

@@ -15,7 +15,7 @@ NONE, COMMA, PERIOD = (MARK_CLASSES.index(mark) for mark in ("", ",", "."))
 
 
 def rows(periods: list[float]) -> np.ndarray:
-    """Words of which it is known how probably a period follows; a comma gets a tenth of the rest."""
+    """The probabilities of marks given those of a period; a comma gets a tenth of the rest."""
     marks = np.zeros((len(periods), len(MARK_CLASSES)), np.float32)
     marks[:, PERIOD] = periods
     marks[:, COMMA] = (1 - marks[:, PERIOD]) / 10
@@ -26,7 +26,7 @@ def rows(periods: list[float]) -> np.ndarray:
 def weighed(
     marks: np.ndarray, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
 ) -> np.ndarray:
-    """The probabilities of marks where captions end and turns do, and where silence is behind a caption."""
+    """The reweighted probabilities of marks, given where captions and turns end and where silence follows."""
     text = Posteriors(np.zeros((len(marks), 4), np.float32), marks, np.zeros(len(marks), np.uint16))
     return weighed_text(text, ends, turns, silence).marks
 
@@ -34,12 +34,12 @@ def weighed(
 def weighed_text(
     text: Posteriors, ends: list[bool], turns: list[bool] | None = None, silence: list[bool] | None = None
 ) -> Posteriors:
-    last, turned, silent = (np.array(some or [False] * len(ends), bool) for some in (ends, turns, silence))
+    last, turned, silent = (np.array(flags or [False] * len(ends), bool) for flags in (ends, turns, silence))
     return cue_breaks.weigh_cue_breaks(text, CueBreaks(last, silent), turned)
 
 
 def captions(count: int, doubtful: float) -> tuple[np.ndarray, list[bool]]:
-    """Cues of five words that end with a sentence, all but clearly so; in the last one nothing is clear."""
+    """Cues of five words that clearly end with a sentence, and a last one that is doubtful."""
     marks = rows([0.01, 0.01, 0.01, 0.01, 0.95] * count + [0.01, 0.01, doubtful, 0.01, doubtful])
     return marks, [False, False, False, False, True] * (count + 1)
 
@@ -55,7 +55,7 @@ def test_segments_of_timed_words_and_lines_of_plain_text_are_no_captions() -> No
     assert not any(cue_ends([Word(str(i), cue=i // 4) for i in range(12)]))
 
 
-def test_what_is_doubtful_ends_a_sentence_where_captions_do() -> None:
+def test_a_doubtful_word_ends_a_sentence_if_other_captions_do() -> None:
     marks, ends = captions(40, 0.4)
     marks = weighed(marks, ends)
     assert marks[-1, PERIOD] > 0.8
@@ -66,10 +66,10 @@ CASES = st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98))
 
 
 @given(st.lists(CASES, min_size=10, max_size=40))
-def test_a_capital_goes_with_the_sentence_end_that_brought_it(words: list[tuple[float, float]]) -> None:
-    """A word is lower where no sentence begins and it is no name: how probably it is a name no caption changes.
+def test_a_capital_becomes_rarer_with_the_sentence_end_before_it(words: list[tuple[float, float]]) -> None:
+    """A word is lower if no sentence begins and it is no name; the probability of a name does not depend on captions.
 
-    Where captions make a sentence end likelier the cases stay.
+    Where captions make a sentence end more probable, the cases do not change.
     """
     periods, names = (np.array(values, np.float32) for values in zip(*words, strict=True))
     lower = (1 - np.append(1, periods[:-1])) * (1 - names)
@@ -83,7 +83,7 @@ def test_a_capital_goes_with_the_sentence_end_that_brought_it(words: list[tuple[
     assert np.array_equal(found.cases[1:][~rarer], cases[1:][~rarer])
 
 
-def test_a_few_captions_prove_little() -> None:
+def test_few_captions_are_little_evidence() -> None:
     many, ends = captions(40, 0.2)
     many = weighed(many, ends)
     few, ends = captions(2, 0.2)
@@ -91,8 +91,8 @@ def test_a_few_captions_prove_little() -> None:
     assert 0.2 < few[-1, PERIOD] < many[-1, PERIOD]
 
 
-def test_behind_which_captions_there_is_silence() -> None:
-    """A gap of some frames is none; a sound is one, however soon the next caption comes."""
+def test_captions_that_are_followed_by_silence() -> None:
+    """A gap of a few frames is no silence; a sound is, however soon the next caption comes."""
     clock = [(0, 1000), (1083, 2000), (2160, 3000), (3600, 4000), (4040, 5000), (5040, 6000)]
     words = [Word(letter, *times, cue) for cue, (letter, times) in enumerate(zip("abcdef", clock, strict=True))]
     words[4] = replace(words[4], sound=True)
@@ -103,7 +103,7 @@ def test_behind_which_captions_there_is_silence() -> None:
 
 
 def test_silence_ends_a_sentence_where_other_captions_do_not() -> None:
-    """Every other caption ends in the middle; those before a silence never do."""
+    """Every other caption ends within a sentence; those before a silence never do."""
     word = [0.01, 0.01, 0.01, 0.01]
     marks = rows([*word, 0.95, *word, 0.02] * 40 + [*word, 0.2, *word, 0.2])
     ends = [False, False, False, False, True] * 82
@@ -121,7 +121,7 @@ def test_captions_that_break_anywhere_change_nothing() -> None:
     assert np.array_equal(weighed(marks, [False, False, False, False, True] * 40), marks)
 
 
-def test_the_ends_of_turns_say_nothing_of_other_captions() -> None:
+def test_ends_of_turns_are_no_evidence_for_other_captions() -> None:
     marks = rows([0.01, 0.01, 0.95, 0.01, 0.95] * 40 + [0.01, 0.4])
     found = weighed(
         marks,
@@ -134,9 +134,9 @@ def test_the_ends_of_turns_say_nothing_of_other_captions() -> None:
 
 @given(st.integers(0, 60), st.integers(0, 1 << 20))
 def test_probabilities_stay_probabilities(count: int, seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    marks = chance.dirichlet(np.full(len(MARK_CLASSES), 0.2), count).astype(np.float32)
-    ends, turns, silence = (chance.random((3, count)) < 0.3).tolist()
+    rng = np.random.default_rng(seed)
+    marks = rng.dirichlet(np.full(len(MARK_CLASSES), 0.2), count).astype(np.float32)
+    ends, turns, silence = (rng.random((3, count)) < 0.3).tolist()
     marks = weighed(marks, ends, turns, silence)
     assert np.allclose(marks.sum(1), 1, atol=1e-3)
     assert np.isfinite(marks).all()

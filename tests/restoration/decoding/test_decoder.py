@@ -30,9 +30,9 @@ VOCABULARY = [
 
 
 def likely(case: Case, mark: str, case_p: float = 0.97, mark_p: float = 0.95) -> list[float]:
-    """One row: a case and a mark with their probabilities, the rest on lower case and on no mark.
+    """A row with the given case and mark; the remaining probability is on lower case and on no mark.
 
-    Where those are what is likely, the rest is on capital, and on all marks alike.
+    If these are the given ones, it is on capital, and on all marks equally.
     """
     cases = dict.fromkeys(Case, 0.0)
     cases[Case.CAPITAL if case is Case.LOWER else Case.LOWER] = 1 - case_p
@@ -50,11 +50,11 @@ def passage(
     lexicon: dict[str, str] | None = None,
     written: list[Label] | None = None,
 ) -> Passage:
-    """English words without captions, and what a model says of them."""
+    """English words without captions, with a model's probabilities."""
     english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
-    said = posteriors_of(rows, word_properties(words, english, forms), config)
+    posteriors = posteriors_of(rows, word_properties(words, english, forms), config)
     labels = written or [Label()] * len(words)
-    return Passage(words, labels, said, np.array(turns), none, none, None, config, options, english, forms)
+    return Passage(words, labels, posteriors, np.array(turns), none, none, None, config, options, english, forms)
 
 
 def decode(
@@ -68,10 +68,10 @@ def decode(
     evidence: Evidence | None = None,
     written: list[Label] | None = None,
 ) -> list[Label]:
-    """The labels of bare words of which nothing is known but what is given."""
-    whole = passage(rows, words, turns, config, options, lexicon, written)
-    whole.posteriors = allowed(whole)
-    return decide(whole, evidence or no_evidence(len(words)))
+    """Decode the labels of words, by default without evidence."""
+    text = passage(rows, words, turns, config, options, lexicon, written)
+    text.posteriors = allowed(text)
+    return decide(text, evidence or no_evidence(len(words)))
 
 
 def written(words: list[str], rows: list[list[float]], config: ModelConfig = CONFIG, **options: object) -> str:
@@ -82,7 +82,7 @@ def written(words: list[str], rows: list[list[float]], config: ModelConfig = CON
 
 
 def say(text: str, **options: object) -> str:
-    """Decode what a model would say that is rather sure of `text`."""
+    """Decode the probabilities of a model that is rather sure of `text`."""
     pairs = [strip(word) for word in text.split()]
     return written([bare for bare, _ in pairs], [likely(label.case, label.mark) for _, label in pairs], **options)
 
@@ -90,9 +90,9 @@ def say(text: str, **options: object) -> str:
 @st.composite
 def documents(draw: st.DrawFn, most: int = 12) -> tuple[list[str], np.ndarray]:
     words = draw(st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=most))
-    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     sharpness = draw(st.sampled_from([0.5, 2, 5]))
-    logits = chance.normal(size=(len(words), 13)) * sharpness
+    logits = rng.normal(size=(len(words), 13)) * sharpness
     logits[:, 0] += 1
     logits[:, 4] += draw(st.sampled_from([0, 2, 4]))
     odds = np.exp(logits)
@@ -117,7 +117,7 @@ def labels_of(document: tuple[list[str], np.ndarray], **options: object) -> list
         "The Anglo-Saxon O'Brien was she- she was here.",
     ],
 )
-def test_what_the_model_is_sure_of_is_written(text: str) -> None:
+def test_a_confident_model_is_followed(text: str) -> None:
     assert say(text).replace(" —", "—") == text.replace(" —", "—")
 
 
@@ -127,8 +127,8 @@ def test_no_sentence_starts_in_lower_case(document: tuple[list[str], np.ndarray]
     labels = labels_of(document)
     previous = Label(after=".")
     for word, label, before in zip(words, labels, ["", *words], strict=False):
-        period_of_its_own = previous.mark == "." and before in ("dr", "vs")
-        if previous.mark in TERMINAL and previous.mark and not period_of_its_own and word[0].lower() != word[0].upper():
+        is_abbreviated = previous.mark == "." and before in ("dr", "vs")
+        if previous.mark in TERMINAL and previous.mark and not is_abbreviated and word[0].lower() != word[0].upper():
             assert label.case is not Case.LOWER, (before, previous, word)
         previous = label
 
@@ -161,11 +161,11 @@ def test_only_wanted_marks(document: tuple[list[str], np.ndarray], marks: str, s
 
 @given(documents(), st.floats(0, 1), st.floats(0, 1), st.booleans(), st.sampled_from([None, ",.?"]))
 def test_more_sensitivity_never_means_fewer_marks(
-    document: tuple[list[str], np.ndarray], one: float, other: float, chain: bool, marks: str | None
+    document: tuple[list[str], np.ndarray], one: float, other: float, crf: bool, marks: str | None
 ) -> None:
     assume(abs(one - other) > 1e-3)
     words, rows = document
-    config = replace(CONFIG, crf=chain_of(3)) if chain else CONFIG
+    config = replace(CONFIG, crf=crf_of(3)) if crf else CONFIG
     few, many = (
         sum(
             bool(label.mark)
@@ -176,16 +176,16 @@ def test_more_sensitivity_never_means_fewer_marks(
     assert few <= many
 
 
-def test_sensitivity_reaches_from_hardly_any_to_many() -> None:
+def test_sensitivity_ranges_from_hardly_any_mark_to_many() -> None:
     words = ["cat"] * 50
     rows = [likely(Case.LOWER, ",", mark_p=0.2) for _ in words]
     texts = [written(words, rows, sensitivity=s) for s in (0, 0.5, 1)]
     counts = [sum(c in MARKS for c in text) for text in texts]
     assert counts[0] <= counts[1] <= 1
-    assert counts[2] == 49  # a comma closes no text
+    assert counts[2] == 49  # a text cannot end in a comma
 
 
-def test_an_unlikely_capital_revises_the_mark_before_it() -> None:
+def test_an_improbable_capital_prevents_a_sentence_end() -> None:
     rows = [likely(Case.LOWER, "") for _ in range(3)]
     rows[1] = likely(Case.LOWER, ".", mark_p=0.6)
     assert written(["the", "cat", "sat"], rows) == "The cat sat"
@@ -193,7 +193,7 @@ def test_an_unlikely_capital_revises_the_mark_before_it() -> None:
     assert written(["the", "cat", "sat"], rows) == "The cat. Sat"
 
 
-def test_a_doubtful_capital_counts_as_much_as_the_config_says() -> None:
+def test_consistency_weighs_a_doubtful_capital() -> None:
     rows = [likely(Case.LOWER, "") for _ in range(3)]
     rows[1] = likely(Case.LOWER, ".", mark_p=0.6)
     assert written(["the", "cat", "sat"], rows, replace(CONFIG, consistency=0.0)) == "The cat. Sat"
@@ -202,12 +202,12 @@ def test_a_doubtful_capital_counts_as_much_as_the_config_says() -> None:
     assert written(["the", "cat", "sat"], rows) == "The cat sat"
 
 
-def test_a_capital_that_a_missed_sentence_end_explains_is_not_written() -> None:
+def test_a_capital_explained_by_a_rejected_sentence_end_is_not_written() -> None:
     rows = [likely(Case.LOWER, "") for _ in range(3)]
     rows[1] = likely(Case.LOWER, ".", mark_p=0.45)
     rows[2] = likely(Case.CAPITAL, "", case_p=0.6)
     assert written(["the", "cat", "then"], rows) == "The cat then"
-    # The same capital without any sentence end in sight is a name's.
+    # The same capital without a possible sentence end is a name.
     rows[1] = likely(Case.LOWER, "")
     assert written(["the", "cat", "then"], rows) == "The cat Then"
 
@@ -221,17 +221,17 @@ def test_a_capital_that_a_missed_sentence_end_explains_is_not_written() -> None:
         ("?", "Yes we went home the cat and here?"),
     ],
 )
-def test_unwanted_marks_fold_into_their_nearest(marks: str | None, expected: str) -> None:
+def test_unwanted_marks_become_the_nearest_wanted_one(marks: str | None, expected: str) -> None:
     text = "Yes! We went: home; the cat… and— here?"
     result = say(text, marks=marks).replace("—", " —")
     assert result.replace("Yes We", "Yes we") == expected
 
 
-def test_soft_marks_become_periods_before_a_capital() -> None:
+def test_an_unwanted_ellipsis_becomes_a_period_before_a_capital() -> None:
     assert say("The cat… So we went", marks=",.?") == "The cat. So we went"
 
 
-def test_numbers_are_torn_apart_only_when_very_sure() -> None:
+def test_a_mark_between_numbers_needs_high_confidence() -> None:
     words = ["the", "3", "14", "cat"]
     rows = [likely(Case.LOWER, "") for _ in words]
     rows[1] = likely(Case.LOWER, ".", mark_p=0.7)
@@ -252,7 +252,7 @@ def test_the_end_of_the_text_is_a_sentence_end() -> None:
     assert written(["the", "she-"], rows) == "The she-"
 
 
-def test_a_turn_ends_in_a_mark_that_closes_it() -> None:
+def test_a_turn_ends_with_a_closing_mark() -> None:
     words = ["we", "went", "the", "cat", "sat"]
     rows = [likely(Case.LOWER, "") for _ in words]
     turns = [False, True, False, False, False]
@@ -268,7 +268,7 @@ def test_a_turn_ends_in_a_mark_that_closes_it() -> None:
     assert labels[1].mark == ","
 
 
-def test_a_text_may_begin_amid_a_sentence() -> None:
+def test_a_text_may_begin_within_a_sentence() -> None:
     text = "...and then we went home"
     rows = plain(text)
     rows[0] = likely(Case.CAPITAL, "", case_p=0.99)
@@ -276,7 +276,7 @@ def test_a_text_may_begin_amid_a_sentence() -> None:
     assert restored(text[3:], rows).startswith("And then")
 
 
-def test_what_follows_a_quoted_question_is_no_start_by_itself() -> None:
+def test_a_sentence_may_continue_after_a_quoted_question() -> None:
     rows = plain("what is it he asked anna")
     rows[2] = likely(Case.LOWER, "?", mark_p=0.99)
     assert restored('"what is it" he asked anna', rows) == '"What is it?" he asked anna'
@@ -284,36 +284,36 @@ def test_what_follows_a_quoted_question_is_no_start_by_itself() -> None:
     assert restored('"what is it" he asked anna', rows) == '"What is it?" He asked anna'
 
 
-def test_a_capital_behind_a_comma_takes_a_surer_name() -> None:
+def test_a_capital_after_a_new_comma_needs_more_confidence() -> None:
     rows = plain("turn off the light turn it off", light=",", off="")
-    for chance, expected in ((0.7, "turn"), (0.9, "Turn")):
-        rows[4] = likely(Case.CAPITAL, "", case_p=chance)
+    for probability, expected in ((0.7, "turn"), (0.9, "Turn")):
+        rows[4] = likely(Case.CAPITAL, "", case_p=probability)
         assert restored("turn off the light turn it off", rows).split()[4] == expected
-    # Elsewhere half is enough, and a comma that somebody has written is no doing of ours.
+    # Without a comma a probability of one half is enough.
     rows[3], rows[4] = likely(Case.LOWER, ""), likely(Case.CAPITAL, "", case_p=0.7)
     assert restored("turn off the light turn it off", rows).split()[4] == "Turn"
 
 
-def test_a_dash_must_be_likelier_than_a_comma_by_far() -> None:
+def test_a_dash_must_be_far_more_probable_than_a_comma() -> None:
     rows = plain("the weather it was", was=".")
     dash, comma = (4 + ["", *MARKS].index(mark) for mark in "—,")
-    for chance, expected in ((0.7, "weather,"), (0.95, "weather—")):
-        rows[1] = likely(Case.LOWER, "—", mark_p=chance)
-        rows[1][comma], rows[1][4] = 1 - chance, 0
-        assert rows[1][dash] == chance
+    for probability, expected in ((0.7, "weather,"), (0.95, "weather—")):
+        rows[1] = likely(Case.LOWER, "—", mark_p=probability)
+        rows[1][comma], rows[1][4] = 1 - probability, 0
+        assert rows[1][dash] == probability
         assert restored("the weather it was", rows).split()[1] == expected
 
 
-def test_no_speaker_is_made_out_of_words() -> None:
+def test_words_do_not_become_a_speaker_label() -> None:
     text = "ms delgado where were you"
     rows = [likely(Case.CAPITAL, "."), likely(Case.UPPER, ":"), *plain("where were you", you="?")]
     rows[1][4], rows[1][4 + ["", *MARKS].index(",")] = 0.01, 0.04
     assert restored(text, rows) == "Ms. Delgado, where were you?"
-    # What is no name may have its colon.
+    # Words that are no name may have a colon.
     assert restored("the answer no", plain("the answer no", answer=":", no=".")).startswith("The answer: no")
 
 
-def test_initialisms_are_written_all_alike() -> None:
+def test_initialisms_have_one_case() -> None:
     rows = plain("we met the u.s. team", team=".")
     rows[3] = likely(Case.CAPITAL, "", case_p=0.8)
     assert restored("we met the u.s. team", rows) == "We met the U.S. team."
@@ -339,12 +339,12 @@ def test_bias_and_column_order_come_from_the_config() -> None:
 
 
 @pytest.mark.parametrize("values", [{"sensitivity": 1.1}, {"existing": "drop"}, {"marks": ",#"}])
-def test_impossible_options_are_refused(values: dict[str, object]) -> None:
+def test_invalid_options_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(CappuncError):
         Options(**values)
 
 
-def test_windows_follow_from_what_is_asked_for() -> None:
+def test_window_sizes_are_scaled_to_those_given() -> None:
     assert Options().windows(CONFIG) == (24, 8, 2)
     assert Options(window=6).windows(CONFIG) == (6, 3, 0)
     assert Options(window=1).windows(CONFIG) == (1, 0, 0)
@@ -354,21 +354,21 @@ def test_windows_follow_from_what_is_asked_for() -> None:
         Options(overlap=2, min_words_cut=3).windows(CONFIG)
 
 
-# --- the chain
+# --- the CRF
 
 
-def chain_of(seed: int, size: int = 9) -> Transitions:
-    chance = np.random.default_rng(seed)
-    matrix = [tuple(row) for row in chance.normal(size=(size, size)).tolist()]
-    return Transitions(tuple(matrix), tuple(chance.normal(size=size)), tuple(chance.normal(size=size)))
+def crf_of(seed: int, size: int = 9) -> Transitions:
+    rng = np.random.default_rng(seed)
+    matrix = [tuple(row) for row in rng.normal(size=(size, size)).tolist()]
+    return Transitions(tuple(matrix), tuple(rng.normal(size=size)), tuple(rng.normal(size=size)))
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 1000))
 def test_viterbi_finds_what_brute_force_finds(count: int, labels: int, seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    emissions, transitions = chance.normal(size=(count, labels)), chance.normal(size=(labels, labels))
-    start, end = chance.normal(size=labels), chance.normal(size=labels)
-    emissions[chance.random((count, labels)) < 0.1] = -np.inf
+    rng = np.random.default_rng(seed)
+    emissions, transitions = rng.normal(size=(count, labels)), rng.normal(size=(labels, labels))
+    start, end = rng.normal(size=labels), rng.normal(size=labels)
+    emissions[rng.random((count, labels)) < 0.1] = -np.inf
 
     def total(path: tuple[int, ...]) -> float:
         steps = sum(transitions[a, b] for a, b in pairwise(path))
@@ -383,7 +383,7 @@ def test_viterbi_of_nothing() -> None:
     assert len(viterbi(np.zeros((0, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3))) == 0
 
 
-def test_a_chain_decides_where_it_is_given() -> None:
+def test_a_crf_takes_part_in_the_decision() -> None:
     rows = np.array([likely(Case.LOWER, ",", mark_p=0.6)] * 3 + [likely(Case.LOWER, "")], np.float32)
     forbidden = [[0.0] * 9 for _ in range(9)]
     forbidden[1][1] = -50.0  # no comma right after a comma
@@ -392,12 +392,12 @@ def test_a_chain_decides_where_it_is_given() -> None:
     assert [label.after for label in labels] == [",", "", ",", ""]
 
 
-# --- what was there before
+# --- existing marks and case
 
 
-def shape_of(text: str) -> str:
-    kind = writing_style(*zip(*map(strip, text.split()), strict=True))
-    return " ".join(name for name in ("lower", "upper", "title", "punctuated") if getattr(kind, name))
+def style_of(text: str) -> str:
+    style = writing_style(*zip(*map(strip, text.split()), strict=True))
+    return " ".join(name for name in ("lower", "upper", "title", "punctuated") if getattr(style, name))
 
 
 @pytest.mark.parametrize(
@@ -417,29 +417,29 @@ def shape_of(text: str) -> str:
         ("გამარჯობა, როგორ ხარ", "punctuated"),
     ],
 )
-def test_the_shape_of_a_text(text: str, expected: str) -> None:
-    assert shape_of(text) == expected
+def test_the_writing_style_of_a_text(text: str, expected: str) -> None:
+    assert style_of(text) == expected
 
 
 def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: list[int] | None = None) -> str:
     bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
-    whole = passage(
+    document = passage(
         np.array(rows, np.float32), bare, [False] * len(bare), CONFIG, Options(existing=existing), LEXICON, labels
     )
     starts = cues or [0] * len(bare)
-    whole.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
-    lack = judge(whole, expect(whole.posteriors)) if existing == "auto" else None
-    known = evidence(whole, existing, lack)
-    whole.posteriors = allowed(whole)
+    document.cue_starts = np.array([True, *(a != b for a, b in pairwise(starts))])
+    lack = judge(document, expect(document.posteriors)) if existing == "auto" else None
+    known = evidence(document, existing, lack)
+    document.posteriors = allowed(document)
     written = [
         replace(new, case=old.case, form=old.form) if case >= 0 else new
-        for old, new, case in zip(labels, decide(whole, known), known.cases, strict=True)
+        for old, new, case in zip(labels, decide(document, known), known.cases, strict=True)
     ]
     return " ".join(map(dress, bare, written))
 
 
 def plain(text: str, **marks: str) -> list[list[float]]:
-    """A model that sees lower case and no mark, but for the words named."""
+    """The probabilities of a model that expects lower case, and no mark except for the words named."""
     return [likely(Case.LOWER, marks.get(strip(t)[0], "")) for t in text.split()]
 
 
@@ -448,7 +448,7 @@ def test_keep_only_fills_gaps() -> None:
     assert restored(text, plain(text, home="."), "keep") == 'Well, "I saw Anna", he said! And went home.'
 
 
-def test_a_new_mark_in_a_punctuated_place_needs_more_than_a_guess() -> None:
+def test_keep_adds_a_mark_to_a_punctuated_text_only_with_confidence() -> None:
     text = "Well, I saw. Then we went home."
     rows = plain(text)
     rows[4] = likely(Case.LOWER, ",", mark_p=0.7)
@@ -457,7 +457,7 @@ def test_a_new_mark_in_a_punctuated_place_needs_more_than_a_guess() -> None:
     assert restored(text, rows, "keep") == "Well, I saw. Then we, went home."
 
 
-def test_auto_leaves_a_text_alone_that_has_marks_and_case() -> None:
+def test_auto_does_not_change_a_text_with_marks_and_case() -> None:
     text = "Well, I saw. Then we went home."
     rows = plain(text)
     rows[4] = likely(Case.LOWER, ",", mark_p=0.99)
@@ -469,7 +469,7 @@ def test_lower_case_after_a_quote_or_dots_is_kept() -> None:
     assert restored(text, plain(text)) == text
 
 
-def test_replace_takes_the_models_marks_but_leaves_quotes() -> None:
+def test_replace_uses_the_models_marks_but_keeps_quotes() -> None:
     text = 'well. "he saw it, (and then)! we went'
     assert restored(text, plain(text, then=","), "replace") == 'Well "he saw it (and then), we went'
 
@@ -495,21 +495,21 @@ def test_a_text_without_case_that_has_marks_keeps_them(text: str) -> None:
     assert restored(text, rows, "replace") == "The cat the dog and we. Went home"
 
 
-def test_labels_in_lower_case_are_no_punctuation() -> None:
+def test_the_colons_of_speaker_names_are_no_punctuation() -> None:
     text = "anna: we went home bob: the cat"
     rows = plain(text, home=".", cat=".")
     rows[4] = likely(Case.CAPITAL, ":")
     assert restored(text, rows) == "Anna: we went home. Bob: the cat."
 
 
-def test_a_text_without_case_is_closed_though_it_has_marks() -> None:
+def test_a_text_with_marks_but_no_case_gets_its_last_mark() -> None:
     text = "hello, we went home"
     assert restored(text, plain(text, hello=",", home=".")) == "Hello, we went home."
-    text = "Hello, we went home"  # a title, or a caption that goes on
+    text = "Hello, we went home"  # a title, or a caption that continues
     assert restored(text, plain(text, hello=",", home=".")) == text
 
 
-def test_capitals_inside_a_line_are_probably_names_but_not_at_its_head() -> None:
+def test_capitals_inside_a_line_count_as_names_but_not_at_its_beginning() -> None:
     text = "We met Rose in the park Then we went home to see the cat and the dog"
     rows = plain(text)
     rows[2] = likely(Case.LOWER, "", case_p=0.75)
@@ -518,17 +518,17 @@ def test_capitals_inside_a_line_are_probably_names_but_not_at_its_head() -> None
     assert restored(text, rows, cues=cues) == "We met Rose in the park then we went home to see the cat and the dog"
 
 
-def test_a_capital_of_a_common_word_tells_of_a_lost_period() -> None:
+def test_an_existing_capital_of_a_common_word_shows_a_lost_period() -> None:
     text = "So we met Anna. The cat sat here Then we went home."
     rows = plain(text, anna=".", home=".")
     rows[7] = likely(Case.LOWER, ".", mark_p=0.35)
-    rows[8] = likely(Case.CAPITAL, "", case_p=0.95)  # a name, as far as the model can tell
+    rows[8] = likely(Case.CAPITAL, "", case_p=0.95)  # a name, according to the model
     assert restored(text, rows, "keep") == text
-    rows[8] = likely(Case.CAPITAL, "", case_p=0.3)  # only ever capital at a start
+    rows[8] = likely(Case.CAPITAL, "", case_p=0.3)  # capital only at the start of a sentence
     assert restored(text, rows, "keep") == "So we met Anna. The cat sat here. Then we went home."
 
 
-def test_decided_apart_a_mark_and_the_case_after_it_may_contradict_each_other() -> None:
+def test_apart_lets_a_mark_and_the_next_case_contradict_each_other() -> None:
     rows = np.array([likely(Case.LOWER, "."), likely(Case.LOWER, "")], np.float32)
     words = ["yes", "cat"]
     together = decode(rows, words, [False, False], CONFIG, Options())

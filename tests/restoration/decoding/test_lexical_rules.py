@@ -1,4 +1,4 @@
-"""What is settled before the model is asked: spelled letters, numbers in groups, terms, periods of abbreviations."""
+"""Labels that need no model: spelled-out letters, numbers in groups, terms, periods of abbreviations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cappunc_cli.transcript.labels import MARK_CLASSES, Case, strip
 
 
 def found(text: str, turns: tuple[int, ...] = (), *terms: str) -> LexicalRules:
-    """The rules for a text, whose speaker changes after some words; a model says nothing."""
+    """The rules for a text whose speaker changes after the words `turns`; the model is undecided."""
     bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
     rows = np.full((len(bare), len(CONFIG.cases) + len(CONFIG.marks)), 0.1, np.float32)
     options = Options(glossary=Glossary.of(terms))
@@ -32,9 +32,9 @@ def places(flags: np.ndarray) -> list[int]:
         ("the c i a a year later", (), [1, 2, 3]),
         ("a b b c man", (), [1, 2, 3]),
         ("a b c d", (), [0, 1, 2, 3]),
-        ("x y z", (), []),  # variables stand for themselves
+        ("x y z", (), []),  # variables
         ("b b", (), []),  # two letters may be words
-        ("f b i", (1,), []),  # two speakers spell no word together
+        ("f b i", (1,), []),  # two speakers
         ("f b, i", (), []),
         ("f b i c i a", (2,), [0, 1, 2, 3, 4, 5]),
     ],
@@ -45,18 +45,18 @@ def test_single_letters_in_a_row_are_spelled_in_capitals(text: str, turns: tuple
     assert all(rules.labels[i].case is Case.CAPITAL for i in spelled)
 
 
-def test_no_mark_cuts_spelled_letters_or_groups_of_a_number() -> None:
+def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:
     assert places(found("the c i a knows").joined) == [1, 2]
     assert places(found("10 000 000 people and 5 000").joined) == [0, 1, 5]
     assert places(found("10 000", (0,)).joined) == []
 
 
-def test_an_ellipsis_before_a_word_goes_on_with_the_sentence() -> None:
+def test_an_ellipsis_before_a_word_continues_the_sentence() -> None:
     assert places(found("he said ...and left").continued) == [1]
     assert places(found("he said ...and left", (1,)).continued) == []
 
 
-def test_the_period_of_an_abbreviation_is_spelling_and_that_of_a_word_is_not() -> None:
+def test_an_abbreviation_keeps_its_period_unless_it_may_be_a_word() -> None:
     assert places(found("Dr. Smith said no. yes").shortened) == [0]
 
 
@@ -67,8 +67,8 @@ def test_terms_are_written_as_the_user_has_spelled_them() -> None:
     assert places(rules.joined) == [4]
 
 
-def test_the_evidence_holds_what_is_certain() -> None:
+def test_the_rules_constrain_the_evidence() -> None:
     rules = found("the c i a met Dr. who")
-    known = rules.hold(no_evidence(7))
+    known = rules.constrain(no_evidence(7))
     assert known.cases.tolist() == [-1, 1, 1, 1, -1, -1, -1]
     assert known.marks.tolist() == [-1, 0, 0, -1, -1, MARK_CLASSES.index("."), -1]

@@ -1,4 +1,4 @@
-"""French marks that stand behind a space: as the text has it, and else as France writes it."""
+"""Spaces before French marks: as in the text, otherwise as in France."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ BARE = ["bonjour", "anna", "où", "vas-tu", "dit-il"]
 MARKED = ["Bonjour,", "Anna!", "«Où", "vas-tu?»", "dit-il."]
 
 
-def test_where_a_text_has_none_france_decides() -> None:
+def test_a_text_without_such_marks_is_spaced_as_in_france() -> None:
     assert space_marks(BARE, MARKED, FRENCH) == ["Bonjour,", "Anna\u00a0!", "«Où", "vas-tu\u00a0?»", "dit-il."]
 
 
 @pytest.mark.parametrize("space", ["", " ", "\u202f", "\u00a0"])
-def test_a_text_with_such_marks_says_how(space: str) -> None:
+def test_existing_marks_decide_the_space(space: str) -> None:
     old, new = [f"oui{space}!", f"non{space}?", "bien!", *BARE], [f"Oui{space}!", f"Non{space}?", "bien!", *MARKED]
     assert space_marks(old, new, FRENCH)[3:] == ["Bonjour,", f"Anna{space}!", "«Où", f"vas-tu{space}?»", "dit-il."]
-    assert space_marks(old, new, FRENCH)[:3] == new[:3], "what stands there stays"
+    assert space_marks(old, new, FRENCH)[:3] == new[:3], "existing marks are unchanged"
 
 
-def test_a_mark_that_was_spaced_stays_so() -> None:
+def test_a_replaced_mark_keeps_its_space() -> None:
     assert space_marks(["anna !", "oui"], ["Anna ?", "Oui?"], FRENCH) == ["Anna ?", "Oui ?"]
 
 
-def test_several_marks_have_one_space() -> None:
+def test_several_marks_share_one_space() -> None:
     assert space_marks(["quoi"], ["Quoi?!"], FRENCH) == ["Quoi\u00a0?!"]
 
 

@@ -1,4 +1,4 @@
-"""Marks around a word: pairs that open and close, across cues, beside what a text has already."""
+"""Paired marks: openings and closings that match, across cues and beside existing marks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVERYTHING = MARKS + "".join(PairedMark)
 
 
 def row(text: str, sure: float = 0.9) -> list[float]:
-    """What a model says that is rather sure of how a word is written."""
+    """The probabilities of a model that is rather sure how a word is written."""
     _, label = strip(text)
     cases = [sure if case is label.case else (1 - sure) / 3 for case in Case]
     marks = [sure if mark == label.mark else (1 - sure) / 8 for mark in ("", *MARKS)]
@@ -48,7 +48,7 @@ def rows_of(truth: str) -> list[list[float]]:
 
 
 class Stub:
-    """An engine that knows how each word is written, by its place."""
+    """An engine with fixed rows for the words of one text."""
 
     def __init__(self, rows: Sequence[Sequence[float]]) -> None:
         self.rows = np.array(rows, np.float32)
@@ -72,7 +72,7 @@ def fixed(
     rows: Sequence[Sequence[float]] | None = None,
     **options: object,
 ) -> str:
-    """A text restored by a model that believes in `truth`; restoring it again must change nothing."""
+    """A text restored by a model that expects `truth`; asserts that restoring it again changes nothing."""
     words = [Word(t, turn=turn) for t, turn in zip(text.split(), turns or [0] * len(text.split()), strict=True)]
     model = model_of(rows or rows_of(truth), config)
     new = restore(words, model, Options(**options))
@@ -92,17 +92,17 @@ def bare(text: str) -> str:
     "text",
     [
         "¿Qué dices? No lo sé.",
-        "Pero, ¿qué dices? ¡Calla, hombre!",  # at the clause, not at the sentence
+        "Pero, ¿qué dices? ¡Calla, hombre!",  # opens the clause, not the sentence
         "Pero ¿qué dices?",
         "Hola, Ana. Si vienes, ¿me llamas? ¿Sí? ¡Bien!",
         "Viene hoy, ¿verdad? Claro.",
     ],
 )
-def test_what_the_model_is_sure_of_is_written(text: str) -> None:
+def test_a_confident_model_is_followed(text: str) -> None:
     assert fixed(bare(text), text) == text
 
 
-def test_a_question_without_any_sign_of_its_opening_opens_with_the_word_that_is_likeliest() -> None:
+def test_a_question_is_opened_at_the_most_probable_word() -> None:
     rows = rows_of("Pues bien, qué dices?")
     assert fixed("pues bien qué dices", "", rows=rows) == "¿Pues bien, qué dices?"
     rows[2][-5] = 0.2
@@ -135,7 +135,7 @@ def test_a_question_does_not_begin_before_another_speaker() -> None:
     assert fixed("bien vienes hoy", "", turns=[0, 1, 1], rows=rows) == "Bien, ¿vienes hoy?"
 
 
-def test_closing_marks_that_are_not_wanted_open_nothing() -> None:
+def test_unwanted_closing_marks_get_no_opening_ones() -> None:
     text = "¿Qué dices? ¡Eso!"
     assert fixed(bare(text), text, marks=",.") == "Qué dices. Eso."
     assert fixed(bare(text), text, marks=",.?") == "¿Qué dices? Eso."
@@ -145,7 +145,7 @@ def test_closing_marks_that_are_not_wanted_open_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "existing", "expected"),
     [
-        ("¿qué dices nada", "auto", "¿Qué dices? Nada."),  # it asks, whatever the model hears
+        ("¿qué dices nada", "auto", "¿Qué dices? Nada."),  # a question, whatever the model expects
         ("¿Qué dices. Y nada. Vale.", "auto", "¿Qué dices? Y nada. Vale."),
         ("¿Qué dices. Y nada. Vale.", "keep", "¿Qué dices. Y nada. Vale."),
         ("¿Qué dices. Y nada. Vale.", "replace", "Qué dices. Nada vale."),
@@ -153,7 +153,7 @@ def test_closing_marks_that_are_not_wanted_open_nothing() -> None:
         ("Qué dices? Y nada. Vale.", "keep", "Qué dices? Y nada. Vale."),
         ("Pero, ¿qué dices? Y nada.", "auto", "Pero, ¿qué dices? Y nada."),
         ("¡¿Qué?! Y nada.", "auto", "¡¿Qué?! Y nada."),
-        ("¿Qué has hecho! Y nada.", "auto", "¿Qué has hecho! Y nada."),  # as its author wanted it
+        ("¿Qué has hecho! Y nada.", "auto", "¿Qué has hecho! Y nada."),  # mixed by its author
         ("Y si viene…? Y nada.", "auto", "¿Y si viene…? Y nada."),
         ("...y si viene? Pues nada.", "auto", "¿...y si viene? Pues nada."),
         ("(Qué dices?) Y nada.", "auto", "(¿Qué dices?) Y nada."),
@@ -161,10 +161,10 @@ def test_closing_marks_that_are_not_wanted_open_nothing() -> None:
         ("“Qué dices?” Y nada.", "auto", "“¿Qué dices?” Y nada."),
         ("Dices “qué”? Y nada.", "auto", "¿Dices “qué”? Y nada."),
         ("“Eso. Qué dices?” Y nada.", "auto", "“Eso. ¿Qué dices?” Y nada."),
-        ("“Eso. Qué dices”? Y nada.", "auto", "“Eso. ¿Qué dices”? Y nada."),  # crossed already
+        ("“Eso. Qué dices”? Y nada.", "auto", "“Eso. ¿Qué dices”? Y nada."),  # existing pairs cross
     ],
 )
-def test_beside_what_is_there_already(text: str, existing: str, expected: str) -> None:
+def test_beside_existing_marks(text: str, existing: str, expected: str) -> None:
     truth = (
         "Qué dices. Nada vale."
         if existing == "replace"
@@ -187,11 +187,11 @@ def test_beside_what_is_there_already(text: str, existing: str, expected: str) -
         "¿Qué dices?—¿Ana viene? Y nada.",
         "Ana,¿qué dices? Y nada.",
         "-¿Qué dices? Y nada.",
-        "Viene Espa?a y nada.",  # what a letter became on its way
+        "Viene Espa?a y nada.",  # a letter lost to a wrong encoding
         "¿Viene Espa?a hoy? Y nada.",
     ],
 )
-def test_what_asks_or_is_opened_within_a_word(text: str, existing: str) -> None:
+def test_questions_that_end_or_begin_within_a_word(text: str, existing: str) -> None:
     assert fixed(text, text, existing=existing) == text
     unopened = re.sub("(^| |«)¿", r"\1", text)
     assert fixed(unopened, text, existing=existing) == text
@@ -218,12 +218,12 @@ def test_what_asks_or_is_opened_within_a_word(text: str, existing: str) -> None:
     ],
 )
 def test_quotations_are_written_as_the_language_has_them(text: str, language: str) -> None:
-    # Spanish and Romanian put the period behind: the model cannot say both `?` and `.`.
+    # Spanish and Romanian have a period after `?»`, but a model predicts one mark a word.
     expected = text.replace("?».", "?»")
     assert fixed(bare(text), text, language=language, marks=EVERYTHING) == expected
 
 
-def test_quotations_and_dashes_are_an_editors_choice() -> None:
+def test_quotation_marks_and_dashes_must_be_asked_for() -> None:
     text = "–Hola, dijo «uno»."
     assert fixed(bare(text), text) == "Hola, dijo uno."
     assert fixed(bare(text), text, marks=",.”") == "Hola, dijo «uno»."
@@ -244,30 +244,30 @@ def test_quotation_marks_are_straight_or_curly_as_the_text_has_them(text: str, s
     assert fixed(text, sure_of, language="en", marks=EVERYTHING) == restored
 
 
-def test_the_capital_of_a_quotation_goes_with_its_marks() -> None:
+def test_the_capital_of_a_quotation_depends_on_its_marks() -> None:
     said, song = rows_of("She said, “Don't mess it up.”"), rows_of("She sang “Hey jude.”")
     said[2][:4] = song[2][:4] = [0.05, 0.95, 0.0, 0.0]
     said[2][-3], song[2][-3] = 0.93, 0.6
     words = "she said don't mess it up"
     assert fixed(words, "", rows=said, language="en", marks=EVERYTHING) == 'She said, "Don\'t mess it up."'
     assert fixed(words, "", rows=said, language="en") == "She said, don't mess it up."
-    # Capital for more than the quotation tells; and where none is likely.
+    # A capital that the quotation explains only in part; and one without a probable quotation.
     assert fixed("she sang hey jude", "", rows=song, language="en") == "She sang Hey jude."
     said[2][-3] = 0.4
     assert fixed(words, "", rows=said, language="en") == "She said, Don't mess it up."
 
 
-def test_a_model_that_cannot_restore_them_says_so() -> None:
+def test_a_model_that_cannot_restore_them_is_an_error() -> None:
     with pytest.raises(CappuncError, match="model tiny does not restore '“'"):
         fixed("hola", "Hola.", replace(CONFIG, around=(PairedMark.OPEN_QUESTION,)), marks=",.“")
 
 
-def test_an_opening_quote_alone_is_none() -> None:
+def test_a_quotation_mark_without_its_pair_is_not_written() -> None:
     assert fixed("dijo hola y se fue", "Dijo “hola y se fue.", marks=EVERYTHING) == "Dijo hola y se fue."
     assert fixed("dijo hola y se fue", "Dijo hola” y se fue.", marks=EVERYTHING) == "Dijo hola y se fue."
 
 
-def test_a_quotation_stays_within_a_turn_and_outside_of_brackets() -> None:
+def test_a_quotation_crosses_neither_turns_nor_brackets() -> None:
     text = "dijo hola y se fue"
     assert fixed(text, "Dijo “hola y se” fue.", marks=EVERYTHING) == "Dijo «hola y se» fue."
     assert "«" not in fixed(text, "Dijo “hola y se” fue.", turns=[0, 0, 1, 1, 1], marks=EVERYTHING)
@@ -281,7 +281,7 @@ def test_existing_quotes_are_kept_and_not_doubled(text: str) -> None:
     assert fixed(text, "Dijo “hola, “y” se” fue.", marks=EVERYTHING) == text
 
 
-def test_a_period_that_comes_to_an_existing_quote_stands_where_the_language_has_it() -> None:
+def test_a_period_beside_an_existing_quote_goes_where_the_language_puts_it() -> None:
     assert fixed("dijo «hola»", "Dijo «hola».") == "Dijo «hola»."
     assert fixed("he said “hello”", "He said “hello.”", language="en") == "He said “hello.”"
 
@@ -299,7 +299,7 @@ def test_a_dash_is_not_added_to_another_one() -> None:
     assert fixed("qué dijo", "–¿Qué? –dijo.", marks=EVERYTHING) == "—¿Qué? —Dijo."
 
 
-def test_a_bias_moves_the_odds() -> None:
+def test_a_bias_shifts_the_odds() -> None:
     rows = rows_of("Dijo hola y se fue.")
     rows[1][-3], rows[3][-2] = 0.4, 0.4
     config = replace(CONFIG, bias={"“": 1.0})
@@ -333,19 +333,19 @@ TAILS = ["", "", "", "", ",", ".", "?", "!", "»", "”.", '."', ")", "?!", "…
 
 
 @st.composite
-def scenes(draw: st.DrawFn, odd: bool) -> tuple[list[Word], Model]:
-    """Words with or without marks of their own, and a model that says anything of them."""
+def scenes(draw: st.DrawFn, marked: bool) -> tuple[list[Word], Model]:
+    """Words with or without marks, and a model with random probabilities."""
     count = draw(st.integers(1, 25))
-    chance = Random(draw(st.integers(0, 1 << 30)))
+    rng = Random(draw(st.integers(0, 1 << 30)))
     words, turn = [], 0
     for _ in range(count):
-        text = chance.choice([*WORDS, *WITHIN] if odd else WORDS)
-        if odd:
-            text = chance.choice(HEADS) + text + chance.choice(TAILS)
-        text = text.capitalize() if odd and chance.random() < 0.3 else text
-        text = normalize("NFD", text) if chance.random() < 0.2 else text
-        words.append(Word(text, turn=turn, cue=turn, followed=chance.random() < 0.1))
-        turn += chance.random() < 0.1
+        text = rng.choice([*WORDS, *WITHIN] if marked else WORDS)
+        if marked:
+            text = rng.choice(HEADS) + text + rng.choice(TAILS)
+        text = text.capitalize() if marked and rng.random() < 0.3 else text
+        text = normalize("NFD", text) if rng.random() < 0.2 else text
+        words.append(Word(text, turn=turn, cue=turn, followed=rng.random() < 0.1))
+        turn += rng.random() < 0.1
     logits = np.random.default_rng(draw(st.integers(0, 1 << 30))).normal(size=(count, 18)) * draw(
         st.sampled_from([1, 4])
     )
@@ -365,8 +365,8 @@ def options_of(draw: st.DrawFn) -> Options:
 
 @settings(max_examples=150)
 @given(st.data())
-def test_the_words_stay_and_fixing_again_changes_nothing(data: st.DataObject) -> None:
-    words, model = data.draw(scenes(odd=data.draw(st.booleans())))
+def test_words_do_not_change_and_fixing_again_changes_nothing(data: st.DataObject) -> None:
+    words, model = data.draw(scenes(marked=data.draw(st.booleans())))
     options = options_of(data.draw)
     new = restore(words, model, options)
     assert [strip(t)[0] for t in new] == [strip(word.text)[0] for word in words]
@@ -375,7 +375,7 @@ def test_the_words_stay_and_fixing_again_changes_nothing(data: st.DataObject) ->
 
 
 @settings(max_examples=150)
-@given(scenes(odd=False), st.sampled_from(["es", "en"]), st.sampled_from([None, EVERYTHING, "?“", ",!"]))
+@given(scenes(marked=False), st.sampled_from(["es", "en"]), st.sampled_from([None, EVERYTHING, "?“", ",!"]))
 def test_what_opens_is_closed(scene: tuple[list[Word], Model], language: str, marks: str | None) -> None:
     words, model = scene
     new = restore(words, model, Options(language=language, marks=marks))
@@ -396,7 +396,7 @@ def test_what_opens_is_closed(scene: tuple[list[Word], Model], language: str, ma
 
 
 @settings(max_examples=150)
-@given(scenes(odd=True), st.sampled_from([None, EVERYTHING]))
+@given(scenes(marked=True), st.sampled_from([None, EVERYTHING]))
 def test_existing_opening_marks_are_neither_lost_nor_doubled(
     scene: tuple[list[Word], Model], marks: str | None
 ) -> None:
@@ -409,8 +409,8 @@ def test_existing_opening_marks_are_neither_lost_nor_doubled(
             assert new.count(c) <= max(old.count(c), 1)
 
 
-@given(scenes(odd=True))
-def test_keep_takes_nothing_away(scene: tuple[list[Word], Model]) -> None:
+@given(scenes(marked=True))
+def test_keep_removes_nothing(scene: tuple[list[Word], Model]) -> None:
     words, model = scene
     for word, text in zip(words, restore(words, model, Options(existing="keep")), strict=True):
         old, new = strip(word.text)[1], strip(text)[1]
@@ -422,7 +422,7 @@ def test_keep_takes_nothing_away(scene: tuple[list[Word], Model]) -> None:
 
 
 def with_around(directory: Path) -> Path:
-    """The tiny model with marks around its words: ¿ before `why`, quotes around `anna`."""
+    """The tiny model with a third output: ¿ before `why`, quotes around `anna`."""
     onnx = pytest.importorskip("onnx")
     copy = Path(shutil.copytree(TINY_MODEL, directory / "around"))
     graph = onnx.load(copy / "model.onnx")
@@ -440,7 +440,7 @@ def with_around(directory: Path) -> Path:
     return copy
 
 
-def test_the_third_output_stands_behind_the_others(tmp_path: Path) -> None:
+def test_the_third_output_follows_the_others(tmp_path: Path) -> None:
     engine = OnnxEngine(with_around(tmp_path), "cpu")
     words = ["why", "is", "anna", "here"]
     ((_, rows),) = engine.predict(words, [None] * 4, [False] * 4, [Chunk(0, 4)])
@@ -450,7 +450,7 @@ def test_the_third_output_stands_behind_the_others(tmp_path: Path) -> None:
     np.testing.assert_allclose(rows[:, 13:], [[high, low, low], [low] * 3, [low, high, high], [low] * 3], atol=1e-6)
 
 
-def test_a_model_file_with_marks_around_the_word_restores_them(tmp_path: Path) -> None:
+def test_a_model_with_the_third_output_restores_paired_marks(tmp_path: Path) -> None:
     model = load_model(str(with_around(tmp_path)), "cpu")
     words = [Word(text) for text in ["so", "anna", "why", "is", "it", "here"]]
     text = " ".join(restore(words, model, Options(language="es", marks=",.?“", sensitivity=0.6)))
@@ -467,7 +467,7 @@ def test_a_graph_without_the_output_is_refused(tmp_path: Path) -> None:
         OnnxEngine(copy, "cpu")
 
 
-def test_probabilities_come_by_themselves() -> None:
+def test_probabilities_do_not_depend_on_existing_marks_and_case() -> None:
     rows = rows_of("¿Qué dices? Nada.")
     words = [Word("qué"), Word("DICES"), Word("nada")]
     np.testing.assert_allclose(probabilities(words, model_of(rows)), np.array(rows, np.float32))

@@ -1,4 +1,4 @@
-"""Blank lines between a few words each, by how probably sentences end there."""
+"""Blank lines that separate turns, by the probability of sentence ends before them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cappunc_cli.transcript.words import turn_ends
     ("at_breaks", "expected"),
     [
         ([0.95] * 10, True),
-        # A model that is caught out once or twice: `guess what`, `the place with the lake`.
+        # A model that is wrong once or twice: `guess what`, `the place with the lake`.
         ([0.95, 0.9, 0.6, 0.95, 0.3, 0.9, 0.97, 0.05, 0.9, 0.95], True),
-        # Captions; lines in double spacing; verse of which nobody can tell.
+        # Captions; double-spaced lines; undecided verse.
         ([0.95, 0.02, 0.9, 0.04, 0.95, 0.9, 0.02, 0.95, 0.03, 0.9], False),
         ([0.02, 0.1, 0.05, 0.9, 0.02, 0.03, 0.1, 0.02, 0.2, 0.02], False),
         ([0.12] * 10, False),
-        # One break proves little.
+        # One break is too little evidence.
         ([0.95], False),
         ([], False),
     ],
@@ -34,7 +34,7 @@ def test_turns_end_in_sentences_nearly_always(at_breaks: list[float], expected: 
     assert part_turns(ends, breaks) is expected
 
 
-def test_blank_lines_between_few_words_are_told_and_no_turns_yet() -> None:
+def test_readers_report_blank_lines_but_no_turns() -> None:
     words = formats.read("where to\n\n\nhome\n\n- she said\nyes\n\n", "talk.txt").words
     assert list(words.blank_before) == [2, 3]
     assert list(words[1:4].blank_before) == [1, 2]
