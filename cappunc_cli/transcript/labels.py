@@ -189,13 +189,13 @@ def _set_mark(after: str, mark: str, enclosing: str) -> str:
     return "".join(rest[:place]) + mark + "".join(rest[place:])
 
 
-def stays(c: str) -> bool:
+def is_fixed(c: str) -> bool:
     """Whether a character beside a word is never changed: neither a mark nor white space, such as a bracket or a ♪."""
     return c not in _CHANGEABLE and c != "-" and not c.isspace()
 
 
 @lru_cache(maxsize=1 << 12)
-def kept(label: Label) -> tuple[str, str]:
+def fixed_parts(label: Label) -> tuple[str, str]:
     """The characters of `before` and `after` that never change: brackets, ♪, white space.
 
     White space before a mark is left out: it is removed with the mark.

@@ -17,7 +17,7 @@ from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import PIPE, read_bytes, write_atomic, write_stdout
 from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.transcript.labels import cached_strip, kept
+from cappunc_cli.transcript.labels import cached_strip, fixed_parts
 
 #: The `kind` of a decision file.
 KIND = "cappunc review"
@@ -95,7 +95,8 @@ def decided_texts(texts: Sequence[str], decisions: Sequence[Decision]) -> list[s
         if not 0 <= decision.word < len(texts) or texts[decision.word] != decision.was:
             raise BadInput(f"{number} is not “{decision.was}”; are these decisions of another file?")
         (bare, label), (new_bare, new_label) = cached_strip(decision.was), cached_strip(decision.text)
-        if bare != new_bare or kept(label) != kept(new_label) or _spaces(decision.text) > _spaces(decision.was):
+        same_parts = bare == new_bare and fixed_parts(label) == fixed_parts(new_label)
+        if not same_parts or _spaces(decision.text) > _spaces(decision.was):
             raise BadInput(
                 f"{number}: “{decision.was}” cannot become “{decision.text}”: more than marks and case would change"
             )

@@ -23,7 +23,7 @@ from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import shown, units
-from cappunc_cli.transcript.labels import Label, cached_strip, kept, stays
+from cappunc_cli.transcript.labels import Label, cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
 #: Replace source[start:stop] by a text.
@@ -191,7 +191,7 @@ def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> I
 
     The run may be split by a tag: `hello,</i>”`.
     """
-    bracket = next((i for i, (_, _, c) in enumerate(units) if stays(c)), None)
+    bracket = next((i for i, (_, _, c) in enumerate(units) if is_fixed(c)), None)
     if bracket is not None and units[bracket][2] in new:
         start, stop, c = units[bracket]
         left, _, right = new.partition(c)
@@ -263,7 +263,7 @@ _WORD = "\0"
 @lru_cache(maxsize=1 << 15)
 def placeholder(text: str) -> str:
     """A NUL for a word with its marks; brackets and other characters around it stay."""
-    before, after = kept(cached_strip(text)[1])
+    before, after = fixed_parts(cached_strip(text)[1])
     return f"{before}{_WORD}{after}"
 
 
