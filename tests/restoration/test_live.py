@@ -287,7 +287,7 @@ def test_plain_text() -> None:
 
 
 def test_each_sentence_has_a_line() -> None:
-    """As soon as it can be read: the line of one that goes on ends with nothing."""
+    """A line break is written when the next sentence begins, so that nothing follows the words of an unfinished one."""
     texts = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
 
     class Told:
@@ -305,16 +305,16 @@ def test_each_sentence_has_a_line() -> None:
 
 
 @pytest.mark.parametrize("data", ["", " \n\n"])
-def test_nothing_said(data: str) -> None:
+def test_empty_input(data: str) -> None:
     found = run(data)
     assert (found.returncode, found.stdout, found.stderr) == (0, b"", b"")
 
 
-def test_bytes_that_are_no_text_stay() -> None:
+def test_invalid_bytes_are_kept() -> None:
     assert run(b"the caf\xe9 went").stdout == b"The caf\xe9 went.\n"
 
 
-def test_json_lines_keep_all_but_the_word() -> None:
+def test_json_lines_keep_everything_but_the_word() -> None:
     lines = [
         '{"word": "hello", "start": 0.10, "end": 1e0, "conf": 0.50, "word_id": [1, {"a": null}]}',
         ' { "id":1, "text" : " anna\\u00e9 " ,"x":"caf\\u00e9"}',
@@ -353,7 +353,7 @@ def test_results_of_recognisers() -> None:
     assert found.stdout.decode().splitlines() == [
         '{"conf" : 1.0, "end" : 0.5, "word" : "Hello"}',
         '{"word" : "Anna,"}',
-        # Behind a comma of our own no word that is no name is capital.
+        # After a new comma only a name is capital.
         '{"word":"and","punctuated_word":"and"}',
         '{"word":"NATO."}',
     ]
@@ -366,7 +366,7 @@ def test_a_new_speaker_begins_a_sentence() -> None:
     assert shown == ["The", "cat.", "The", "dog."]
 
 
-def test_a_broken_line_is_named_and_the_stream_goes_on() -> None:
+def test_a_broken_line_is_reported_and_the_stream_continues() -> None:
     lines = ['{"word": "hello"}', '{"word": "an', "", "[1]", '{"start": 1}', '{"result": [1]}', '{"word": "anna"}']
     found = run("\n".join(lines))
     assert found.returncode == 1
@@ -382,18 +382,18 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert b"Traceback" not in found.stderr
 
 
-def test_a_model_is_not_asked_for_a_language_that_it_does_not_know() -> None:
+def test_a_language_that_the_model_does_not_know_is_refused() -> None:
     found = run("the cat", "--lang", "es")
     assert (found.returncode, found.stdout) == (2, b"")
     assert found.stderr == b"cappunc: the model tiny is for en, not es\n"
 
 
-def test_a_word_comes_when_the_next_ones_are_there() -> None:
+def test_a_word_is_written_once_its_look_ahead_has_come() -> None:
     with running("--look-ahead", "1") as process:
         stdin, stdout = _pipes(process)
         stdin.write(b"hello anna the")
         stdin.flush()
-        assert stdout.read(5) == b"Hello"  # `the` may go on
+        assert stdout.read(5) == b"Hello"  # `the` may not be a complete word
         stdin.write(b" cat")
         stdin.flush()
         assert stdout.read(5) == b" Anna"
@@ -401,18 +401,18 @@ def test_a_word_comes_when_the_next_ones_are_there() -> None:
         assert process.returncode == 0
 
 
-def test_no_word_waits_longer_than_it_may() -> None:
+def test_a_word_is_written_after_the_maximum_delay() -> None:
     with running("--look-ahead", "50", "--max-delay", "0.2") as process:
         stdin, stdout = _pipes(process)
         stdin.write(b"hello anna ")
         stdin.flush()
-        begun = time.monotonic()
+        started = time.monotonic()
         assert stdout.read(5) == b"Hello"
-        assert time.monotonic() - begun < 60
+        assert time.monotonic() - started < 60
         assert process.communicate(b"here")[0].split()[-1].lower() == b"here."
 
 
-def test_interrupted_it_gives_out_what_waits() -> None:
+def test_pending_words_are_written_on_interrupt() -> None:
     with running("--look-ahead", "3") as process:
         stdin, stdout = _pipes(process)
         stdin.write(b"hello anna and the cat")
@@ -424,7 +424,7 @@ def test_interrupted_it_gives_out_what_waits() -> None:
         assert _errors(process) == b""
 
 
-def test_interrupted_it_says_which_terms_were_not_there(tmp_path: Path) -> None:
+def test_missing_terms_are_reported_on_interrupt(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("Kubernetes\nHello\n", "utf-8")
     with running("--look-ahead", "0", "--glossary", str(tmp_path / "terms.txt")) as process:
         stdin, stdout = _pipes(process)
@@ -436,7 +436,7 @@ def test_interrupted_it_says_which_terms_were_not_there(tmp_path: Path) -> None:
         assert _errors(process) == b"cappunc: 1 glossary term found in no stream: Kubernetes\n"
 
 
-def test_nobody_reads_on() -> None:
+def test_closed_output() -> None:
     with running("--look-ahead", "0") as process:
         stdin, stdout = _pipes(process)
         stdin.write(b"hello ")
@@ -449,6 +449,6 @@ def test_nobody_reads_on() -> None:
         assert _errors(process) == b""
 
 
-def test_the_help_tells_the_look_ahead() -> None:
+def test_the_help_states_the_default_look_ahead() -> None:
     found = subprocess.run(command("--help"), capture_output=True, text=True, env=environment(), check=True)
     assert f"(default: {LOOK_AHEAD}); far less accurate below 2." in " ".join(found.stdout.split())

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 #: After these marks a sentence may or may not begin, so only the model decides the case.
 IS_OPEN = np.array([mark in ("…", ":", "—") for mark in MARK_CLASSES])
-#: Marks that never end a text, and those that a turn should not end with either.
+#: The columns of marks that never end a text, and those that a turn should not end with (NONE is no mark).
 _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
 _COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
