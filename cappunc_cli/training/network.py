@@ -1,10 +1,10 @@
-"""The joint network on one page: encoder -> case head -> soft case -> mark heads.
+"""The joint network: encoder -> case head -> soft case -> mark heads.
 
-A BERT-like encoder (for English MiniLM-L6: 6 layers, 384 wide) reads sub-word pieces; the pause and the
-speaker change after a word enter with the word's last piece (AutoPunct's silence embeddings,
-fused early; `pause_tables` says how else). The case head's soft output is embedded and joined to the
-word's vector for the mark head (JointCapPunc: soft capitalisation feeds punctuation). Marks that stand
-beside that one, several to a word (opening marks, quotes), have a head of independent sigmoids.
+A BERT-like encoder (`en`: MPNet-base, `en-fast`: MiniLM-L6) reads sub-word pieces. The pause and the
+speaker change after a word are embedded and added to the word's last piece (AutoPunct's silence embeddings
+with early fusion; `pause_tables` has the alternatives). The probabilities of the case head are embedded and
+concatenated to the word's vector for the mark head (JointCapPunc's soft capitalisation). Paired marks, of
+which a word can have several besides its one mark (opening marks, quotes), have a head of independent sigmoids.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from torch import Tensor, nn
 
-#: Pieces to each side that are seen before any attention.
+#: Pieces to each side that the convolution over the piece vectors sees.
 NEIGHBOURS = 2
-#: Under this key a file of weights holds its sizes, as JSON.
+#: Metadata key of a weights file for the network's sizes, as JSON.
 SHAPE = "shape"
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """Sizes of the network; saved with every checkpoint.
+    """Sizes of the network, saved with every checkpoint.
 
-    `embedding` is the width of the piece vectors; where it is not `width` they are widened (ALBERT, section
-    3.1: most of a small model is its vocabulary) together with the NEIGHBOURS to each side: attention needs
-    millions of words to find out that a mark depends on the next word, a convolution is born with it.
-    `around` counts the marks beside the one mark. `eps` is the constant of every LayerNorm. With `buckets` all layers
-    add one bias by relative place and head to the scores of attention (`relative_buckets`); 0: none.
-    With `crf` the marks of a text are a linear chain, whose transitions are learnt with the rest.
-    With `late_pauses` a second table of pauses is added to what the heads read (late fusion).
-    `styles` counts the house styles that training tells apart; a model that is used has settled on a blend of them
-    (`settle`).
+    `embedding` is the width of the piece vectors. If it is smaller than `width`, a convolution over each piece and
+    its NEIGHBOURS widens them: most of a small model is its vocabulary (ALBERT, section 3.1), and attention needs
+    millions of words to learn that a mark depends on the next word, which a convolution has built in.
+    `around` is the number of paired marks. `eps` is the constant of every LayerNorm. With `buckets`, all layers
+    add one bias per relative position and head to the attention scores (`relative_buckets`); 0: none.
+    With `crf`, the marks of a text form a linear chain whose transitions are learnt with the rest.
+    With `late_pauses`, a second table of pauses is added to the input of the heads (late fusion).
+    `styles` is the number of house styles that training distinguishes; an exported model has settled on a blend of
+    them (`JointNetwork.settle`).
     """
 
     vocabulary: int = 30522
@@ -50,7 +50,7 @@ class NetworkShape:
     heads: int = 12
     layers: int = 6
     inner: int = 1536
-    pause_bins: int = 20  # bin 0, "unknown", is no row: it adds nothing
+    pause_bins: int = 20  # not counting bin 0, "unknown", which adds nothing
     case_width: int = 32
     cases: int = 4
     marks: int = 9
@@ -63,7 +63,7 @@ class NetworkShape:
 
 
 class Block(nn.Module):
-    """One encoder layer, normalised after each residual as in BERT."""
+    """One encoder layer with post-normalisation, as in BERT."""
 
     def __init__(self, shape: NetworkShape) -> None:
         super().__init__()
@@ -84,13 +84,13 @@ class Block(nn.Module):
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Scaled dot products (Vaswani et al. 2017, section 3.2.1): q, k, v (B, H, T, d), mask (B, 1, 1, T) to add."""
+    """Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1): q, k, v (B, H, T, d), additive mask."""
     if mask is not None:
         mask = mask.to(q.dtype)
     if q.device.type != "cpu" or q.dtype == torch.float32:
         return F.scaled_dot_product_attention(q, k, v, mask)
-    # Plain products: on a CPU with bf16 matrix units they beat the fused attention, whose
-    # backward pass does not use the units.
+    # On a CPU with bf16 matrix units plain products are faster than the fused attention, whose
+    # backward pass does not use these units.
     scores = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2)  # (B, H, T, T)
     if mask is not None:
         scores = scores + mask
@@ -98,13 +98,13 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class JointNetwork(nn.Module):
-    """Pieces, pauses and turns -> logits of case and mark."""
+    """Computes logits of case and marks from pieces, pauses and turns."""
 
     def __init__(self, shape: NetworkShape = NetworkShape()) -> None:
         super().__init__()
         self.shape = shape
         narrow = shape.embedding != shape.width
-        # Padding is a zero to its neighbours, as is what lies beyond a window.
+        # Padding must look like what lies beyond a window to the convolution: zeros.
         self.words = nn.Embedding(shape.vocabulary, shape.embedding, padding_idx=0 if narrow else None)
         reach = 2 * NEIGHBOURS + 1
         self.widen = nn.Conv1d(shape.embedding, shape.width, reach, padding=NEIGHBOURS) if narrow else None
@@ -129,7 +129,7 @@ class JointNetwork(nn.Module):
     def encode(
         self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
     ) -> Tensor:
-        """ids, attention, pauses, turns: (B, T), shares of the styles: (B, styles) -> (B, T, width)."""
+        """ids, attention, pauses, turns (B, T) and shares of styles (B, styles) -> (B, T, width)."""
         pieces = self.words(ids)
         if self.widen is not None:
             pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
@@ -137,7 +137,7 @@ class JointNetwork(nn.Module):
         if self.styles is not None and styles is not None:
             x = x + self.styles(styles)[:, None]
         x = self.norm(x)
-        # Most training batches have no padding: no mask to add and to carry through.
+        # Most training batches have no padding and need no mask.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
         if self.relative is not None:
             near = torch.from_numpy(relative_buckets(ids.shape[1], self.shape.buckets)).to(ids.device)
@@ -148,7 +148,7 @@ class JointNetwork(nn.Module):
         return x if self.pauses_late is None else x + self.pauses_late(pauses)
 
     def heads(self, x: Tensor) -> tuple[Tensor, ...]:
-        """(…, width) -> logits of case (…, cases), mark (…, marks) and, if any, of the marks around (…, around)."""
+        """(…, width) -> logits of case (…, cases), mark (…, marks) and, if any, of the paired marks (…, around)."""
         case = self.case(x)
         soft = self.soft_case(torch.softmax(case.float(), -1).to(x.dtype))
         hidden = F.gelu(self.mark_in(torch.cat((x, soft), -1)))
@@ -163,24 +163,24 @@ class JointNetwork(nn.Module):
 
     @torch.no_grad()
     def settle(self, shares: Tensor) -> None:
-        """Take a blend, `shares` (styles,), for good: one vector at every place, so the places take it in."""
+        """Fix the style to a blend, `shares` (styles,), by adding its vector to the position embeddings."""
         if self.styles is not None:
             self.places.weight += self.styles(shares)
             self.styles, self.shape = None, replace(self.shape, styles=0)
 
 
-def halved(device: torch.device) -> torch.autocast:
-    """Products in bfloat16 where the device has units for it: a CPU without them takes three times as long that way."""
+def mixed_precision(device: torch.device) -> torch.autocast:
+    """Autocast to bfloat16 if the device has units for it; a CPU without them would take three times as long."""
     units = {unit for unit, there in torch.cpu.get_capabilities().items() if there}
     able = device.type != "cpu" or not units.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 
 def relative_buckets(length: int, buckets: int, farthest: int = 128) -> NDArray[np.int64]:
-    """The bucket of each key place minus query place, [length, length].
+    """The bucket of each relative position (key minus query), [length, length].
 
-    T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet has them: half of them for keys that come
-    later, of each half one half for a distance each, the rest for distances that grow by a factor up to `farthest`.
+    T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet uses them: one half is for keys after the
+    query. Of each half, one half has a bucket per distance, the other logarithmic buckets up to `farthest`.
     """
     apart = np.arange(length)[None, :] - np.arange(length)[:, None]
     half, exact = buckets // 2, buckets // 4
@@ -191,10 +191,10 @@ def relative_buckets(length: int, buckets: int, farthest: int = 128) -> NDArray[
 
 
 def initialise(network: JointNetwork) -> None:
-    """Weights for a network without a pretrained encoder.
+    """Initialise a network without a pretrained encoder.
 
-    Places begin as sinusoids (Vaswani et al. 2017, section 3.5): a neighbour is a rotation away, which random
-    places would take millions of words to find out, and what a mark needs are the neighbours.
+    Position embeddings start as sinusoids (Vaswani et al. 2017, section 3.5), in which a neighbour is a rotation away.
+    Marks depend on the neighbours, and random embeddings would need millions of words to learn where these are.
     """
     for name, parameter in network.named_parameters():
         if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns", "styles")):
@@ -209,9 +209,9 @@ def initialise(network: JointNetwork) -> None:
 
 
 def start_from(network: JointNetwork, source: Mapping[str, Tensor]) -> None:
-    """Load weights in the network's own names: a whole network's, or an encoder's, whose heads then stay as they are.
+    """Load the weights of a network or an encoder, under the names of JointNetwork.
 
-    So do words of another vocabulary and whatever else has another shape.
+    Parameters that `source` lacks or has in another shape (heads, another vocabulary) stay as they are.
     """
     state = network.state_dict()
     same = {name: value for name, value in source.items() if name in state and state[name].shape == value.shape}
@@ -219,7 +219,7 @@ def start_from(network: JointNetwork, source: Mapping[str, Tensor]) -> None:
 
 
 def stored_shape(path: Path) -> NetworkShape | None:
-    """The sizes that a safetensors file says its weights have; None where it says none."""
+    """The sizes in the metadata of a safetensors file; None if there are none."""
     with safe_open(path, "pt") as file:
-        said = (file.metadata() or {}).get(SHAPE)
-    return None if said is None else NetworkShape(**json.loads(said))
+        stored = (file.metadata() or {}).get(SHAPE)
+    return None if stored is None else NetworkShape(**json.loads(stored))

@@ -1,19 +1,19 @@
-"""How the rows that stand for pauses are made, and where they enter.
+"""Pause embeddings: how the rows of the table are made, and where they are added.
 
-A network adds the row of a table for the bucket of a word's pause: silence embeddings, as AutoPunct has them
-(González-Docasal et al. 2021). It compares buckets of ten milliseconds, averaged uniformly or by a Gaussian over one
-second, with a continuous pause, and pauses that join the words early with those that join them late.
+A network adds the row of a table for the bin of a word's pause: the silence embeddings of AutoPunct
+(González-Docasal et al. 2021). That paper compares bins of ten milliseconds, averaged uniformly or by a Gaussian over
+one second, with a continuous pause, and early with late fusion.
 
-- `bins`: each bucket's row is learnt by itself.
-- `uniform`, `gaussian`: a row is the mean of what is learnt for its bucket and for those around it, so that fine
-  buckets, into each of which few words of the training fall, learn from each other.
-- `continuous`: all rows are one small function of the logarithm of the pause, read off where each bucket begins.
+- `bins`: the row of each bin is learnt by itself.
+- `uniform`, `gaussian`: a row is the mean of the learnt rows of its bin and those around it, so that fine bins,
+  each of which has few training words, learn from each other.
+- `continuous`: all rows are one small function of the logarithm of the pause, evaluated where each bin begins.
 
-"early" rows are added to the pieces before the encoder, "late" ones to what the heads read after it. Ours are the
+"early" rows are added to the pieces before the encoder, "late" ones to the input of the heads. Our own choices are the
 shape of the kernels (a box as wide as `pause_span`; a Gaussian whose standard deviation is a quarter of that), the
-function and its size, and that no attention comes after late pauses (AutoPunct has a small transformer there).
+function and its size, and that no attention follows late pauses (AutoPunct has a small transformer there).
 
-Each is a parametrisation of the table: a trained network settles on plain rows; file and engine know nothing of it.
+Each is a parametrisation of the table; `settle` replaces it by plain rows, so files and engines do not depend on it.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _HIDDEN = 16
 
 
 class AveragedRows(nn.Module):
-    """What is learnt, [buckets + 1, width], to rows [buckets + 1, width]; row 0, "unknown", is zero."""
+    """Learnt rows [bins + 1, width] -> averaged rows [bins + 1, width]; row 0, "unknown", is zero."""
 
     kernel: Tensor
 
     def __init__(self, begins: Tensor, span: int, gaussian: bool) -> None:
-        """`begins`: where each bucket begins (ms)."""
+        """`begins`: the lower edge of each bin (ms)."""
         super().__init__()
         apart = begins[:, None] - begins
         near = torch.exp(-((apart / (span / 4)) ** 2) / 2) if gaussian else (apart.abs() <= span / 2).float()
@@ -49,12 +49,12 @@ class AveragedRows(nn.Module):
 
 
 class ContinuousRows(nn.Module):
-    """The last matrix of the function, [hidden, width], to rows [buckets + 1, width]; row 0, "unknown", is zero."""
+    """The last matrix of the function [hidden, width] -> rows [bins + 1, width]; row 0, "unknown", is zero."""
 
     pauses: Tensor
 
     def __init__(self, begins: Tensor) -> None:
-        """`begins`: where each bucket begins (ms)."""
+        """`begins`: the lower edge of each bin (ms)."""
         super().__init__()
         log = torch.log1p(begins)
         self.register_buffer("pauses", (log / log[-1])[:, None], persistent=False)
@@ -64,17 +64,17 @@ class ContinuousRows(nn.Module):
         return F.pad(F.gelu(self.hidden(self.pauses)) @ last, (0, 0, 1, 0))
 
     def right_inverse(self, table: Tensor) -> Tensor:
-        """What makes a table that has learnt nothing yet."""
+        """The matrix of an untrained table: all zeros."""
         return table.new_zeros(_HIDDEN, table.shape[1])
 
 
 def encode(network: JointNetwork, recipe: Recipe) -> None:
-    """Let the tables that a recipe's `pause_fusion` names, all zeros yet, be made as its `pause_encoding` says.
+    """Parametrise the pause tables (still all zeros) by a recipe's `pause_encoding` and `pause_fusion`.
 
-    Raises ValueError for one that is not known.
+    Raises ValueError for unknown values.
     """
     if recipe.pause_encoding not in _ENCODINGS or recipe.pause_fusion not in _FUSIONS:
-        raise ValueError(f"pause_encoding is one of {', '.join(_ENCODINGS)}; pause_fusion of {', '.join(_FUSIONS)}")
+        raise ValueError(f"pause_encoding: one of {', '.join(_ENCODINGS)}; pause_fusion: one of {', '.join(_FUSIONS)}")
     begins = torch.tensor([0.0, *recipe.pause_bins_ms])
     for table in (network.pauses if recipe.pause_fusion != "late" else None, network.pauses_late):
         if table is None or recipe.pause_encoding == "bins":
@@ -88,7 +88,7 @@ def encode(network: JointNetwork, recipe: Recipe) -> None:
 
 
 def settle(network: JointNetwork) -> None:
-    """Take the rows as they are now for good."""
+    """Replace the parametrisations by the current rows."""
     for table in (network.pauses, network.pauses_late):
         if table is not None and parametrize.is_parametrized(table, "weight"):
             parametrize.remove_parametrizations(table, "weight")

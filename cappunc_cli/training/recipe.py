@@ -1,4 +1,4 @@
-"""A model's train.toml, read once into a dataclass that travels with the checkpoint."""
+"""The settings of a training run (train.toml)."""
 
 from __future__ import annotations
 
@@ -12,87 +12,98 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides what a training run does.
-
-    `corpora` are shares of the windows; `pieces` the lengths (in sub-word pieces) of the
-    windows, one drawn per batch; `batch` the pieces per step; `tokens` the pieces of the whole
-    run; learning rates are peaks, held after a linear warm-up and let down to zero over the last `decay` of the
-    run. `noise` is the share of windows with ASR-like errors, `noise_rate` the most words in error there, `similar`
-    the share of the other words that are spelt like the right one. `pauses` is the share of timed windows that show
-    their pauses; `synthetic` the share of untimed windows that get pauses drawn, mark by mark, from the timed
-    corpora `clocks`. `word_rate` is the peak of the word vectors, `encoder_rate` where it is zero. `transfer`
-    (`recipe` of the text that the model in `start` read, `pairs` of words, tab-separated: language, word, its word
-    there) carries its words over.
-    `network` gives the sizes of one that starts from nothing (fields of `network.Shape`), with a vocabulary of
-    `vocabulary` pieces learnt from the corpora; `around` are the marks beside the one mark that it restores.
-    `decoding` goes into config.json as it is;
-    `evaluation` names the sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
-    `card` says in words what figures cannot: `before` (stages before this run), `limits`, `beside` (published figures),
-    `tuned` (what was chosen on which texts).
-    `prepared` is the folder of the prepared arrays where it is not `runs`/data. `fresh` are parts of the network (first
-    letters of their names) that begin anew, whatever `start` has; without `soft_case` the head of the marks does not
-    see what the case head says, without `contextual` it sees nothing else. `crf` is the share of the likelihood of the
-    whole sequence of marks (`mark_chain`) in the loss of the marks; the rest is word by word. `averaged` is the share
-    of the weights in `start` in those that are exported.
-    `teacher` is the directory of a larger model, whose word counts `taught` in what each word is to be, the text's the
-    rest.
-    `styled` is the share of the windows that tell the network which corpus they are from, so that it learns the house
-    style of a corpus apart from the language; `style` is the blend of corpora that the exported model writes like, and
-    `settled` the share of the windows that would name their corpus and show its pauses which name that blend instead:
-    the corpora with times are not those of the blend, which would never learn what a pause means there.
-    `pause_bins_ms` are the ascending edges of the buckets of pauses; a file may say `{ every = 10, until = 3000 }` for
-    edges at 10, 20 … 3000 ms. `pause_encoding` says how the rows that stand for them are made (some are averaged over
-    `pause_span` ms), `pause_fusion` whether they enter before the encoder, after it or both (`pause_tables`).
-    `live` is for a recurrent network (`gru_trainer.GruRecipe`).
-    """
+    """All settings of a training run. Lengths and amounts of text are in sub-word pieces."""
 
     name: str
+    #: The root of the corpora and evaluation sets.
     data: Path
+    #: The folder of the run: checkpoints, log and prepared arrays.
     runs: Path
     tokenizer: Path
+    #: The weights to start from: a model.onnx, a safetensors file, or None.
     start: Path | None
+    #: The share of the windows that comes from each corpus.
     corpora: dict[str, float]
+    #: Window lengths; one is drawn per batch.
     pieces: tuple[int, ...]
+    #: Pieces per step.
     batch: int
+    #: Pieces of the whole run.
     tokens: int
+    #: Peak learning rates. The rate is held after a linear warm-up and falls to zero over the last `decay` of the run.
     encoder_rate: float
     head_rate: float
     warmup: float
     decay: float
+    #: The weight of the case loss; that of the marks is 1.
     case_weight: float
+    #: The share of windows with simulated ASR errors, and the largest share of words in error there.
     noise: float
     noise_rate: float
+    #: The share of timed windows that show their pauses.
     pauses: float
+    #: The share of windows that show changes of speaker.
     turns: float
+    #: So many words at each end of a window have only `edge_weight` in the loss.
     edge: int
     edge_weight: float
+    #: The share at the end of each corpus that is held out.
     heldout: float
+    #: Ascending edges of the pause bins; a file may say `{ every = 10, until = 3000 }` for edges at 10, 20 … 3000 ms.
     pause_bins_ms: tuple[int, ...]
     seed: int
+    #: Goes into config.json as it is.
     decoding: dict[str, Any]
+    #: The sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     evaluation: dict[str, list[str]]
+    #: Peak learning rate of the piece vectors; that of the encoder if 0.
     word_rate: float = 0.0
+    #: The share of substituted words (`noise`) that are spelled like the right one.
     similar: float = 0.0
+    #: The share of untimed windows that get pauses, sampled for each mark from the timed corpora `clocks`.
     synthetic: float = 0.0
     clocks: tuple[str, ...] = ()
+    #: Sizes of a network that starts from scratch (fields of `network.NetworkShape`).
     network: dict[str, Any] = field(default_factory=dict)
+    #: The size of a vocabulary to be learnt from the corpora.
     vocabulary: int = 0
+    #: The paired marks that the network restores besides the one mark per word.
     around: tuple[str, ...] = ()
+    #: Transfers word vectors from another language (`vocabulary_transfer`): `recipe` of the model in `start`, and
+    #: `pairs`, a file of tab-separated language, word, and the word there.
     transfer: dict[str, Path] = field(default_factory=dict)
+    #: Prose for the model card: `before` (stages before this run), `limits`, `beside` (published figures),
+    #: `tuned` (what was chosen on which texts).
     card: dict[str, Any] = field(default_factory=dict)
+    #: The folder of the prepared arrays if it is not `runs`/data.
     prepared: Path | None = None
+    #: Parts of the network (prefixes of parameter names) that are initialised anew, whatever `start` has.
     fresh: tuple[str, ...] = ()
+    #: Without it the mark head does not see the output of the case head.
     soft_case: bool = True
+    #: Without it the mark head sees nothing but the output of the case head.
     contextual: bool = True
+    #: The weight of the likelihood of the mark sequence (`mark_chain`) in the loss of marks; the rest is per word.
     crf: float = 0.0
+    #: The share of the weights of `start` in the average that is exported.
     averaged: float = 0.0
+    #: Bits in which piece vectors are stored: 8 or 4.
     word_bits: int = 8
+    #: A larger model to learn from, and the weight of its probabilities in the targets; the rest is the text's.
     teacher: Path | None = None
     taught: float = 0.5
+    #: The share of the windows that tell the network which corpus they are from, so that it learns the house style of a
+    #: corpus separately from the language.
     styled: float = 0.0
+    #: The blend of corpora in whose style the exported model writes.
     style: dict[str, float] = field(default_factory=dict)
+    #: The share of the windows with corpus and pauses shown that name the blend instead: the timed corpora are not in
+    #: the blend, which would otherwise never learn what a pause means.
     settled: float = 0.0
+    #: Settings of a recurrent network (`gru_trainer.GruRecipe`).
     live: dict[str, Any] = field(default_factory=dict)
+    #: How the embeddings of pause bins are made (some average over `pause_span` ms), and whether they are added before
+    #: the encoder, after it or both (`pause_tables`).
     pause_encoding: str = "bins"
     pause_span: int = 1000
     pause_fusion: str = "early"
@@ -113,8 +124,8 @@ class Recipe:
     def load(cls, path: Path, *others: Mapping[str, Any]) -> Recipe:
         """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA.
 
-        A recipe that names another beside it in `extends` says only what it does otherwise; so does each of `others`,
-        and there a table gives only those of its entries that differ.
+        With `extends`, a recipe names another file in its folder and has only the settings that differ. So does each of
+        `others`, in which a table also has only the entries that differ.
         """
         table = tomllib.loads(path.read_text("utf-8"))
         if "extends" in table:
@@ -128,7 +139,7 @@ class Recipe:
         table["runs"] = project / table["runs"]
         table["prepared"] = project / table["prepared"] if "prepared" in table else None
         table["tokenizer"] = project / table["tokenizer"]
-        # "" starts from the bare MiniLM-L6.
+        # "" starts from the pretrained MiniLM-L6.
         table["start"] = project / table["start"] if table["start"] else None
         table["teacher"] = project / table["teacher"] if table.get("teacher") else None
         table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}

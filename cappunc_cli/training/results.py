@@ -1,4 +1,4 @@
-"""Json files beside a model: how they are written, and what a result file says of its making."""
+"""The JSON result files in a model's directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cappunc_cli.benchmark.hardware import hardware, in_short
 
 
 def write(path: Path, value: object) -> None:
-    """One line an entry, so that a change shows what changed."""
+    """Write JSON with one entry per line, for readable diffs."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
@@ -27,7 +27,7 @@ def head(model: str) -> dict[str, Any]:
 
 
 def kept(path: Path, model: str, part: str) -> dict[str, Any]:
-    """The `part` of a result file, if it is of this very model; otherwise nothing."""
+    """The `part` of an existing result file if it is of the same model (by hash), otherwise {}."""
     known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found: dict[str, Any] = known[part] if known.get("model") == model else {}
     return found

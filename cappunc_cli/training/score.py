@@ -1,10 +1,10 @@
-"""Score a model on every set of its recipe; the figures go to eval.json beside the recipe.
+"""Score a model on every set of its recipe; the figures go to eval.json in the recipe's folder.
 
     python -m cappunc_cli.training.score models/en/train.toml
-    python -m cappunc_cli.training.score models/en/ted.toml runs/ted/en-ted     to ted.json: a model that is not shipped
+    python -m cappunc_cli.training.score models/en/ted.toml runs/ted/en-ted     a model that is not shipped -> ted.json
 
 Each set is one run of `cappunc eval --json`, recorded with its command and signature, so that
-anyone can run it again.
+anyone can reproduce it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from cappunc_cli.training.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
-#: Figures of the report that the card shows; the report's own names.
+#: Scores of the report that the card shows, by their names in the report.
 KEPT = (
     *("micro", "macro", "comma", "period", "question", "all.micro", "case", "boundary"),
     *("case.initial", "case.other", "around.open_question", "around.open_exclamation", "every.micro"),
 )
 
-#: Those of which precision and recall are kept too.
+#: Those for which precision and recall are kept, too.
 DIVIDED = {"comma", "period", "question", "case"}
 
 
 def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
-    """Write the figures of the model in `directory` to `path`, and return those of each set.
+    """Score the model in `directory`, write the figures to `path`, and return those of each set.
 
-    The sets found there of the same model are kept, unless they were scored with other options.
+    Sets of the same model that `path` already has are kept unless their command has changed.
     """
     model = ModelConfig.load(directory).files["model.onnx"]
     sets = results.kept(path, model, "sets")
@@ -44,16 +44,16 @@ def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
         if name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options)):
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
-        # A text may have none of the three marks.
+        # A text may have none of the three marks, and so no micro-F1.
         logger.info("%s: %s", name, sets[name].get("micro", "–"))
         results.write(path, {**results.head(model), "sets": sets})
     return sets
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:
-    """One run of `cappunc eval` on a set below `data`: its command and its figures.
+    """Run `cappunc eval` on a set below `data`; returns its command and its figures.
 
-    Where the options name another engine, it is that engine's own model of their language.
+    If the options name another engine, that engine's own model of the language is scored.
     """
     command = _command(directory, reference, options)
     shown = [part.replace("$DATA", str(data)) for part in command[1:]]

@@ -1,4 +1,4 @@
-"""A larger or an older model that teaches: what it says of each word, beside the text (Hinton et al. 2015)."""
+"""Knowledge distillation (Hinton et al. 2015): the probabilities of a larger or older model as soft labels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.training.data.dataset import TEACHERS_WORDS, Vocabulary
 from cappunc_cli.training.data.windows import IGNORED, Batch
 from cappunc_cli.training.export import onnx_weights
-from cappunc_cli.training.network import JointNetwork, halved
+from cappunc_cli.training.network import JointNetwork, mixed_precision
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES
 
 
 @dataclass(frozen=True, slots=True)
 class TeacherLabels:
-    """Probabilities of case [words, cases] and mark [words, marks]; `at` [words] numbers a batch's labelled words."""
+    """Probabilities of case [words, cases] and mark [words, marks]; `at` [words] are indices of labelled words."""
 
     at: Tensor
     case: Tensor
@@ -30,23 +30,26 @@ class TeacherLabels:
 
 
 class Teacher:
-    """A model directory that reads the words and pauses of the very same windows, in pieces of its own.
+    """A model that labels the words of training windows, which it reads in its own pieces.
 
-    Marks around a word are learnt from the text alone.
+    It does not teach paired marks; these are learnt from the text only.
     """
 
     def __init__(self, directory: Path, recipe: Recipe, device: torch.device) -> None:
-        """Raises BadModel where the two know other classes or pauses, or the recipe was prepared without this one."""
+        """Load a model directory; raises BadModel if it has other classes or pause bins, or needs arrays of its own.
+
+        A teacher with another tokenizer needs arrays that were prepared with it.
+        """
         config = ModelConfig.load(directory)
         if tuple(config.pause_bins_ms) != recipe.pause_bins_ms:
-            raise BadModel("teaches only models that read the same pauses (pause_bins_ms)", str(directory))
+            raise BadModel("a teacher must have the same pause_bins_ms as the recipe", str(directory))
         if (*config.cases, *config.marks) != (*CASE_CLASSES, *MARK_CLASSES):
-            raise BadModel("teaches only case and the one mark", str(directory))
+            raise BadModel("a teacher must have the standard case and mark classes", str(directory))
         self._vocabulary: Vocabulary | None = None
         if (directory / "tokenizer.json").read_bytes() != recipe.tokenizer.read_bytes():
             words = recipe.arrays() / TEACHERS_WORDS
             if not words.exists():
-                raise BadModel("reads other pieces: prepare the recipe again, with this teacher", str(directory))
+                raise BadModel("the teacher has another tokenizer: prepare the recipe again with it", str(directory))
             self._vocabulary = Vocabulary.load(words)
         shape, weights = onnx_weights.read(directory / "model.onnx")
         self._languages = list(config.languages)
@@ -56,7 +59,7 @@ class Teacher:
         self._device = device
 
     def read(self, batch: Batch) -> TeacherLabels | None:
-        """What it says of the rows in its languages that are not told whose style is wanted; None without any."""
+        """The labels of the rows in the teacher's languages that do not name a style; None if there are none."""
         rows = np.flatnonzero(~batch.styles.any(1) & np.isin(batch.languages, self._languages))
         if not len(rows):
             return None
@@ -65,13 +68,13 @@ class Teacher:
         if self._vocabulary is None:
             inputs, places, at = _inputs(batch, rows), labelled[rows], numbers[rows][labelled[rows]]
         else:
-            inputs, places, at = split_anew(batch, rows, self._vocabulary, self._network.shape.positions)
+            inputs, places, at = retokenise(batch, rows, self._vocabulary, self._network.shape.positions)
         return TeacherLabels(torch.from_numpy(at).to(self._device), *self._probabilities(inputs, places))
 
     @torch.inference_mode()
     def _probabilities(self, inputs: list[NDArray[np.int64]], places: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
         wanted = torch.from_numpy(np.flatnonzero(places)).to(self._device)
-        with halved(self._device):
+        with mixed_precision(self._device):
             states = self._network.encode(*(torch.from_numpy(value).to(self._device) for value in inputs))
             case, marks, *_ = self._network.heads(states.flatten(0, 1)[wanted])
         return torch.softmax(case.float(), -1), torch.softmax(marks.float(), -1)
@@ -81,12 +84,13 @@ def _inputs(batch: Batch, rows: NDArray[np.intp]) -> list[NDArray[np.int64]]:
     return [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns)]
 
 
-def split_anew(
+def retokenise(
     batch: Batch, rows: NDArray[np.intp], vocabulary: Vocabulary, most: int
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_], NDArray[np.int64]]:
-    """The labelled words of the `rows` in pieces of another vocabulary, at most so many a row.
+    """The labelled words of the `rows` in pieces of another vocabulary, at most `most` pieces per row.
 
-    Inputs as in a Batch; where the last pieces of words stand; which of the batch's labelled words these are.
+    Returns inputs as in a Batch, a mask of the words' last pieces, and the indices of these words among the
+    labelled words of the batch.
     """
     labelled = batch.marks != IGNORED
     first = np.append(0, np.cumsum(labelled.sum(1)))[rows]

@@ -1,15 +1,15 @@
-"""Train a joint network from a recipe; stop and start again at will.
+"""Train a joint network from a recipe; the run can be stopped and resumed at any time.
 
     python -m cappunc_cli.training.trainer models/en/train.toml
 
-On a CPU run it under jemalloc, which keeps the big blocks of a step where glibc gives them back to
+On a CPU run it under jemalloc, which keeps the large blocks of a step, while glibc returns them to
 the kernel page by page (twice as fast; Debian: libjemalloc2):
 
     LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1 python -m …
 
-Checkpoints go to the recipe's `runs` folder every few minutes and at Ctrl-C; the same command
+Checkpoints go to the recipe's `runs` folder every few minutes and on Ctrl-C; the same command
 resumes. The learning rate is held after the warm-up and falls linearly over the last `decay`
-of `tokens`, so a run may be lengthened before its decay begins.
+of `tokens`, so a run can be lengthened until its decay begins.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cappunc_cli.training.data.dataset import PAIRED_MARKS, TokenStream, Vocabul
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
-from cappunc_cli.training.mark_chain import side_by_side, surprise
+from cappunc_cli.training.mark_chain import negative_log_likelihood, pad_texts
 from cappunc_cli.training.network import (
     NEIGHBOURS,
     JointNetwork,
     NetworkShape,
-    halved,
     initialise,
+    mixed_precision,
     start_from,
     stored_shape,
 )
@@ -53,15 +53,15 @@ from cappunc_cli.transcript.labels import PairedMark
 
 SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps
-#: What an unfinished run goes on from, below `Recipe.runs`.
+#: The file below `Recipe.runs` that an unfinished run resumes from.
 CHECKPOINT = "checkpoint.pt"
-#: So many corpora with the largest shares are watched by their held-out ends.
+#: The number of corpora, those with the largest shares, whose held-out ends are scored during the run.
 DEVELOPMENT = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands: pieces `done` of `total`, and F1 per held-out corpus where it was just measured."""
+    """The progress of a run: pieces `done` of `total`, and F1 per held-out corpus if it was just measured."""
 
     done: int
     total: int
@@ -70,7 +70,7 @@ class Progress:
 
 
 def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Windows:
-    """The prepared arrays of a recipe."""
+    """Load the prepared arrays of a recipe."""
     folder = recipe.arrays()
     names = recipe.texts()
     streams = {name: TokenStream.load(folder / f"{name}.npz") for name in names}
@@ -84,7 +84,7 @@ def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Win
 
 
 def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
-    """ids, attention, pauses, turns, styles on `device`."""
+    """The inputs of a batch on `device`: ids, attention, pauses, turns, styles."""
     inputs = (batch.ids, batch.attention, batch.pauses, batch.turns, batch.styles)
     return [torch.from_numpy(a).to(device) for a in inputs]
 
@@ -92,12 +92,12 @@ def tensors(batch: Batch, device: torch.device) -> list[Tensor]:
 def loss_of(
     network: JointNetwork, batch: Batch, recipe: Recipe, device: torch.device, teacher: Teacher | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Weighted cross-entropies (all marks, case) over the words of a batch.
+    """The losses of all marks and of case: weighted cross-entropies over the words of a batch.
 
-    What a word is to be is what stands in the text, blended with what the `teacher` says of it.
+    The targets are the labels of the text, blended with the probabilities of the `teacher`.
     """
     taught = teacher.read(batch) if teacher is not None else None
-    with halved(device):
+    with mixed_precision(device):
         states = network.encode(*tensors(batch, device))
         at = torch.from_numpy(np.flatnonzero(batch.marks != IGNORED)).to(device)
         case, marks, *around = network.heads(states.flatten(0, 1)[at])
@@ -114,8 +114,8 @@ def loss_of(
     if network.crf is not None:
         lengths = torch.from_numpy((batch.marks != IGNORED).sum(1))
         gold = torch.from_numpy(batch.marks[batch.marks != IGNORED]).to(device)
-        laid = side_by_side(marks.float(), lengths), side_by_side(gold, lengths)
-        loss = loss.lerp(surprise(*laid, lengths.to(device), network.crf), recipe.crf)
+        laid = pad_texts(marks.float(), lengths), pad_texts(gold, lengths)
+        loss = loss.lerp(negative_log_likelihood(*laid, lengths.to(device), network.crf), recipe.crf)
     if around:
         bits = np.array([1 << PAIRED_MARKS.index(PairedMark(mark)) for mark in recipe.around], np.uint8)
         known = (batch.around[..., None] & bits > 0).astype(np.float32)  # (B, T, around)
@@ -131,7 +131,7 @@ def rate_at(progress: float, recipe: Recipe) -> float:
 
 
 @torch.no_grad()
-def develop(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
+def score_heldout(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
     """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of the corpora."""
     network.eval()
     scores: dict[str, float] = {}
@@ -140,7 +140,7 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
     for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 192, words, show_pauses):
-            with halved(device):
+            with mixed_precision(device):
                 case, marks, *_ = network(*tensors(batch, device))
             known = batch.marks != IGNORED
             of_marks.add(FOLDED[marks.argmax(-1).cpu().numpy()[known]], FOLDED[batch.marks[known]])
@@ -153,7 +153,7 @@ def develop(network: JointNetwork, windows: Windows, device: torch.device, words
 
 
 def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer:
-    """AdamW; matrices of the encoder decay, heads and the small new tables learn faster."""
+    """AdamW with weight decay on matrices only; heads and small new tables have a higher learning rate."""
     groups: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         body = name.startswith(("places", "norm", "blocks"))
@@ -178,7 +178,7 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
 def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
     """The network of a recipe, with `weights` or with those that the run starts from.
 
-    It starts from a model.onnx, safetensors, random weights, or the bare MiniLM-L6.
+    A run starts from a model.onnx, a safetensors file, random weights, or the pretrained MiniLM-L6.
     """
     start = recipe.start
     old = onnx_weights.read(start) if start is not None and start.suffix == ".onnx" else None
@@ -188,13 +188,13 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     bins, late = len(recipe.pause_bins_ms) + 1, recipe.pause_fusion != "early"
     network = JointNetwork(replace(shape, styles=styles, crf=recipe.crf > 0, pause_bins=bins, late_pauses=late))
     pause_tables.encode(network, recipe)
-    anew = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
+    fresh = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:
         network.load_state_dict(weights)
     elif old is not None:
         transplant(network, *old, recipe.fresh)
         if recipe.transfer:
-            lend(network, recipe, old[1])
+            transfer_words(network, recipe, old[1])
     elif start is None and recipe.network:
         initialise(network)
         words = network.words.weight.data
@@ -202,7 +202,7 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     else:
         start_from(network, load_file(start) if start else encoders.read("minilm").state)
     if weights is None:
-        network.load_state_dict(anew, strict=False)
+        network.load_state_dict(fresh, strict=False)
     if recipe.pause_fusion == "late":
         network.pauses.weight.requires_grad_(False).zero_()
     if not recipe.soft_case:
@@ -210,14 +210,14 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     if not recipe.contextual:
         only_soft_case = torch.arange(network.mark_in.in_features) >= network.shape.width
         network.mark_in.weight.data *= only_soft_case
-        network.mark_in.weight.register_hook(lambda slope: slope * only_soft_case.to(slope.device))
+        network.mark_in.weight.register_hook(lambda gradient: gradient * only_soft_case.to(gradient.device))
     return network
 
 
 def _shape(recipe: Recipe, old: NetworkShape | None, encoder: NetworkShape | None) -> NetworkShape:
-    """The sizes that a recipe asks for: those of the `old` model or the encoder it starts from, its own, or MiniLM's.
+    """The sizes for a recipe: those of the `old` model or the encoder that it starts from, its own, or MiniLM's.
 
-    With a vocabulary of its own a recipe takes from the old model what knows no words.
+    A recipe with its own vocabulary takes only the other sizes from the old model.
     """
     if old is not None and not recipe.vocabulary:
         return old
@@ -230,19 +230,19 @@ def _shape(recipe: Recipe, old: NetworkShape | None, encoder: NetworkShape | Non
 def transplant(
     network: JointNetwork, shape: NetworkShape, state: dict[str, Tensor], fresh: tuple[str, ...] = ()
 ) -> None:
-    """Give a network the weights of another; with another vocabulary, all but its words.
+    """Copy the weights of another network; if its vocabulary differs, all but the piece vectors.
 
-    What the other has nothing for (styles, a chain, late pauses) stays. Where the two differ only in how they read
-    pauses, and these are not `fresh`, raises BadModel, or RuntimeError for tables of two sizes.
+    Parts that the other network lacks (styles, a chain, late pauses) stay as they are. If the two differ only in how
+    they read pauses, and those parts are not `fresh`, raises BadModel, or RuntimeError for tables of different sizes.
 
-    How attention finds the neighbours, what a pause means, and which mark goes with which case hardly depend on
-    the language (Artetxe et al. 2020 move an encoder to new languages by learning its words alone).
+    How attention finds neighbours, what a pause means, and which mark goes with which case hardly depend on
+    the language (Artetxe et al. 2020 transfer an encoder to new languages by learning only its word embeddings).
     """
     alike = replace(network.shape, pause_bins=shape.pause_bins, late_pauses=shape.late_pauses)
     if replace(alike, styles=0, crf=False) == shape:
         kept = {name: value for name, value in state.items() if not name.startswith(fresh)}
-        if homeless := network.load_state_dict(kept, strict=False).unexpected_keys:
-            raise BadModel(f"the network has no place for {', '.join(homeless)} of its start; are they to be `fresh`?")
+        if unexpected := network.load_state_dict(kept, strict=False).unexpected_keys:
+            raise BadModel(f"the network has no {', '.join(unexpected)}, which its start has; name them in `fresh`?")
         return
     initialise(network)
     own = network.state_dict()
@@ -252,18 +252,18 @@ def transplant(
     network.load_state_dict(own | {name: value for name, value in same.items() if not name.startswith("words")})
 
 
-def lend(network: JointNetwork, recipe: Recipe, state: Mapping[str, Tensor]) -> None:
-    """Begin with the words of another language's model, `state`, carried over (transfer.py)."""
+def transfer_words(network: JointNetwork, recipe: Recipe, state: Mapping[str, Tensor]) -> None:
+    """Initialise the piece vectors from those of another language's model, `state` (`vocabulary_transfer`)."""
     vectors, counts = vocabulary_transfer.transferred_vectors(recipe, state["words.weight"].numpy())
-    begun = {"words.weight": vectors}
+    initial = {"words.weight": vectors}
     if network.widen is not None:
         codes, directions, mean = vocabulary_transfer.narrowed(vectors, counts, network.shape.embedding)
         codes[network.words.padding_idx] = 0
-        # The word itself gives what it gave there; the neighbours' part is to be learnt.
-        reach = np.zeros(network.widen.weight.shape, np.float32)
-        reach[:, :, NEIGHBOURS] = directions
-        begun = {"words.weight": codes, "widen.weight": reach, "widen.bias": mean}
-    network.load_state_dict({name: torch.from_numpy(value) for name, value in begun.items()}, strict=False)
+        # The piece itself contributes what it did there; the contribution of its neighbours has to be learnt.
+        kernel = np.zeros(network.widen.weight.shape, np.float32)
+        kernel[:, :, NEIGHBOURS] = directions
+        initial = {"words.weight": codes, "widen.weight": kernel, "widen.bias": mean}
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in initial.items()}, strict=False)
 
 
 def train(
@@ -274,10 +274,10 @@ def train(
     look_every: int = 1000,
     patience: int = 0,
 ) -> None:
-    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl.
+    """Run or resume a recipe to its end; progress goes to log.jsonl in its `runs` folder.
 
-    Every `look_every` steps the held-out ends are scored. With `patience` the run stops when so many looks
-    in a row brought no better mean, and the checkpoint is the best one seen.
+    Every `look_every` steps the held-out ends are scored. With `patience`, the run stops after that many scorings
+    in a row without a better mean; the best network is saved as best.pt.
     """
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
@@ -304,7 +304,7 @@ def train(
     first, losses = done, saved.get("losses")
     try:
         while done < recipe.tokens and not (patience and worse >= patience):
-            # A generator per step, so that a resumed run sees new windows, and the same ones again.
+            # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
             batch = windows.batch(np.random.default_rng((recipe.seed, step)))
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)
             for group in optimiser.param_groups:
@@ -315,8 +315,8 @@ def train(
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             step, done = step + 1, done + batch.ids.size
-            now = [marks.item(), case.item()]
-            losses = [0.98 * old + 0.02 * new for old, new in zip(losses or now, now, strict=True)]
+            current = [marks.item(), case.item()]
+            losses = [0.98 * old + 0.02 * new for old, new in zip(losses or current, current, strict=True)]
             development: dict[str, float] = {}
             if step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {
@@ -327,9 +327,9 @@ def train(
                     "tokens/s": round((done - first) / (time.monotonic() - began)),
                 }
                 if step % look_every == 0:
-                    entry["development"] = development = develop(network, windows, device)
+                    entry["development"] = development = score_heldout(network, windows, device)
                     mean = sum(development.values()) / len(development)
-                    # A network that puts no mark yet has not stopped learning: it has not begun.
+                    # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
                     best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
                     if patience and not worse:
                         torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")

@@ -1,11 +1,11 @@
-"""The words of a model for other languages, so that all it has learnt above them can stay.
+"""Transfer of piece vectors to other languages, so that the layers above them can be kept.
 
-A network from nothing needs millions of words to find out which words are alike; a pretrained one knows, but for its
-own language alone. As in WECHSEL (Minixhofer et al. 2022, section 3), a word of another language begins as the mean of
-the words that it is nearest to in a space of both languages. That space comes from text alone: spectral vectors of
-either side (Levy & Goldberg 2014: a truncated decomposition of the positive pointwise mutual information, here with
-the neighbours before and after kept apart, for marks hang on syntax), turned upon each other by words written alike, a
-short list of pairs, and the pairs that these bring (Artetxe et al. 2017, section 3; nearness by CSLS, Conneau et al.
+A network trained from scratch needs millions of words to learn which words are similar; a pretrained one knows it, but
+only for its own language. As in WECHSEL (Minixhofer et al. 2022, section 3), a word of another language starts as the
+mean of the nearest words in a space shared by both languages. That space needs only text: spectral vectors of
+each side (Levy & Goldberg 2014: a truncated SVD of the positive pointwise mutual information, here with
+left and right neighbours kept separate, because marks depend on syntax), aligned by words written alike, a
+short list of pairs, and the pairs that these induce (Artetxe et al. 2017, section 3; similarity by CSLS, Conneau et al.
 2018, section 2.3).
 """
 
@@ -26,27 +26,25 @@ from cappunc_cli.training.recipe import Recipe
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_WORDS = 9_000_000  # read of either side
+_WORDS = 9_000_000  # read on each side
 _DIMENSIONS = 200
 _CONTEXTS = 3000  # the most frequent pieces
-_ALIGNED = 8000  # most frequent pieces of either side that the space holds
-_RARE = 20  # pieces seen less often are left out of the space
-_SELDOM = 3  # … and those have no direction of their own
+_ALIGNED = 8000  # the most frequent pieces of each side, which are aligned
+_RARE = 20  # pieces seen less often are not aligned
+_SELDOM = 3  # pieces seen less often get no spectral vector
 _ROUNDS = 8
 _NEAREST = 10
 _SHARPNESS = 20.0
-#: Shorter words written alike are too often false friends.
+#: The least length of identical words that count as pairs; shorter ones are too often false friends.
 _COGNATE = 5
-#: Offsets of neighbours that share a block of the matrix, and its weight.
+#: Offsets of the neighbours in each block of the matrix, and the weight of the block.
 _BLOCKS = (((-1,), 1.0), ((1,), 1.0), ((-2,), 0.7), ((2,), 0.7), ((-5, -4, -3, -2, -1, 1, 2, 3, 4, 5), 1.0))
 
 
 def transferred_vectors(recipe: Recipe, vectors: Floats) -> tuple[Floats, Ints]:
     """Vectors (V, width) for the pieces of `recipe`'s tokenizer, from the `vectors` of the model that it starts from.
 
-    With them how often each piece was read (V,).
-
-    Both recipes must be prepared. Raises SystemExit where one is not.
+    Returns also how often each piece was read (V,). Both recipes must be prepared; raises SystemExit if one is not.
     """
     source = Recipe.load(recipe.transfer["recipe"])
     theirs = Tokenizer.from_file(str(source.tokenizer)).get_vocab()
@@ -72,22 +70,22 @@ def transferred_vectors(recipe: Recipe, vectors: Floats) -> tuple[Floats, Ints]:
     return found, weights.astype(np.int64)
 
 
-def vectors_from_own_text(recipe: Recipe, begun: Floats) -> Floats:
-    """Vectors (V, size) for a network from nothing: spectral ones of its own text, `begun` for what is rare there.
+def vectors_from_own_text(recipe: Recipe, initial: Floats) -> Floats:
+    """Vectors (V, size) for a network from scratch: spectral vectors of its own text, `initial` for rare pieces.
 
-    Of the usual norm, so that the layers above find what they expect; words that behave alike begin alike.
+    They have the norm of the usual initialisation; words with similar contexts start with similar vectors.
     """
-    space, counts = spectral(_pieces(recipe, _vocabulary(recipe), recipe.corpora), len(begun), begun.shape[1])
+    space, counts = spectral(_pieces(recipe, _vocabulary(recipe), recipe.corpora), len(initial), initial.shape[1])
     seen = counts >= _SELDOM
-    found = begun.copy()
-    found[seen, : space.shape[1]] = _unit(space[seen]) * np.sqrt(begun.shape[1])
+    found = initial.copy()
+    found[seen, : space.shape[1]] = _unit(space[seen]) * np.sqrt(initial.shape[1])
     return found
 
 
 def narrowed(vectors: Floats, counts: Ints, size: int) -> tuple[Floats, Floats, Floats]:
-    """(V, width) as codes (V, size), directions (width, size) and the mean (width,).
+    """Factor vectors (V, width) into codes (V, size), directions (width, size) and the mean (width,).
 
-    They lose least where the frequent pieces count more, each by the root of its count (V,).
+    The squared error is weighted by the root of each piece's count (V,).
     """
     weights = np.sqrt(counts + 1)
     mean = np.average(vectors, 0, weights)
@@ -97,7 +95,7 @@ def narrowed(vectors: Floats, counts: Ints, size: int) -> tuple[Floats, Floats, 
 
 
 def spectral(pieces: Ints, size: int, dimensions: int = _DIMENSIONS) -> tuple[Floats, Ints]:
-    """Vectors (size, at most `dimensions`) and counts (size,) of the pieces in running text; piece 0 parts texts."""
+    """Vectors (size, at most `dimensions`) and counts (size,) of the pieces of a text; piece 0 separates texts."""
     counts = np.bincount(pieces, minlength=size)
     counts[0] = 0
     contexts = np.argsort(-counts, kind="stable")[: min(_CONTEXTS, size - 1)]
@@ -111,28 +109,28 @@ def spectral(pieces: Ints, size: int, dimensions: int = _DIMENSIONS) -> tuple[Fl
 
 
 def aligned(ours: Floats, theirs: Floats, pairs: Ints) -> Floats:
-    """Nearness (N, M) of every vector of ours (N, d) to every one of theirs (M, d); `pairs` (P, 2) are known to match.
+    """Similarity (N, M) of each vector of ours (N, d) to each of theirs (M, d); `pairs` (P, 2) are known to match.
 
-    An orthogonal map (Schönemann 1966) from the pairs finds further pairs, each the other's nearest, and so on.
+    Alternates between an orthogonal map from the pairs (Schönemann 1966) and new pairs of mutual nearest neighbours.
     """
     ours, theirs = _unit(ours), _unit(theirs)
-    believed = pairs
+    matched = pairs
     for last in range(_ROUNDS - 1, -1, -1):
-        left, _, right = np.linalg.svd(ours[believed[:, 0]].T @ theirs[believed[:, 1]])
+        left, _, right = np.linalg.svd(ours[matched[:, 0]].T @ theirs[matched[:, 1]])
         near = _csls(ours @ (left @ right), theirs)
         if not last:
             break
         forth, back = near.argmax(1), near.argmax(0)
         mutual = np.flatnonzero(back[forth] == np.arange(len(forth)))
-        believed = np.concatenate((pairs, pairs, np.stack((mutual, forth[mutual]), 1)))
-    # What is known needs no guess.
+        matched = np.concatenate((pairs, pairs, np.stack((mutual, forth[mutual]), 1)))
+    # Known pairs are nearest by definition.
     near[pairs[:, 0]] = np.minimum(near[pairs[:, 0]], -1)
     near[pairs[:, 0], pairs[:, 1]] = 1
     return near
 
 
 def _neighbours(pieces: Ints, column: Ints, offsets: Sequence[int], size: int) -> sparse.csr_matrix:
-    """How often each context stands at one of the offsets from each piece."""
+    """How often each context occurs at one of the offsets from each piece."""
     total = sparse.csr_matrix((size, int(column.max()) + 1), dtype=np.float32)
     for offset in offsets:
         here, there = (pieces[:-offset], pieces[offset:]) if offset > 0 else (pieces[-offset:], pieces[:offset])
@@ -143,7 +141,7 @@ def _neighbours(pieces: Ints, column: Ints, offsets: Sequence[int], size: int) -
 
 
 def _information(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Positive pointwise mutual information, contexts smoothed (Levy, Goldberg & Dagan 2015, section 3.1)."""
+    """Positive pointwise mutual information with smoothed contexts (Levy, Goldberg & Dagan 2015, section 3.1)."""
     rows = np.asarray(counts.sum(1)).ravel()
     columns = np.asarray(counts.sum(0)).ravel() ** 0.75
     entries = counts.tocoo()
@@ -160,7 +158,7 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _csls(ours: Floats, theirs: Floats) -> Floats:
-    """Cosines less the mean of either side's nearest: a word that is near to all is nobody's translation."""
+    """Cosines minus the mean cosine of each side's nearest neighbours, so that hubs are not everybody's translation."""
     near = ours @ theirs.T
     count = min(_NEAREST, *near.shape)
     rows = np.partition(near, -count, axis=1)[:, -count:].mean(1)
@@ -188,7 +186,7 @@ def _frequent(counts: Ints) -> Ints:
 def _pairs(
     path: Path, code: str, ours: dict[str, int], theirs: dict[str, int], mine: Ints, other: Ints
 ) -> list[tuple[int, int]]:
-    """Places in `mine` and `other` of the listed pairs and of words written alike."""
+    """Indices into `mine` and `other` of the listed pairs and of words written alike."""
     row = {int(number): place for place, number in enumerate(mine)}
     column = {int(number): place for place, number in enumerate(other)}
     listed = [tuple(line.split("\t")) for line in path.read_text("utf-8").splitlines()]
@@ -202,12 +200,12 @@ def _pairs(
 def _vocabulary(recipe: Recipe) -> Vocabulary:
     path = recipe.arrays() / "vocabulary.npz"
     if not path.exists():
-        raise SystemExit(f"{path.parent}: not there; python -m cappunc_cli.training.data.prepare makes it")
+        raise SystemExit(f"{path.parent} does not exist: run python -m cappunc_cli.training.data.prepare first")
     return Vocabulary.load(path)
 
 
 def _pieces(recipe: Recipe, vocabulary: Vocabulary, names: Iterable[str]) -> Ints:
-    """Running pieces of some of a recipe's corpora, by their shares of its windows."""
+    """The pieces of running text of some of a recipe's corpora, in proportion to their shares of its windows."""
     shares = {name: recipe.corpora[name] for name in names}
 
     def parts() -> Iterator[Ints]:

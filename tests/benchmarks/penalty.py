@@ -24,7 +24,15 @@ from measuring import head
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.data.windows import Windows
 from cappunc_cli.training.gru.gru_network import ENDS, RecurrentNetwork
-from cappunc_cli.training.gru.gru_trainer import LOOK_AHEAD, GruRecipe, develop, network_of, train, truncated, words_of
+from cappunc_cli.training.gru.gru_trainer import (
+    LOOK_AHEAD,
+    GruRecipe,
+    network_of,
+    score_heldout,
+    train,
+    truncated,
+    words_of,
+)
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.trainer import load_windows
 from cappunc_cli.transcript.labels import LOWER
@@ -54,7 +62,7 @@ def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]
     """Train a row, and score it on the ends of the `windows`."""
     train(recipe, live)
     network = network_of(live, torch.load(recipe.runs / "checkpoint.pt")["network"])
-    scores = develop(network, windows, WORDS)
+    scores = score_heldout(network, windows, WORDS)
     names = [name for name in scores if f"{name} case" in scores]
     written, there = contradicting(network.eval(), windows, names)
     return {

@@ -21,7 +21,7 @@ from cappunc_cli.cli import app, train
 from cappunc_cli.errors import CappuncError, install_extra
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
-from cappunc_cli.training.custom.custom_text import judged, read
+from cappunc_cli.training.custom.custom_text import check_text, read
 from cappunc_cli.training.data.corpora import Turn
 from cappunc_cli.transcript.labels import strip
 
@@ -136,7 +136,7 @@ def test_text_that_teaches_nothing_is_refused(tmp_path: Path, content: str, said
 def test_a_model_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
-    assert "holds a model already" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
+    assert "already contains a model" in run("--lang", "xx", tmp_path / "a.txt", "-o", tmp_path)
 
 
 @needs_torch
@@ -164,18 +164,18 @@ def order_of(language: str, output: Path, start: str | None = None, licence: str
 
 
 @needs_torch
-def test_a_run_begun_with_other_text_is_not_resumed(tmp_path: Path) -> None:
-    from cappunc_cli.training.custom.custom_model import _begin
+def test_a_run_is_not_resumed_with_another_order(tmp_path: Path) -> None:
+    from cappunc_cli.training.custom.custom_model import _record_order
 
     work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
-    _begin(order_of("xx", tmp_path), work, text)
-    _begin(order_of("xx", tmp_path), work, text)
+    _record_order(order_of("xx", tmp_path), work, text)
+    _record_order(order_of("xx", tmp_path), work, text)
     with pytest.raises(CappuncError, match="another language"):
-        _begin(order_of("yy", tmp_path), work, text)
+        _record_order(order_of("yy", tmp_path), work, text)
     with pytest.raises(CappuncError, match="another from"):
-        _begin(order_of("xx", tmp_path, "en-fast"), work, text)
+        _record_order(order_of("xx", tmp_path, "en-fast"), work, text)
     with pytest.raises(CappuncError, match="another text"):
-        _begin(order_of("xx", tmp_path), work, {"text": [[Turn("Hello, you?")]]})
+        _record_order(order_of("xx", tmp_path), work, {"text": [[Turn("Hello, you?")]]})
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_run_begun_with_other_text_is_not_resumed(tmp_path: Path) -> None:
 )
 def test_missing_capitals_matter_only_in_scripts_with_case(sentence: str, notice: str) -> None:
     documents: dict[str, list[list[Turn]]] = {"text": [[Turn(sentence)] * 1000]}
-    words, said = judged(documents)
+    words, said = check_text(documents)
     assert words == 1000 * len(sentence.split())
     assert notice in said
     assert bool(notice) == bool(said)

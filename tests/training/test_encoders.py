@@ -124,7 +124,7 @@ def test_a_broken_folder_is_refused_in_one_line(tmp_path: Path) -> None:
         encoders.read(tmp_path)
     folder, _ = folder_of(tmp_path / "bert", "bert")
     rewritten(folder / "config.json", position_embedding_type="relative_key")
-    with pytest.raises(BadModel, match="places of kind relative_key"):
+    with pytest.raises(BadModel, match="unsupported position embeddings: relative_key"):
         encoders.read(folder)
     rewritten(folder / "config.json", position_embedding_type="absolute", model_type="deberta-v2")
     with pytest.raises(BadModel, match="type deberta-v2"):

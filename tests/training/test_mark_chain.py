@@ -16,7 +16,7 @@ from cappunc_cli.training.recipe import Recipe
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
-from cappunc_cli.training.mark_chain import side_by_side, surprise  # noqa: E402
+from cappunc_cli.training.mark_chain import negative_log_likelihood, pad_texts  # noqa: E402
 
 MARKS = 3
 
@@ -35,7 +35,7 @@ def test_likelihood_is_that_among_all_sequences(lengths: list[int]) -> None:
     for row, length in enumerate(lengths):
         every = [total(scores[row], transitions, marks) for marks in product(range(MARKS), repeat=length)]
         expected += np.log(np.exp(every).sum()) - total(scores[row], transitions, tuple(labels[row, :length]))
-    found = surprise(*map(torch.from_numpy, (scores, labels, np.array(lengths), transitions)))
+    found = negative_log_likelihood(*map(torch.from_numpy, (scores, labels, np.array(lengths), transitions)))
     assert found.item() == pytest.approx(expected / sum(lengths))
 
 
@@ -45,7 +45,9 @@ def test_the_likeliest_sequence_is_the_one_that_decoding_takes() -> None:
     every = list(product(range(MARKS), repeat=5))
     labels = torch.tensor(every)
     losses = [
-        surprise(torch.from_numpy(scores)[None], row[None], torch.tensor([5]), torch.from_numpy(transitions)).item()
+        negative_log_likelihood(
+            torch.from_numpy(scores)[None], row[None], torch.tensor([5]), torch.from_numpy(transitions)
+        ).item()
         for row in labels
     ]
     free = np.zeros(MARKS)
@@ -53,7 +55,7 @@ def test_the_likeliest_sequence_is_the_one_that_decoding_takes() -> None:
 
 
 def test_words_are_laid_out_by_text() -> None:
-    found = side_by_side(torch.arange(1, 7), torch.tensor([3, 1, 2]))
+    found = pad_texts(torch.arange(1, 7), torch.tensor([3, 1, 2]))
     assert found.tolist() == [[1, 2, 3], [4, 0, 0], [5, 6, 0]]
 
 

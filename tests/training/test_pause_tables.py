@@ -151,7 +151,7 @@ def test_late_pauses_say_nothing_of_other_words(recipe: Recipe) -> None:
 
 @pytest.mark.parametrize("change", [{"pause_encoding": "buckets"}, {"pause_fusion": "middle"}])
 def test_what_is_not_known_is_refused(recipe: Recipe, change: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"pause_encoding is one of bins, .* pause_fusion of early, late, both"):
+    with pytest.raises(ValueError, match=r"pause_encoding: one of bins, .* pause_fusion: one of early, late, both"):
         made(recipe, **change)
 
 

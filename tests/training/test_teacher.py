@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")
 from cappunc_cli.training.export.onnx_graph import build  # noqa: E402
 from cappunc_cli.training.network import JointNetwork, NetworkShape  # noqa: E402
-from cappunc_cli.training.teacher import Teacher, TeacherLabels, split_anew  # noqa: E402
+from cappunc_cli.training.teacher import Teacher, TeacherLabels, retokenise  # noqa: E402
 from cappunc_cli.training.trainer import loss_of  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -143,7 +143,7 @@ def test_words_that_its_places_do_not_hold_are_not_taught(model: Path) -> None:
     most = 2 + sum(lengths[:3])
     nothing = np.zeros(len(starts) - 1, np.int8)
     words = Vocabulary(nothing, nothing, nothing.view("u1"), starts, np.arange(starts[-1]), np.array([1, 2]))
-    (ids, attention, _, _), places, at = split_anew(batch, np.arange(len(ROWS)), words, most)
+    (ids, attention, _, _), places, at = retokenise(batch, np.arange(len(ROWS)), words, most)
     assert ids.shape[1] == most
     assert at[:3].tolist() == [0, 1, 2]
     assert 3 not in at

@@ -273,7 +273,7 @@ def test_weights_that_must_not_be_handed_on_do_not_get_among_the_models(recipe: 
 
     models = find_model("en-fast").parent
     of_talks = replace(recipe, corpora={"changelog": 50, "ted": 50}, tokenizer=find_model("en-fast") / "tokenizer.json")
-    with pytest.raises(SystemExit, match="learnt from ted are not to be shipped"):
+    with pytest.raises(SystemExit, match="trained on ted must not be shipped"):
         export(of_talks, models / "en-ted")
 
 
@@ -299,9 +299,9 @@ def test_averaging_goes_half_way() -> None:
 @pytest.mark.parametrize("units", [True, False])
 def test_products_are_halved_only_where_a_cpu_has_units_for_it(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
     torch = pytest.importorskip("torch")
-    from cappunc_cli.training.network import halved
+    from cappunc_cli.training.network import mixed_precision
 
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": units})
-    with halved(torch.device("cpu")):
+    with mixed_precision(torch.device("cpu")):
         product = torch.ones(2, 2) @ torch.ones(2, 2)
     assert product.dtype == (torch.bfloat16 if units else torch.float32)

@@ -75,7 +75,7 @@ def test_a_network_begins_with_the_words_that_were_carried_over(monkeypatch: pyt
 
     from cappunc_cli.training.network import JointNetwork, NetworkShape
     from cappunc_cli.training.recipe import Recipe
-    from cappunc_cli.training.trainer import lend
+    from cappunc_cli.training.trainer import transfer_words
 
     rng = np.random.default_rng(2)
     carried = (rng.normal(size=(50, 4)) @ rng.normal(size=(4, 16))).astype(np.float32)
@@ -89,7 +89,7 @@ def test_a_network_begins_with_the_words_that_were_carried_over(monkeypatch: pyt
     for embedding in (16, 4):
         torch.manual_seed(1)
         network = JointNetwork(replace(shape, embedding=embedding))
-        lend(network, recipe, state)
+        transfer_words(network, recipe, state)
         other = dict(network.named_parameters())
         for name, parameter in states[0][1].items() if states else ():
             if not name.startswith(("words", "widen")):

@@ -1,6 +1,6 @@
-"""A model of one's own: from punctuated files to a model directory, in one call.
+"""Custom models: from punctuated files to a model directory in one call.
 
-The files become two corpora, `text` and `timed`; the rest is what the shipped models go through:
+The files become two corpora, `text` and `timed`; the steps are those of the shipped models:
 prepare, train, export, score.
 """
 
@@ -30,26 +30,26 @@ from cappunc_cli.training.trainer import CHECKPOINT, LOG_EVERY, Progress, train
 
 _LOOKS = 24
 _PATIENCE = 5
-#: Below the model's directory while it is made: what the run was begun with, and what it has learnt.
+#: The folder of the run, in the model's directory, and in it the file that records the order.
 _WORK, _ORDER = "training", "order.json"
 
 
 def build_custom_model(
     order: TrainingOrder, said: Callable[[str], None], report: Callable[[Progress], None]
 ) -> ModelConfig:
-    """Train the model of an order into its directory and return its config; resumes what was begun.
+    """Train the model of an order in its directory and return its config; resumes an unfinished run.
 
-    `said` hears one line per stage, `report` the progress of the training. Raises CappuncError.
+    `said` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
     """
     work = order.output / _WORK
-    _vacant(order.output)
+    _check_output(order.output)
     documents = custom_text.read(order.texts, order.timed, order.decode)
-    words, notice = custom_text.judged(documents)
+    words, notice = custom_text.check_text(documents)
     encoder = None
     if order.encoder is not None and not (work / ENCODER).exists():
         said(f"reading the encoder {order.encoder}")
         encoder = encoders.read(order.encoder).fitted(custom_text.bare_words(documents))
-    _begin(order, work, documents)
+    _record_order(order, work, documents)
     if encoder is not None:
         encoder.save(work)
     recipe = recipe_of(order, work, words, list(documents))
@@ -60,7 +60,7 @@ def build_custom_model(
     if not heldout.exists():
         said(f"{words:,} words")
         prepare(recipe, corpora)
-        # Last of all that is prepared: a run that finds it goes on.
+        # Written last: it tells a resumed run that everything is prepared.
         heldout.write_text(custom_text.heldout_ends(documents, recipe.heldout), "utf-8")
     else:
         said(f"{words:,} words; going on")
@@ -77,22 +77,22 @@ def build_custom_model(
 
 
 def has_learnt(directory: Path) -> bool:
-    """Whether the model that is to come there has a checkpoint of an unfinished run."""
+    """Whether the directory has a checkpoint of an unfinished run."""
     return any((directory / _WORK).rglob(CHECKPOINT))
 
 
-def _vacant(directory: Path) -> None:
-    """Raises CappuncError for a directory that holds anything but an unfinished run."""
+def _check_output(directory: Path) -> None:
+    """Raise CappuncError if the directory contains anything but an unfinished run."""
     if not directory.is_dir() or (directory / _WORK / _ORDER).is_file():
         return
     if (directory / "config.json").exists():
-        raise CappuncError(f"{directory} holds a model already")
+        raise CappuncError(f"{directory} already contains a model")
     if any(directory.iterdir()):
-        raise CappuncError(f"{directory} is not empty: a model has a directory of its own")
+        raise CappuncError(f"{directory} is not empty: a model needs its own directory")
 
 
-def _begin(order: TrainingOrder, work: Path, documents: Documents) -> None:
-    """Write down what the run is begun with; raises CappuncError where another run was begun there."""
+def _record_order(order: TrainingOrder, work: Path, documents: Documents) -> None:
+    """Record the order of a new run; raises CappuncError if `work` has a run with another order."""
     text = hashlib.sha256()
     for name, own in documents.items():
         for document in own:
@@ -108,11 +108,11 @@ def _begin(order: TrainingOrder, work: Path, documents: Documents) -> None:
         work.mkdir(parents=True, exist_ok=True)
         results.write(path, asked)
         return
-    begun = json.loads(path.read_text("utf-8"))
-    if other := [name for name, value in asked.items() if begun.get(name) != value]:
+    recorded = json.loads(path.read_text("utf-8"))
+    if other := [name for name, value in asked.items() if recorded.get(name) != value]:
         raise CappuncError(
-            f"{order.output} holds an unfinished run with another {other[0]}: "
-            f"go on with its own command, name another directory, or delete {work}"
+            f"{order.output} contains an unfinished run with another {other[0]}: "
+            f"resume it with its own command, choose another directory, or delete {work}"
         )
 
 
@@ -122,7 +122,7 @@ def _in_short(found: Mapping[str, Any]) -> str:
 
 
 def _before(order: TrainingOrder, recipe: Recipe) -> str:
-    """The scores on the same words of the model that the run began with, if it knows the language."""
+    """The scores on the same text of the model that the run started from, if it knows the language."""
     if order.start is None or order.language not in ModelConfig.load(find_model(order.start)).languages:
         return ""
     found = score.evaluate(find_model(order.start), recipe.data, HELDOUT, ["--lang", order.language])

@@ -1,4 +1,4 @@
-"""How a model of one's own is trained: sizes and rates that suit how much text there is, or a model to go on from."""
+"""Recipes for custom models: sizes and rates that suit the amount of text, or the model to start from."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cappunc_cli.training.custom.custom_text import FEWEST_WORDS, HELDOUT
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import PairedMark
 
-#: A network that two cores train in minutes: 3.2 million parameters beside its vocabulary.
+#: A network that two cores train in minutes: 3.2 million parameters besides its vocabulary.
 NETWORK = {"embedding": 128, "width": 256, "heads": 8, "layers": 4, "inner": 1024, "positions": 256}
-#: How often a run reads its text: small ones need it, large ones have seen it all after once or twice.
+#: Limits of a run: passes over a small text, and pieces for a large one, which is read only once or twice.
 _MOST_PASSES, _MOST_PIECES = 12, 30_000_000
 _ENCODER_PASSES, _WIDE = 6, 512
 _BATCH = 4096
@@ -24,11 +24,11 @@ _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 17
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """An order to train: the language, files to read without and with their times, a model to start from.
+    """What `cappunc train` was asked for: the language, files without and with times, a model to start from.
 
     `encoder` is a pretrained encoder to start from instead (`encoders.read`). `pieces` is the length of the run in
     sub-word pieces, None for a length that suits the text.
-    `decode` is how the bytes of a file become text; it raises BadInput for what is none.
+    `decode` converts the bytes of a file to text; it raises BadInput if they are not text.
     """
 
     language: str
@@ -44,14 +44,14 @@ class TrainingOrder:
 
 
 def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[str]) -> Recipe:
-    """The recipe of an order for so many words of these corpora, which runs below `work`; raises UnknownModel."""
+    """The recipe of an order for `words` words of these corpora, to run in `work`; raises UnknownModel."""
     values: dict[str, Any] = {
         "name": order.output.resolve().name,
         "data": order.output,
         "runs": work,
         "tokenizer": work / "tokenizer.json",
         "start": None,
-        # Times are rare and worth more than their share of the words.
+        # Timed text is rare and worth more than its share of the words.
         "corpora": dict.fromkeys(corpora, 1.0),
         "pieces": (32, 64, 96, 128),
         "batch": _BATCH,
@@ -91,10 +91,10 @@ def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[st
 
 
 def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
-    """The settings that differ when a run goes on from a model: its own tokenizer and labels, and a gentle rate.
+    """The settings that differ when a run starts from a model: its tokenizer and labels, and lower learning rates.
 
-    A language that the model does not know is written in the pieces of those that it knows; these have to learn
-    much, what is above them little.
+    A language that the model does not know is split into the pieces of those that it knows; their vectors have to
+    change much, the layers above them little.
     """
     directory = find_model(order.start or "")
     config = ModelConfig.load(directory)
@@ -110,7 +110,7 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
         "encoder_rate": 3e-4 if new else 1e-4,
         "head_rate": 3e-4,
         "tokens": order.pieces or min(int(words * 1.4) * passes, _MOST_PIECES),
-        # It decodes as the model it comes from; what is new (labels, hashes) the export writes over.
+        # Decode like the model that it comes from; the export overwrites what is new (labels, hashes).
         "decoding": json.loads((directory / "config.json").read_text("utf-8"))
         | {
             "name": order.output.resolve().name,
@@ -121,9 +121,9 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
 
 
 def _on_encoder(order: TrainingOrder, work: Path, words: int) -> dict[str, Any]:
-    """The settings that differ when a run gives heads to a pretrained encoder, which `work` holds: it knows the words.
+    """The settings that differ when a run adds heads to the pretrained encoder saved in `work`.
 
-    Wide encoders forget at rates that narrow ones need.
+    Wide encoders get a lower rate: they forget at the rates that narrow ones need.
     """
     from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
     from cappunc_cli.training.network import stored_shape

@@ -1,4 +1,4 @@
-"""The user's training text: punctuated files, read, judged, and their ends held out."""
+"""The user's training text: reading punctuated files, checking them, and holding out their ends."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.training.data.corpora import Turn, apart, turns_of
 from cappunc_cli.transcript.labels import Case, capital, strip
 
-#: Fewer words than this teach nothing that a rule of thumb would not.
+#: With fewer words than this, a network learns nothing that simple rules would not do.
 FEWEST_WORDS = 3000
-#: A word in so many has a capital or a mark in any text worth learning from.
+#: In a usable text at least one word in this many has a mark, and a capital.
 _RARE = 50
-#: Beside the model, so that anyone can score it again.
+#: Saved in the model's directory, so that anyone can score the model again.
 HELDOUT = "heldout.txt"
 
-#: By the name of their corpus.
+#: Name of the corpus -> its documents.
 Documents = dict[str, list[list[Turn]]]
 
 
 def read(texts: Sequence[Path], timed: Sequence[Path], decode: Callable[[bytes], str]) -> Documents:
-    """The documents of files without and with their times, as the corpora `text` and `timed`; raises CappuncError."""
+    """Read files without and with times, as the corpora `text` and `timed`; raises CappuncError."""
     found = {
         "text": list(_documents(texts, decode)),
         "timed": list(_documents(timed, decode, with_times=True)),
@@ -55,8 +55,8 @@ def _text(path: Path, decode: Callable[[bytes], str]) -> str:
     except OSError as error:
         raise BadInput(error.strerror or str(error)) from error
     except lzma.LZMAError as error:
-        raise BadInput(f"not unpackable: {error}") from error
-    # Bytes that are no character, which `fix` carries along, teach nothing.
+        raise BadInput(f"cannot be decompressed: {error}") from error
+    # Drop undecodable bytes, which `fix` would preserve.
     return decode(data).encode("utf-8", "ignore").decode()
 
 
@@ -68,13 +68,13 @@ def _is_timed(turn: Turn) -> bool:
     return turn.pauses is not None and any(pause is not None for pause in turn.pauses)
 
 
-def judged(documents: Documents) -> tuple[int, str]:
-    """How many words there are, and what their user should know; raises CappuncError for text that teaches nothing."""
+def check_text(documents: Documents) -> tuple[int, str]:
+    """The number of words, and a warning for the user or ''; raises CappuncError for unsuitable text."""
     turns = (turn for own in documents.values() for document in own for turn in document)
     tokens = Counter(token for turn in turns for token in turn.text.split())
     words = tokens.total()
     if words < FEWEST_WORDS:
-        raise CappuncError(f"{words:,} words are too few to learn from; {FEWEST_WORDS:,} are the least")
+        raise CappuncError(f"{words:,} words are too few to learn from; at least {FEWEST_WORDS:,} are needed")
     marked = cased = small = shouted = 0
     for token, count in tokens.items():
         bare, label = strip(token)
@@ -84,16 +84,16 @@ def judged(documents: Documents) -> tuple[int, str]:
             small += count * (label.case is Case.LOWER)
             shouted += count * (label.case is Case.UPPER)
     if marked * _RARE < words:
-        raise CappuncError("the text has hardly any marks: it takes punctuated text to learn punctuation")
+        raise CappuncError("the text has hardly any marks: only punctuated text teaches punctuation")
     if shouted * 2 > cased:
-        raise CappuncError("most of the text is in capitals: it takes upper and lower case to learn capitals")
-    # Georgian, Arabic, Hindi and their like have none to learn.
+        raise CappuncError("most of the text is in capitals: only text in mixed case teaches capitals")
+    # Not for Georgian, Arabic, Hindi and other scripts without capitals.
     lacks = cased * 2 > words and (cased - small) * _RARE < words
     return words, "the text has hardly any capitals: the model will restore few" if lacks else ""
 
 
 def bare_words(documents: Documents) -> set[str]:
-    """All that a network reads of the documents."""
+    """The distinct bare words of the documents."""
     tokens = {
         token for own in documents.values() for document in own for turn in document for token in turn.text.split()
     }
@@ -101,7 +101,7 @@ def bare_words(documents: Documents) -> set[str]:
 
 
 def heldout_ends(documents: Documents, share: float) -> str:
-    """The last words of each corpus, which no window of the training had, as text with its paragraphs."""
+    """The held-out end of each corpus as text with its paragraphs."""
     parts = []
     for own in documents.values():
         turns = [turn.text for document in own for turn in document]
@@ -112,6 +112,6 @@ def heldout_ends(documents: Documents, share: float) -> str:
             if left < 0:
                 break
             kept.append(text)
-        # One long paragraph: its end is the best there is.
+        # If the last paragraph is longer than the share, take its end.
         parts += kept[::-1] or [" ".join(turns[-1].split()[-int(total * share) :])]
     return "\n".join(parts) + "\n"

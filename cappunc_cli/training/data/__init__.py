@@ -1,4 +1,4 @@
-"""From corpora to batches: texts, their arrays, training windows, and the noise of recognisers.
+"""From corpora to batches: texts, their arrays, training windows, and simulated ASR errors.
 
-A new corpus or kind of source comes here; nothing here knows the network.
+New corpora and kinds of sources go here; nothing here depends on the network.
 """

@@ -1,9 +1,9 @@
-"""Errors as recognisers make them, put into training windows.
+"""Simulated ASR errors in training windows.
 
-Their mixture was counted on 250,000 words of four engines against human transcripts (earnings21_asr_pairs; these
-proportions are all that anything here has from that set, which evaluates): of the errors about half are other words,
-three in ten are lost words, a fifth words too many; nearly half of the other words are spelt much like the right one
-(`then` for `than`), one in six is two words where one was said; and every second error stands beside another.
+The proportions were counted on 250,000 words of four recognisers against human transcripts (earnings21_asr_pairs, an
+evaluation set; nothing else of it is used in training): about half of the errors are substitutions, three in ten are
+deletions, a fifth insertions; nearly half of the substituted words are spelled much like the right one
+(`then` for `than`), one in six is two words for one; and every second error is next to another.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ from tokenizers import Tokenizer
 from cappunc_cli.training.data.dataset import Ints, Vocabulary, WindowSample
 from cappunc_cli.transcript.labels import CAPITAL, LOWER
 
-_SUBSTITUTED, _LOST = 0.5, 0.3  # of the errors; the rest are words too many
-_GO_ON = 0.4  # an error that the next word, too, is wrong
-_HALVED = 0.15  # of the other words are two for one
+_SUBSTITUTED, _DELETED = 0.5, 0.3  # shares of the errors; the rest are insertions
+_GO_ON = 0.4  # the probability that the word after an error is wrong, too
+_SPLIT = 0.15  # the share of substitutions with two words for one
 _TERMINAL_MARKS = np.array([2, 3, 4])  # . ? !
-#: So many of the most frequent words are compared, so many look-alikes each are kept, from this similarity on.
+#: The number of frequent words that are compared, of look-alikes kept for each, and the least similarity.
 _COMPARED, _KEPT, _LIKE = 8_000, 8, 0.6
 _BLOCK = 1000
 _PIECES = 4  # words of more pieces have no look-alikes
 
 
 class AsrNoise:
-    """Draws errors for samples of one vocabulary; a share `similar` of the other words is spelt like the right one."""
+    """Adds errors to samples; a share `similar` of the substituted words is spelled like the right one.
+
+    `alike` is the result of `look_alikes`.
+    """
 
     def __init__(self, similar: float, alike: tuple[Ints, Ints] | None = None) -> None:
         self.similar = similar
         self.words, self.table = alike or (np.zeros(0, np.int32), np.zeros((0, 0), np.int32))
 
     def put(self, sample: WindowSample, rate: float, others: Ints, rng: np.random.Generator) -> WindowSample:
-        """A sample with about `rate` of its words in error; `others` are types, as frequent as in the language.
+        """Return the sample with about `rate` of its words in error; random words are drawn from the types `others`.
 
-        Marks stay at their place: the mark of a lost word moves to the word before it, that of a word that became
-        two stands after the second.
+        Marks stay in place: the mark of a deleted word moves to the word before it, that of a word that became
+        two goes to the second.
         """
         count = len(sample.types)
         begins = rng.random(count) < rate / (1 + _GO_ON + _GO_ON**2)
@@ -47,20 +50,20 @@ class AsrNoise:
         wrong[1:] |= begins[:-1] & goes_on[1:]
         wrong[2:] |= begins[:-2] & goes_on[1:-1] & goes_further[2:]
         dice = rng.random(count)
-        swapped = wrong & (dice < _SUBSTITUTED)
-        lost = wrong & (dice >= _SUBSTITUTED) & (dice < _SUBSTITUTED + _LOST)
-        lost[0] = False
-        extra = wrong & (dice >= _SUBSTITUTED + _LOST)
-        extra |= swapped & (rng.random(count) < _HALVED)
-        _mend_labels(sample, lost)
-        index = np.repeat(np.arange(count), np.where(lost, 0, np.where(extra, 2, 1)))
+        substituted = wrong & (dice < _SUBSTITUTED)
+        deleted = wrong & (dice >= _SUBSTITUTED) & (dice < _SUBSTITUTED + _DELETED)
+        deleted[0] = False
+        doubled = wrong & (dice >= _SUBSTITUTED + _DELETED)
+        doubled |= substituted & (rng.random(count) < _SPLIT)
+        _move_labels(sample, deleted)
+        index = np.repeat(np.arange(count), np.where(deleted, 0, np.where(doubled, 2, 1)))
         result = sample.take(index)
         first_of_two = np.append(index[1:] == index[:-1], False)
         second_of_two = np.append(False, index[1:] == index[:-1])
-        # A word too many is the same again (a stutter) or any word, before or after the right one.
-        strange = extra[index] & (rng.random(len(index)) < 0.5)
-        changed = np.flatnonzero(swapped[index] | strange)
-        result.types[changed] = self._instead(result.types[changed], others, rng)
+        # An inserted word is a repetition (a stutter) or any word, before or after the right one.
+        random_word = doubled[index] & (rng.random(len(index)) < 0.5)
+        changed = np.flatnonzero(substituted[index] | random_word)
+        result.types[changed] = self._substitutes(result.types[changed], others, rng)
         result.marks[first_of_two] = 0
         result.around[first_of_two | second_of_two] = 0
         result.pauses[first_of_two] = np.minimum(result.pauses[first_of_two], 0)
@@ -68,7 +71,7 @@ class AsrNoise:
         result.cases[second_of_two & (result.cases == CAPITAL)] = LOWER
         return result
 
-    def _instead(self, types: Ints, others: Ints, rng: np.random.Generator) -> Ints:
+    def _substitutes(self, types: Ints, others: Ints, rng: np.random.Generator) -> Ints:
         any_word = others[rng.integers(0, len(others), len(types))]
         if not len(self.table):
             return any_word
@@ -78,20 +81,20 @@ class AsrNoise:
         return np.where(taken, like, any_word)
 
 
-def _mend_labels(sample: WindowSample, lost: NDArray[np.bool_]) -> None:
-    """Give the mark of a lost word to the word before it, and its sentence's capital to the word after it."""
-    for i in np.flatnonzero(lost):
+def _move_labels(sample: WindowSample, deleted: NDArray[np.bool_]) -> None:
+    """Move the mark of a deleted word to the word before it, and a sentence's capital to the word after it."""
+    for i in np.flatnonzero(deleted):
         if sample.marks[i] and not sample.marks[i - 1]:
             sample.marks[i - 1] = sample.marks[i]
         starts_sentence = sample.marks[i - 1] in _TERMINAL_MARKS
-        if starts_sentence and i + 1 < len(lost) and sample.cases[i + 1] == LOWER:
+        if starts_sentence and i + 1 < len(deleted) and sample.cases[i + 1] == LOWER:
             sample.cases[i + 1] = CAPITAL
 
 
 def look_alikes(vocabulary: Vocabulary, counts: NDArray[np.int64], tokenizer: Tokenizer) -> tuple[Ints, Ints]:
-    """For each type the number of its bare word [types], and types spelt like that word [words, _KEPT].
+    """For each type the number of its bare word [types], and types spelled like that word [words, _KEPT].
 
-    Likeness is the share of letters in common, in order (Indel). -1 stands for a rare word, and for no word like it.
+    Similarity is the normalised Indel similarity of the spellings. -1 stands for a rare word, or for no similar word.
     """
     lengths = np.diff(vocabulary.starts)
     short = np.flatnonzero((lengths > 0) & (lengths <= _PIECES))
@@ -114,7 +117,7 @@ def look_alikes(vocabulary: Vocabulary, counts: NDArray[np.int64], tokenizer: To
         likeness[np.arange(len(likeness)), start + np.arange(len(likeness))] = 0  # itself
         best = np.argsort(-likeness, 1, kind="stable")[:, :_KEPT]
         found = (np.take_along_axis(likeness, best, 1) > 0).sum(1)
-        again = np.arange(_KEPT) % np.maximum(found, 1)[:, None]  # few look-alikes are there several times
+        again = np.arange(_KEPT) % np.maximum(found, 1)[:, None]  # if there are fewer look-alikes, repeat them
         row = slice(start, start + len(best))
         table[row] = np.where(found[:, None] > 0, representative[np.take_along_axis(best, again, 1)], -1)
     place = np.full(len(first), -1, np.int32)

@@ -1,6 +1,6 @@
-"""Where the training text comes from: one function per kind of source, one table line per corpus.
+"""The training corpora: one reader per kind of source, one line of CORPORA per corpus.
 
-To add a corpus: add a line to CORPORA. To add a kind of source: a generator that yields
+To add a corpus, add a line to CORPORA. To add a kind of source, write a generator that yields
 documents, each a list of `Turn`s.
 """
 
@@ -33,11 +33,11 @@ Reader = Callable[[Path], Iterator[list[Turn]]]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """One source: a path below the data root, how to read it, its licence.
+    """One corpus: its path below the data root, its licence, and how to read it.
 
-    `dialogue`: a turn's end is a change of speaker. `ellipsis`: what `…` means there: kept as
-    it is, or the house's pause mark (changelog), which is no ellipsis. `tidy` brings a text to the
-    conventions of its language. `ships` is false where the licence forbids to hand on weights that learnt from it.
+    `dialogue`: the end of a turn is a change of speaker. `ellipsis`: whether `…` is an ellipsis, or, if False, only
+    the transcribers' mark for a pause (changelog). `tidy` normalises a text to the conventions of its language.
+    `ships` is False if the licence forbids distributing weights that were trained on it.
     """
 
     path: str
@@ -55,7 +55,7 @@ def spell_out_and(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """One code per letter (NFC)."""
+    """One code point per letter (NFC)."""
     return normalize("NFC", text)
 
 
@@ -63,7 +63,7 @@ _COMMA_BELOW = str.maketrans("şţŞŢ", "șțȘȚ")
 
 
 def romanian(text: str) -> str:
-    """Romanian: comma below where old fonts had cedillas, one kind of hyphen (Carânică et al., section 3)."""
+    """Romanian: comma below in place of cedilla, one kind of hyphen (Carânică et al., section 3)."""
     return speech_dashes(text.replace("‑", "-")).translate(_COMMA_BELOW)
 
 
@@ -74,7 +74,7 @@ _SALUTATION = re.compile(
 
 
 def parliament(text: str) -> str:
-    """`Frau Präsidentin! Liebe Kolleginnen und Kollegen!`: the house's mark of an address is no exclamation."""
+    """`Frau Präsidentin! Liebe Kolleginnen und Kollegen!`: the `!` after a form of address becomes a period."""
     return _SALUTATION.sub(r"\1.", composed(text))
 
 
@@ -87,21 +87,21 @@ def french(text: str) -> str:
 
 
 def paragraphs(path: Path) -> Iterator[list[Turn]]:
-    """Text files: one paragraph or turn a line, documents separated by a blank line."""
+    """Text files: one paragraph or turn per line, documents separated by a blank line."""
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as lines:
         yield from apart(lines)
 
 
 def dialogue(path: Path) -> Iterator[list[Turn]]:
-    """What the persons of a novel say, a turn each."""
+    """The direct speech of a novel, one turn per paragraph."""
     for document in paragraphs(path):
         if turns := [Turn(said) for turn in document if (said := direct_speech(turn.text))]:
             yield turns
 
 
 def apart(lines: Iterable[str]) -> Iterator[list[Turn]]:
-    """The documents of such lines."""
+    """Group lines into documents, separated by blank lines."""
     document: list[Turn] = []
     for line in lines:
         if text := line.strip():
@@ -114,13 +114,13 @@ def apart(lines: Iterable[str]) -> Iterator[list[Turn]]:
 
 
 def _heldout_calls(path: Path) -> frozenset[str]:
-    """Ids of the calls of the evaluation set, which also stand in the timed corpus."""
+    """Ids of the calls in the timed corpus that belong to the evaluation set."""
     table = path.parents[1] / "en" / "eval" / "earnings.ids.tsv"
     return frozenset(Path(row.split("\t")[1]).stem for row in table.read_text("utf-8").splitlines() if row)
 
 
 def timed(path: Path) -> Iterator[list[Turn]]:
-    """Word-timed documents (JSON lines): turns cut where the speaker changes."""
+    """Word-timed documents (JSON lines), cut into turns where the speaker changes."""
     heldout = _heldout_calls(path) if path.name.startswith("earnings") else frozenset()
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -141,14 +141,14 @@ def _milliseconds(seconds: float | None) -> int | None:
 
 
 def turns_of(words: Sequence[Word]) -> list[Turn]:
-    """Timed words as turns with the pause after each token."""
+    """Group timed words into turns, with the pause after each token."""
     found: list[Turn] = []
     start = 0
     silence = pauses(words)
     ends = turn_ends(words)
     for i in range(len(words)):
         if ends[i] or i == len(words) - 1:
-            # A token may hold a space or nothing at all; the pause belongs to its last piece.
+            # A word may contain a space or be empty; the pause belongs to its last part.
             tokens: list[str] = []
             gaps: list[int | None] = []
             for word, gap in zip(words[start : i + 1], silence[start : i + 1], strict=True):
@@ -187,7 +187,7 @@ _ENGLISH: dict[str, Corpus] = {
     "ljspeech": Corpus("timed/ljspeech.jsonl.xz", "public domain", timed, tidy=spell_out_and),
 }
 
-#: Of office speeches that name no licence see the project's data notes; "not stated" goes into the card.
+#: "not stated": the source names no licence, and the card says so.
 _OTHERS: dict[str, Corpus] = {
     f"{language}/{name}": Corpus(f"{language}/{name}.txt.xz", licence, paragraphs, tidy=tidy)
     for language, name, licence, tidy in (
@@ -266,7 +266,7 @@ _OTHERS: dict[str, Corpus] = {
     )
 }
 
-#: The dialogue of novels and tales, apart from what is told.
+#: The dialogue of novels and tales without the narration.
 _DIALOGUE: dict[str, Corpus] = {
     f"{name}_speech": replace(_OTHERS[name], read=dialogue, dialogue=True)
     for name in (

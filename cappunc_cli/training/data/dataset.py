@@ -1,8 +1,8 @@
-"""Training text as arrays: a stream of written word types, and windows drawn from it.
+"""Training text as arrays: streams of written word types, from which windows are drawn.
 
-A *type* is a written word (`Hello,`); its bare word, pieces, case and mark are worked out
-once by `labels.strip`, the function that decoding uses. A corpus is then an int32 stream of
-type numbers with pauses and turn ends beside it, and a window is a few numpy look-ups.
+A *type* is a distinct written word (`Hello,`); its bare word, pieces, case and mark are computed
+once with `labels.strip`, as in decoding. A corpus is then an int32 array of
+type numbers with parallel arrays of pauses and turn ends, and a window is a few numpy look-ups.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ UNKNOWN_PAUSE = -1
 # A mark that stands alone belongs to the word before it: `it was — well`.
 _DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
 GLUE = "\ue000"
-#: The Vocabulary of a teacher, where prepared arrays have one: the same words in its own pieces.
+#: File of the Vocabulary of a teacher with another tokenizer: the same words in its pieces.
 TEACHERS_WORDS = "teacher.npz"
 
 
 class Types(dict[str, int]):
-    """Numbers written words in order of appearance."""
+    """Written word -> its number, in order of appearance."""
 
     def __missing__(self, token: str) -> int:
         self[token] = number = len(self)
@@ -66,7 +66,7 @@ class TokenStream:
 
 @dataclass(slots=True)
 class WindowSample:
-    """Per word of one window; arrays of one length."""
+    """The words of one window, as arrays of equal length."""
 
     types: Ints
     cases: NDArray[np.int64]
@@ -136,9 +136,9 @@ def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
 
 
 def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, list[str]]:
-    """Labels and pieces of every type; also the bare words, '' for what is no word.
+    """Labels and pieces of every type, and the bare words ('' for types that are not words).
 
-    Raises BadModel for a tokenizer without pieces that open and close a window.
+    Raises BadModel if the tokenizer has no special pieces to open and close a window.
     """
     bares, cases, marks = [], np.zeros(len(types), np.int8), np.zeros(len(types), np.int8)
     around = np.zeros(len(types), np.uint8)
@@ -156,7 +156,7 @@ def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, li
 def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]:
     """`starts`, `pieces` and `frame` of a Vocabulary.
 
-    Raises BadModel for a tokenizer without pieces that open and close a window.
+    Raises BadModel if the tokenizer has no special pieces to open and close a window.
     """
     frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
     starts, pieces = [0], []

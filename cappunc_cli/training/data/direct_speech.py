@@ -1,6 +1,6 @@
-"""Dialogue out of novels: what the persons say, without what the narrator says between.
+"""Dialogue from novels: direct speech without the narration between.
 
-Open text of people who talk is rare in most languages; half of the lines of a novel are just that.
+In most languages there is little open text of spoken dialogue, but half of the lines of a novel are dialogue.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _MOST_WORDS = 60
 
 
 def direct_speech(line: str) -> str:
-    """What is said in a paragraph, as one turn; empty where nobody speaks.
+    """The direct speech of a paragraph as one turn; '' if there is none.
 
-    After a dash speech and narration take turns; otherwise quotation marks hold what is said.
+    In a paragraph that begins with a dash, dashes alternate between speech and narration; otherwise speech is quoted.
     """
     if _OPENING_DASH.match(line):
         parts = [_MARKS.sub("", part) for part in _INNER_DASH.split(_OPENING_DASH.sub("", line))[::2]]

@@ -1,4 +1,4 @@
-"""The ends of the corpora, which no window of the training had, and what a model says of them."""
+"""The held-out ends of the corpora, and a model's probabilities on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = 8000
 
 @dataclass(frozen=True, slots=True)
 class HeldoutText:
-    """Log-probabilities [n, marks] of a held-out end beside the marks [n] that are written there."""
+    """Log-probabilities [n, marks] on a held-out end, and the marks [n] that are written there."""
 
     scores: NDArray[np.float32]
     gold: NDArray[np.int64]
@@ -34,7 +34,9 @@ def heldout_words(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
     corpus = CORPORA[name]
     tail: deque[Word] = deque(maxlen=most)
     count = clock = total = 0
-    followed = False  # whether the silence before a word is known: then the word has a start, whatever comes after it
+    followed = (
+        False  # whether the pause before the word is known: then it has a start, even if its own pause is unknown
+    )
     for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
         tokens = corpus.tidy(turn.text).split()
         gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)
@@ -54,7 +56,7 @@ def heldout_words(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
 
 
 def texts_of(recipe: Recipe, model: Model) -> Iterator[HeldoutText]:
-    """Each corpus's held-out end: the model's posteriors, and what is written there."""
+    """The held-out end of each corpus with the model's log-probabilities, its bias included."""
     cases = len(model.config.cases)
     for name in recipe.corpora:
         words = heldout_words(recipe, name)
@@ -68,7 +70,7 @@ def texts_of(recipe: Recipe, model: Model) -> Iterator[HeldoutText]:
 
 
 def halves(texts: Iterable[HeldoutText]) -> tuple[list[HeldoutText], list[HeldoutText]]:
-    """The first half of each text to learn from, the second to see whether it helps."""
+    """Split each text: the first halves to fit on, the second halves to test on."""
     parts: tuple[list[HeldoutText], list[HeldoutText]] = [], []
     for text in texts:
         middle = len(text.gold) // 2

@@ -34,16 +34,16 @@ logger = logging.getLogger(__name__)
 
 
 def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
-    """NFC, lower case, and one code for each letter of these languages."""
+    """A normaliser: NFC, lower case, and one code point per letter of these languages."""
     letters = {other: letter for code in codes for other, letter in language(code).letters.items()}
     replaced = [normalizers.Replace(other, letter) for other, letter in letters.items()]
     return normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
 
 
 def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
-    """A WordPiece vocabulary of the bare words: lower case, accents kept, NFC.
+    """Learn a WordPiece vocabulary from the bare words: lower case, accents kept, NFC.
 
-    Corpora count by their share of the windows; `most` words in all are read.
+    Reads `most` words in all, from each corpus in proportion to its share of the windows.
     """
     written = list(types)
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))

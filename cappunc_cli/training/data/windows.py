@@ -1,4 +1,4 @@
-"""Training windows: pieces of a stream, with pauses as files show them and errors as ASR makes them."""
+"""Training windows: excerpts of a stream, with pauses as real files have them and simulated ASR errors."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import LOWER, MARK_CLASSES
 
 IGNORED = -100
-_GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the clocks of real engines
+_GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Arrays (rows, pieces); labels are IGNORED but at a word's last piece.
+    """Arrays (rows, pieces); labels are IGNORED except at the last piece of a word.
 
-    `styles` (rows, corpora): the shares of the corpora whose style a row is to have, zeros where that is not told (no
-    column where a recipe tells none). `types` (rows, pieces) numbers the written word at its last piece, `languages`
-    [rows] is that of each row's corpus.
+    `styles` (rows, corpora) has the blend of corpora whose style a row names, zeros if it names none (no columns if the
+    recipe has no styles). `types` (rows, pieces) has the type of each word at its last piece, `languages` (rows) the
+    language of each row's corpus.
     """
 
     ids: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Batch:
 
 
 class Windows:
-    """Draws batches of windows from the training part of the streams, or walks the held-out part."""
+    """Draws batches of windows from the training part of the streams, or iterates over the held-out part."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Windows:
         return self.pack(samples, pieces, names, styles)
 
     def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:
-        """The held-out part of a corpus in windows side by side, without noise."""
+        """The first `words` of the held-out part of a corpus in adjacent windows, without noise."""
         start, stop = self.train_stops[name], len(self.streams[name].types)
         stop, rows, batches = min(stop, start + words), [], []
         while start < stop:
@@ -142,14 +142,14 @@ class Windows:
         )
 
     def _fit(self, sample: WindowSample, pieces: int) -> WindowSample:
-        # One word more than fits whole: its first pieces fill the row, so that nothing is padding.
+        # Take one more word than fits completely: its first pieces fill the row, so that there is no padding.
         whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
         return sample.take(np.arange(min(whole + 1, len(sample.types))))
 
     def pack(
         self, samples: list[WindowSample], pieces: int, names: Sequence[str], styles: NDArray[np.float32] | None = None
     ) -> Batch:
-        """Lay samples of the corpora `names` out as rows, padded with zeros; without `styles` none is told."""
+        """Pack samples of the corpora `names` into rows, padded with zeros; without `styles` rows name none."""
         shape = (len(samples), pieces)
         ids, attention, pauses, turns, types = (np.zeros(shape, np.int64) for _ in range(5))
         cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
@@ -170,7 +170,7 @@ class Windows:
             batch.ids[row, count + 1] = closing
             batch.attention[row, : count + 2] = 1
             inside = ends <= count
-            last = ends[inside]  # shifted by [CLS]: the last piece of word i stands at ends[i]
+            last = ends[inside]  # shifted by [CLS]: the last piece of word i is at ends[i]
             batch.pauses[row, last] = self.bin(sample.pauses[inside])
             batch.turns[row, last] = sample.turns[inside]
             batch.cases[row, last] = sample.cases[inside]
@@ -181,12 +181,12 @@ class Windows:
         return batch
 
     def bin(self, pauses: Ints) -> NDArray[np.int64]:
-        """Pause bins: 0 unknown, else 1 + the bin of the duration."""
+        """Pause bins: 0 for unknown, else 1 + the bin of the duration."""
         return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.bins, pauses, side="right"))
 
 
 def language_of(corpus: str) -> str:
-    """The language of a corpus by its name: `es/mananeras` is Spanish, a name without a folder English."""
+    """The language of a corpus by its name: `es/mananeras` is Spanish, a name without a folder is English."""
     return corpus.partition("/")[0] if "/" in corpus else "en"
 
 
@@ -199,21 +199,21 @@ def _silence_by_mark(stream: TokenStream, vocabulary: Vocabulary, stop: int) -> 
 
 
 def _add_pauses(sample: WindowSample, pools: list[Ints], rng: np.random.Generator) -> None:
-    """Give an untimed text the pauses that speakers of a timed corpus make at its marks."""
+    """Give an untimed text pauses, sampled for each mark from those of a timed corpus."""
     for mark in np.unique(sample.marks):
         at = np.flatnonzero(sample.marks == mark)
         sample.pauses[at] = pools[mark][rng.integers(0, len(pools[mark]), len(at))]
 
 
 def _show_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -> None:
-    """Hide all pauses, or show them on some engine's clock, or only those between captions."""
+    """Hide all pauses, or show them with the time resolution of some recogniser, or only those between captions."""
     pauses = sample.pauses
     if rng.random() > share:
         pauses[:] = UNKNOWN_PAUSE
         return
     known = pauses != UNKNOWN_PAUSE
     grid = int(rng.choice(_GRIDS))
-    # Clocks put word ends early or late: short gaps vanish, others lose or gain a frame.
+    # Recognisers place word ends early or late: short gaps vanish, others lose or gain a frame.
     jitter = rng.normal(0, grid / 2, len(pauses)) - (rng.random() < 0.3) * rng.integers(0, 120)
     shown = np.maximum(0, np.round((pauses + jitter) / grid) * grid)
     pauses[known] = np.where(pauses[known] > 0, shown[known], 0)
@@ -222,7 +222,7 @@ def _show_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -
 
 
 def _hide_inside_cues(sample: WindowSample, rng: np.random.Generator) -> None:
-    """As in SRT: cues of 4 to 14 words break where it suits, and only gaps between cues are known."""
+    """As in SRT: cues of 4 to 14 words that end anywhere, and only gaps between cues are known."""
     shown = np.zeros(len(sample.pauses), bool)
     at = int(rng.integers(0, 8))
     while at < len(shown):

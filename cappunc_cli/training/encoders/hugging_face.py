@@ -1,8 +1,8 @@
-"""An encoder in a folder as Hugging Face's transformers save it: config.json, weights and tokenizer.json.
+"""Reader of encoders in Hugging Face's layout: config.json, model.safetensors and tokenizer.json.
 
-Families differ in the names of the same layers, in where places begin, and in what they add to attention. What our
-network does not compute (places relative to each word as in DeBERTa, a projection behind a narrow embedding) is
-refused: it would load and be wrong.
+Families differ in the names of the same layers, in their first position, and in what they add to attention. Encoders
+with parts that our network does not have (DeBERTa's relative positions, a projection after a narrow embedding) are
+refused: they would load and give wrong results.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.training.encoders.pretrained_encoder import PretrainedEncoder
 from cappunc_cli.training.network import NetworkShape
 
-#: The windows of training and of its held-out text are as long as that.
+#: The longest windows, in training and on held-out text.
 _FEWEST_PLACES = 256
 _GELU = ("gelu", "gelu_python")
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderFamily:
-    """Where a family keeps the parts of a layer, in their order query, key, value, out, norm1, up, down, norm2.
+    """A family's names of the parts of a layer, in the order query, key, value, out, norm1, up, down, norm2.
 
-    `first_place` is the row of the first piece's place; the rows before it are padding. `sizes` are the keys of its
-    config for `NetworkShape`'s fields.
+    `first_place` is the row of the first position embedding; the rows before it are padding. `sizes` maps
+    fields of `NetworkShape` to the keys of its config.
     """
 
     layer: str = "encoder.layer.{}."
@@ -86,11 +86,11 @@ FAMILIES: dict[str, EncoderFamily] = {
 
 
 def read(folder: Path) -> PretrainedEncoder:
-    """Read a folder; raises BadModel for one that is incomplete or of a shape that the network does not have."""
+    """Read a folder; raises BadModel if it is incomplete or has parts that our network does not have."""
     config = _config(folder / "config.json")
     kind = str(config.get("model_type"))
     if kind not in FAMILIES:
-        raise BadModel(f"an encoder of type {kind}; known are {', '.join(FAMILIES)}", str(folder / "config.json"))
+        raise BadModel(f"unknown encoder type {kind}; known: {', '.join(FAMILIES)}", str(folder / "config.json"))
     family = FAMILIES[kind]
     _check(config, family, folder)
     source = _weights(folder)
@@ -100,7 +100,9 @@ def read(folder: Path) -> PretrainedEncoder:
     except KeyError as error:
         raise BadModel(f"the encoder lacks {error.args[0]}", str(folder)) from None
     if shape.positions < _FEWEST_PLACES:
-        raise BadModel(f"{shape.positions} places; windows take {_FEWEST_PLACES}", str(folder / "config.json"))
+        raise BadModel(
+            f"only {shape.positions} positions; training needs {_FEWEST_PLACES}", str(folder / "config.json")
+        )
     tokenizer = _tokenizer(folder / "tokenizer.json")
     pieces = tokenizer.get_vocab_size()
     if pieces > shape.vocabulary or max(tokenizer.get_vocab().values()) >= pieces:
@@ -114,24 +116,24 @@ def _config(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadModel("no encoder in Hugging Face's layout: config.json cannot be read", str(path)) from error
+        raise BadModel("not an encoder in Hugging Face's layout: config.json cannot be read", str(path)) from error
     return found if isinstance(found, dict) else {}
 
 
 def _check(config: dict[str, Any], family: EncoderFamily, folder: Path) -> None:
     path = str(folder / "config.json")
     if (places := config.get("position_embedding_type", "absolute")) != "absolute":
-        raise BadModel(f"places of kind {places}, which the network does not have", path)
+        raise BadModel(f"unsupported position embeddings: {places}", path)
     if (activation := config.get(family.activation, "gelu")) not in _GELU:
-        raise BadModel(f"activation {activation}; the network has gelu", path)
+        raise BadModel(f"unsupported activation: {activation} (only gelu is supported)", path)
     if config.get("embedding_size", config.get("hidden_size")) != config.get("hidden_size"):
-        raise BadModel("vectors narrower than the layers, with a projection that the network does not have", path)
+        raise BadModel("unsupported: embeddings narrower than the layers, with a projection", path)
     if config.get("is_decoder") or config.get("sinusoidal_pos_embds"):
-        raise BadModel("a decoder, or places by formula, which the network does not have", path)
+        raise BadModel("unsupported: a decoder, or sinusoidal positions", path)
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:
-    """All tensors of a folder, one file or several, without the prefix of the model around the encoder."""
+    """All tensors of a folder, from one file or several, without the prefix of the surrounding model."""
     if not (paths := sorted(folder.glob("model*.safetensors"))):
         raise BadModel("no model.safetensors", str(folder))
     try:
@@ -140,7 +142,7 @@ def _weights(folder: Path) -> dict[str, Tensor]:
         raise BadModel("model.safetensors cannot be read", str(folder)) from error
     prefix = next((name.partition("embeddings.")[0] for name in found if "embeddings.word_embeddings" in name), "")
     return {
-        # The first BERT models call the two vectors of a normalisation gamma and beta.
+        # The first BERT models call the weight and bias of a normalisation gamma and beta.
         name.removeprefix(prefix).replace(".gamma", ".weight").replace(".beta", ".bias"): value.float()
         for name, value in found.items()
     }
@@ -149,7 +151,7 @@ def _weights(folder: Path) -> dict[str, Tensor]:
 def _state(source: dict[str, Tensor], family: EncoderFamily, layers: int) -> dict[str, Tensor]:
     places = source["embeddings.position_embeddings.weight"][family.first_place :]
     if (segments := source.get("embeddings.token_type_embeddings.weight")) is not None:
-        # Only segment 0 is ever used: it goes into the places.
+        # Only segment 0 is ever used: add its vector to the position embeddings.
         places = places + segments[0]
     state = {
         "words.weight": source["embeddings.word_embeddings.weight"],
@@ -184,21 +186,21 @@ def _shape(config: dict[str, Any], family: EncoderFamily, state: dict[str, Tenso
 
 
 def _tokenizer(path: Path) -> Tokenizer:
-    """The folder's tokenizer, for single words: each begins as a word does within a sentence."""
+    """The folder's tokenizer, adapted to single words, which are split as they would be within a sentence."""
     try:
         table = json.loads(path.read_text("utf-8"))
         for part in _parts(table.get("pre_tokenizer")):
             if part.get("type") == "ByteLevel":
                 part["add_prefix_space"] = True
         _hide_unused_frame(table["model"]["vocab"])
-        # Windows are framed by whoever reads them.
+        # The special pieces around a window are added elsewhere.
         return Tokenizer.from_str(json.dumps(table | {"post_processor": None, "truncation": None, "padding": None}))
     except Exception as error:  # the library raises plain Exception
         raise BadModel("the tokenizer cannot be read (save the model with its fast tokenizer)", str(path)) from error
 
 
 def _hide_unused_frame(vocabulary: Any) -> None:
-    """Rename the pieces of BERT's frame in a vocabulary that has RoBERTa's too: MPNet took BERT's pieces over."""
+    """Rename BERT's special pieces in a vocabulary that also has RoBERTa's: MPNet kept them but does not use them."""
     if isinstance(vocabulary, dict) and "<s>" in vocabulary:
         for name in ("[CLS]", "[SEP]", "[PAD]"):
             if name in vocabulary:

@@ -1,4 +1,4 @@
-"""What every reader of encoders returns: the start of a network that has no heads yet."""
+"""A pretrained encoder: the start of a network without heads. All readers of encoders return one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from torch import Tensor
 
 from cappunc_cli.training.network import SHAPE, NetworkShape
 
-#: A vocabulary of a hundred languages has more pieces than this; one language's text uses a tenth of them.
+#: Larger vocabularies are multilingual, and the text of one language uses about a tenth of their pieces.
 _LARGE = 60_000
-#: The name of a saved encoder's file.
+#: The file name of a saved encoder.
 ENCODER = "encoder.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
 class PretrainedEncoder:
-    """`state` has words, places, norm, blocks and, with `shape.buckets`, relative, by the names of `JointNetwork`.
+    """The weights of an encoder under the names of `JointNetwork`: words, places, norm, blocks, and relative if any.
 
-    Row i of `state["words.weight"]` is the vector of piece i of the `tokenizer`, which splits a single word.
+    Row i of `state["words.weight"]` is the vector of piece i of the `tokenizer`, which splits single words.
     """
 
     shape: NetworkShape
@@ -32,10 +32,10 @@ class PretrainedEncoder:
     tokenizer: Tokenizer
 
     def fitted(self, words: Iterable[str]) -> PretrainedEncoder:
-        """The encoder with the pieces that these words use, where its vocabulary is large and may be cut.
+        """The encoder with a large vocabulary reduced to the pieces that `words` use.
 
-        Pieces of one character stay, so that any word of these scripts can be spelled. Only a unigram vocabulary
-        (SentencePiece) can lose pieces and split the rest as before; others are returned whole.
+        Pieces of one character are kept, so that any word of these scripts can be spelled. Only a unigram vocabulary
+        (SentencePiece) can lose pieces and still split the other words as before; others are returned unchanged.
         """
         table: dict[str, Any] = json.loads(self.tokenizer.to_str())
         pieces = table["model"].get("vocab")
@@ -51,7 +51,7 @@ class PretrainedEncoder:
         places = {old: new for new, old in enumerate(kept)}
         table["model"]["vocab"] = [pieces[number] for number in kept]
         table["model"]["unk_id"] = places[table["model"]["unk_id"]]
-        # What was added behind the pieces (<mask>) is no piece of a word.
+        # Tokens that were added after the pieces (<mask>) are not part of words.
         table["added_tokens"] = [
             added | {"id": places[added["id"]]} for added in table["added_tokens"] if added["id"] in places
         ]
@@ -61,7 +61,7 @@ class PretrainedEncoder:
         )
 
     def save(self, folder: Path) -> Path:
-        """Write tokenizer.json and ENCODER, which holds its sizes too; the path of the latter."""
+        """Write tokenizer.json and ENCODER, which includes the sizes; returns the path of the latter."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / ENCODER
         self.tokenizer.save(str(folder / "tokenizer.json"))

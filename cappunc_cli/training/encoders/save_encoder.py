@@ -1,4 +1,4 @@
-"""Write an encoder where a recipe starts from it, and print the lines of the recipe."""
+"""Save a pretrained encoder as the start of a recipe, and print the lines of the recipe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cappunc_cli.training.encoders import read
 
 
 def main(name: str, folder: Path) -> None:
-    """Read an encoder by name or folder, and write what a recipe begins with below `folder`."""
+    """Read an encoder by name or folder, and save its weights and tokenizer in `folder`."""
     path = read(name).save(folder)
     print(f'tokenizer = "{folder / "tokenizer.json"}"\nstart = "{path}"')
 

@@ -1,4 +1,4 @@
-"""For maintainers: ablations, studies, thresholds, and the cards that tell of them.
+"""For maintainers: ablations, studies, thresholds, and the model cards that report them.
 
-Nothing else imports it, and the wheel leaves it out.
+Nothing else imports it, and the wheel does not contain it.
 """

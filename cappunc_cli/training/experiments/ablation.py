@@ -1,16 +1,16 @@
-"""Ablation: short runs of one recipe with one thing changed a row, to see what each choice is worth.
+"""Ablations: short training runs of one recipe with one setting changed per row, to see what each choice is worth.
 
-    python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml               every row
-    python -m cappunc_cli.training.experiments.ablation models/en/ablation.toml "no errors"   one of them, scored anew
+    python -m cappunc_cli.training.experiments.ablation models/en-fast/ablation.toml              every row
+    python -m cappunc_cli.training.experiments.ablation models/en-fast/ablation.toml "no errors"  rescore one of them
 
-The table (each `*ablation.toml`) changes the train.toml beside it, or another `recipe`: by `base` for all rows, then
-each of `rows` by what it says. Every row trains a network of its own below runs/ablation, on the arrays that were
-prepared for the recipe; a run that was stopped goes on. Each of `decodings` trains nothing: it is the network of the
-first row under `options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out
+The table (each `*ablation.toml`) changes the train.toml in its folder, or another `recipe`: `base` for all rows, and
+each of `rows` on top of that. Every row trains its own network below runs/ablation, on the arrays that were
+prepared for the recipe; a run that was stopped is resumed. `decodings` train nothing: each is the network of the
+first row with `options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out
 ends of the corpora of `chain`.
-All are scored in float32, on `sets` and on the ends of the corpora in `heldout` that no row has read, or in each of
-several such tables, `heldout.NAME`. Figures go to a .json of the table's name after each row; what stands there is kept
-as long as its recipe stays. The card shows them.
+All are scored in float32, on `sets` and on the held-out ends of the corpora in `heldout` (or in several such tables,
+`heldout.NAME`). The figures are written after each row to a .json file with the name of the table; those that are there
+are kept as long as their recipe is unchanged. The card shows them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cappunc_cli.transcript.words import Word
 
 logger = logging.getLogger(__name__)
 
-#: Fields of a recipe that its training does not read, or that say only where things are.
+#: Fields of a recipe that do not influence the training, or are only paths.
 _UNREAD = {"name", "data", "runs", "prepared", "tokenizer", "start", "decoding", "evaluation", "card"}
 #: The column of the held-out ends.
 HELDOUT = "held-out ends"
@@ -52,7 +52,7 @@ _SHOWN = {"micro": "Micro-F1 over `, . ?`", "all.micro": "Micro-F1 over all mark
 
 @dataclass(frozen=True, slots=True)
 class AblationRow:
-    """The change of a row, in the words of the table; the recipe of its network; how that is decoded."""
+    """A row: its change as written in the table, the recipe of its network, and how that is decoded."""
 
     changed: dict[str, Any]
     recipe: Recipe
@@ -62,9 +62,9 @@ class AblationRow:
 
 @dataclass(frozen=True, slots=True)
 class HeldoutSet:
-    """The last `words` (never more than the held-out share) of each of some `corpora`, read with `options` of eval.
+    """The last `words` (at most the held-out share) of each of the `corpora`, scored with `options` of eval.
 
-    `timed`: with their pauses and turns, a document each; else all are one text.
+    `timed`: with their pauses and turns, one document per corpus; otherwise all in one text.
     """
 
     corpora: list[str]
@@ -73,7 +73,7 @@ class HeldoutSet:
     timed: bool = False
 
     def score(self, row: AblationRow, directory: Path, folder: Path) -> dict[str, Any]:
-        """Figures of a model on all of them."""
+        """The figures of a model on this set."""
         ends = {name: heldout_words(row.recipe, name, self.words) for name in self.corpora}
         text = folder / ("heldout.jsonl" if self.timed else "heldout.txt")
         text.write_text((_documents if self.timed else _paragraphs)(ends), "utf-8")
@@ -103,7 +103,7 @@ def _documents(ends: Mapping[str, list[Word]]) -> str:
 
 
 def rows_of(toml: Path) -> dict[str, AblationRow]:
-    """The rows of an ablation.toml by their names, those of `decodings` last."""
+    """The rows of an ablation.toml by name, those of `decodings` last."""
     table = tomllib.loads(toml.read_text("utf-8"))
 
     def trained(name: str, changed: dict[str, Any]) -> AblationRow:
@@ -126,9 +126,9 @@ def heldout_sets(table: Mapping[str, Any]) -> dict[str, HeldoutSet]:
 
 
 def training_of(recipe: Recipe) -> str:
-    """Eight letters that differ wherever two recipes train differently.
+    """Eight hex digits of a hash of everything that influences the training.
 
-    A field at its default says nothing, so that a field added to recipes leaves the runs of older ones as they are.
+    Fields at their default are left out, so that adding a field to Recipe does not invalidate older runs.
     """
     said: dict[str, Any] = {"start": recipe.start.name if recipe.start else ""}
     for known in fields(recipe):
@@ -143,7 +143,7 @@ def ablate(toml: Path, only: Iterable[str]) -> None:
     """Run the rows of an ablation.toml (all, or those named) and write its .json after each."""
     rows, only, written = rows_of(toml), list(only), toml.with_suffix(".json")
     if unknown := [name for name in only if name not in rows]:
-        raise SystemExit(f"{toml}: no row {unknown[0]!r}; there are: {', '.join(rows)}")
+        raise SystemExit(f"{toml}: unknown row {unknown[0]!r}; choose from {', '.join(rows)}")
     table = tomllib.loads(toml.read_text("utf-8"))
     found = _standing(written, rows)
     for name, row in rows.items():
@@ -161,7 +161,7 @@ def ablate(toml: Path, only: Iterable[str]) -> None:
 
 
 def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
-    """The rows of a result file that were made as the table now says."""
+    """The rows of a result file that were made with the current settings of the table."""
     known: dict[str, Any] = json.loads(path.read_text("utf-8"))["rows"] if path.exists() else {}
     stand = {
         name: known[name]
@@ -171,12 +171,12 @@ def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
         and known[name]["training"] == training_of(row.recipe)
     }
     if gone := known.keys() - stand.keys():
-        logger.warning("made otherwise than the table says, and not kept: %s", ", ".join(sorted(gone)))
+        logger.warning("dropped, because the table has changed since: %s", ", ".join(sorted(gone)))
     return stand
 
 
 def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: Mapping[str, HeldoutSet]) -> dict[str, Any]:
-    """Train a row as far as it is not yet, and score it on the `sets` and the held-out ends."""
+    """Train a row, unless it is trained already, and score it on the `sets` and the held-out ends."""
     train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -202,7 +202,7 @@ def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: Mapping[
 
 
 def _add_chain(row: AblationRow, directory: Path) -> None:
-    """Fit transitions between the marks to what an exported model says, and let its config have them."""
+    """Fit transitions between the marks to the output of an exported model, and add them to its config."""
     corpora = {name: row.recipe.corpora[name] for name in row.chain}
     transitions = chain.fit(list(texts_of(replace(row.recipe, corpora=corpora), load_model(str(directory)))))
     free = [0.0] * len(transitions)
@@ -212,14 +212,14 @@ def _add_chain(row: AblationRow, directory: Path) -> None:
 
 
 def pages(directory: Path) -> str:
-    """The page of every ablation of a model that was run."""
+    """The sections of the model card on its ablations."""
     return "\n".join(
         page(toml) for toml in sorted(directory.glob("*ablation.toml")) if toml.with_suffix(".json").exists()
     )
 
 
 def page(toml: Path) -> str:
-    """The rows of an ablation as tables, one for each figure, under its `title`."""
+    """The section of one ablation: a table of its rows for each figure."""
     table = tomllib.loads(toml.read_text("utf-8"))
     report = json.loads(toml.with_suffix(".json").read_text("utf-8"))
     rows = report["rows"]
@@ -229,14 +229,14 @@ def page(toml: Path) -> str:
     sets = {name: row["sets"] for name, row in rows.items()}
     lines = {title: by_row(sets, figure) for figure, title in _SHOWN.items()}
     decoded = sum(name in rows for name in table.get("decodings", {}))
-    last = f"The last {decoded} are the first one's network, decoded otherwise.\n" if decoded else ""
-    begun = Path(table["base"]["start"]).name or table.get("from", "nothing")
+    last = f"The last {decoded} are the network of the first row, decoded differently.\n" if decoded else ""
+    start = Path(table["base"]["start"]).name or table.get("from", "nothing")
     tables = "\n".join(f"{title}:\n\n{drawn(those)}\n" for title, those in lines.items() if len(those[0]) > 1)
     return f"""
 ## {table.get("title", "What each choice of the training is worth")}
 
 Every row is a short run of its own with one thing changed: {pieces:,} pieces from
-{begun}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
+{start}, {minutes[0]:.0f} to {minutes[-1]:.0f} minutes on {machines}.
 {table.get("about", "").strip()}
 {last}All are scored in float32. {toml.name} says what a row changes, {toml.stem}.json has the commands. In per cent,
 with the difference to the first row. `{report["command"]}`

@@ -1,10 +1,10 @@
-"""Fit the linear chain over the marks: JointCapPunc's CRF on top of a trained network.
+"""Fit a linear-chain CRF over the marks (as in JointCapPunc) on top of a trained network.
 
     python -m cappunc_cli.training.experiments.chain models/en/train.toml
 
-The network stays as it is; only the transitions are learnt, by the likelihood of the held-out ends of the
-training corpora, half of which is kept to see whether they help. The figures go to chain.json beside the recipe;
-transitions that help are taken up by `crf` in the recipe's [decoding] table.
+Only the transitions are learnt, by the likelihood of the held-out ends of the training corpora; half of these are
+reserved to see whether they help. The figures go to chain.json in the recipe's folder; transitions that help
+go into `crf` of the recipe's [decoding] table.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import results
 from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
-from cappunc_cli.training.mark_chain import surprise
+from cappunc_cli.training.mark_chain import negative_log_likelihood
 from cappunc_cli.training.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
-#: Words of the sequences of the likelihood.
+#: Words per training sequence.
 _SEQUENCE = 50
 _STEPS = 150
 
 
 def fit(texts: list[HeldoutText]) -> NDArray[np.float32]:
-    """Transitions [from, to] that make the written marks likeliest (Lafferty et al. 2001); the network stays."""
+    """Maximum-likelihood transitions [from, to] between the marks (Lafferty et al. 2001), for a fixed network."""
     scores, gold = [], []
     for text in texts:
         whole = len(text.gold) // _SEQUENCE * _SEQUENCE
@@ -46,14 +46,14 @@ def fit(texts: list[HeldoutText]) -> NDArray[np.float32]:
     optimiser = torch.optim.Adam([transitions], lr=0.05)
     for _ in range(_STEPS):
         optimiser.zero_grad()
-        loss = surprise(emissions, labels, lengths, transitions) + 1e-4 * transitions.square().sum()
+        loss = negative_log_likelihood(emissions, labels, lengths, transitions) + 1e-4 * transitions.square().sum()
         loss.backward()
         optimiser.step()
     return transitions.detach().numpy()
 
 
 def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> float:
-    """Micro-F1 over , . ? of the likeliest marks, with the chain or without."""
+    """Micro-F1 over , . ? of the most probable marks, with the chain or without."""
     tally = F1Counter()
     for text in texts:
         if transitions is None:
@@ -66,7 +66,7 @@ def f1(texts: list[HeldoutText], transitions: NDArray[np.float32] | None) -> flo
 
 
 def main(toml: Path) -> None:
-    """Fit on one half of the held-out ends, score on the other, and write chain.json beside the recipe."""
+    """Fit on one half of the held-out ends, score on the other, and write chain.json."""
     recipe = Recipe.load(toml)
     model = load_model(str(toml.parent))
     to_fit, to_score = halves(texts_of(recipe, model))

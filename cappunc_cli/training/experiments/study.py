@@ -1,10 +1,10 @@
-"""Study of what each part is worth: the same sets with one thing changed a row.
+"""Studies of a trained model: the same sets, scored with one option changed per row.
 
-    python -m cappunc_cli.training.experiments.study models/en/study.toml            every row
-    python -m cappunc_cli.training.experiments.study models/en/study.toml "no overlap"   one of them
+    python -m cappunc_cli.training.experiments.study models/en-fast/study.toml               every row
+    python -m cappunc_cli.training.experiments.study models/en-fast/study.toml "no overlap"  one of them
 
-Rows are options of `cappunc eval`; figures with their commands go to a .json of the same name beside the table, rows of
-the same model that stand there already are kept. The card shows those of every `*study.toml`.
+Rows are options of `cappunc eval`. The figures and their commands go to a .json file with the name of the table; rows
+of the same model that it already has are kept. The card shows those of every `*study.toml`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def study(path: Path, only: list[str]) -> None:
 
 
 def pages(directory: Path) -> str:
-    """The page of every study of a model (each `*study.toml` that was run)."""
+    """The sections of the model card on its studies (each `*study.toml` that was run)."""
     return "\n".join(page(toml) for toml in sorted(directory.glob("*study.toml")) if toml.with_suffix(".json").exists())
 
 
 def page(toml: Path) -> str:
-    """A study under its `title`: a line a row with its difference to the first, or a line a set."""
+    """The section of one study: a line per row with the difference to the first, or a line per set."""
     table = tomllib.loads(toml.read_text("utf-8"))
     written = toml.with_suffix(".json")
     report = json.loads(written.read_text("utf-8"))
@@ -74,7 +74,7 @@ def page(toml: Path) -> str:
 
 
 def by_row(rows: dict[str, Any], figure: str) -> list[list[str]]:
-    """A line a row: the figure on every set that has it, in per cent, and its difference to the first row."""
+    """A line per row: the figure on every set that has it, in per cent, and its difference to the first row."""
     first = next(iter(rows.values()))
     shown = [name for name, found in first.items() if figure in found]
     lines = [["", *shown]]
@@ -88,7 +88,7 @@ def by_row(rows: dict[str, Any], figure: str) -> list[list[str]]:
 
 
 def drawn(lines: list[list[str]]) -> str:
-    """Lines of cells, the first of them the head, as a Markdown table."""
+    """A Markdown table of lines of cells; the first line is the head."""
     ruled = [lines[0], ["---"] + ["---:"] * (len(lines[0]) - 1), *lines[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
 

@@ -1,12 +1,12 @@
-"""Thresholds of the marks: what is added to the log-probability of each, so that the held-out ends come out best.
+"""Choose thresholds of the marks: biases on their log-probabilities that are best on the held-out ends.
 
     python -m cappunc_cli.training.experiments.thresholds models/en/train.toml
     python -m cappunc_cli.training.experiments.thresholds models/en/train.toml --mends changelog crd3 whpress sgd
 
-A model that is unsure says "no mark" too often for the F1 of the marks; for an editor, who mends a mark too many as
-one too few (--mends), it may not. One number after the other is tried, no mark's first, then each mark's; what is found
-goes, by hand, into `bias` of the recipe's [decoding] table. Corpora that are named are looked at alone. Both measures
-are shown of whatever is chosen: what is right for the one costs the other something.
+For the best F1 of the marks, an unsure model predicts "no mark" too often; for an editor, to whom a superfluous mark is
+as much work as a missing one (--mends), perhaps not. The biases are tried one after the other, that of no mark first,
+then that of each mark; copy the result into `bias` of the recipe's [decoding] table. If corpora are named, only those
+are used. Both measures are shown in either case, because what is best for one costs something in the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cappunc_cli.training.recipe import Recipe
 logger = logging.getLogger(__name__)
 
 _STEP, _REACH = 0.1, 2.5
-#: A mark that is written less often than this has too little to go by.
+#: Marks with fewer occurrences than this get no bias.
 _FEWEST = 30
 
 
@@ -59,7 +59,7 @@ def _best(text: HeldoutText, marks: Sequence[str], bias: Mapping[str, float]) ->
 
 
 def search(texts: Sequence[HeldoutText], marks: Sequence[str], measure: Goodness = goodness) -> dict[str, float]:
-    """The bias, in nats, of no mark and of each mark that is best by a measure, zeros left out."""
+    """The biases of no mark and of each mark, in nats, that are best by a measure; zeros are left out."""
     written = np.sum([np.bincount(text.gold, minlength=len(marks)) for text in texts], 0)
     tried = np.round(np.arange(-_REACH, _REACH + _STEP / 2, _STEP), 2)
     bias: dict[str, float] = {}
@@ -83,7 +83,7 @@ def questions(texts: Sequence[HeldoutText], marks: Sequence[str], bias: Mapping[
 
 
 def report(texts: Sequence[HeldoutText], marks: Sequence[str], name: str, bias: Mapping[str, float]) -> None:
-    """One line of what a bias is worth."""
+    """Log one line with the scores of a bias."""
     precision, recall = questions(texts, marks, bias)
     mended = 1000 * (1 - right_marks(texts, marks, bias))
     found = json.dumps(bias, ensure_ascii=False)
@@ -94,11 +94,11 @@ def report(texts: Sequence[HeldoutText], marks: Sequence[str], name: str, bias: 
 
 
 def main() -> None:
-    """Print the bias that one half of the held-out ends likes best, and what it is worth on the other half."""
+    """Print the bias that is best on one half of the held-out ends, and its scores on the other half."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("toml", type=Path, help="the recipe of an exported model beside it")
-    parser.add_argument("corpora", nargs="*", help="corpora of the recipe; all, if none is named")
-    parser.add_argument("--mends", action="store_true", help="the fewest marks to mend in place of the best F1")
+    parser.add_argument("toml", type=Path, help="the recipe, in the folder of its exported model")
+    parser.add_argument("corpora", nargs="*", help="corpora of the recipe; default: all")
+    parser.add_argument("--mends", action="store_true", help="minimise corrections instead of maximising F1")
     options = parser.parse_intermixed_args()
     model = load_model(str(options.toml.parent))
     bare = replace(model, config=replace(model.config, bias={}))
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def choose(texts: Sequence[HeldoutText], marks: Sequence[str], shipped: Mapping[str, float], measure: Goodness) -> None:
-    """Show the bias of the one half on the other, beside none and the one that is `shipped`, then that of both."""
+    """Report the best bias of one half on the other, compared with none and the `shipped` one, then that of both."""
     ours, others = halves(texts)
     for name, bias in (("none", {}), ("as it is", shipped), ("of the other half", search(ours, marks, measure))):
         report(others, marks, name, bias)
@@ -118,7 +118,7 @@ def choose(texts: Sequence[HeldoutText], marks: Sequence[str], shipped: Mapping[
 
 
 def _as_decoded(text: HeldoutText, marks: Sequence[str]) -> HeldoutText:
-    """With what decoding holds against a dash, which no bias should say twice."""
+    """Apply the decoder's cost of a dash, so that the bias does not include it again."""
     scores = text.scores.copy()
     if "—" in marks:
         scores[:, marks.index("—")] -= DASH_COST

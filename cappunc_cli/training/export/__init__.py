@@ -1,4 +1,4 @@
-"""From a checkpoint to a model directory: the ONNX graph, its weights, 8-bit products.
+"""From a checkpoint to a model directory: the ONNX graph, its weights, quantisation.
 
-What changes the file that is shipped comes here; what changes the network does not.
+Changes of the shipped file go here, changes of the network do not.
 """

@@ -1,4 +1,4 @@
-"""A checkpoint as a model directory: ONNX file, config with hashes, lexicon.
+"""Export a checkpoint as a model directory: ONNX file, config with hashes, lexicon, tokenizer.
 
 python -m cappunc_cli.training.export.export_model models/en/train.toml
 """
@@ -32,7 +32,7 @@ from cappunc_cli.transcript.labels import MARKS, Case
 
 logger = logging.getLogger(__name__)
 
-#: float32 must agree with the network to rounding, whatever it reads.
+#: In float32 the graph must agree with the network up to rounding, on any input.
 TOLERANCE = 1e-3
 #: Batches of held-out text that the stored weights are compared on.
 _BATCHES = 8
@@ -40,7 +40,7 @@ STORED: Weights = "blocks"
 
 
 def parity(network: JointNetwork, path: Path, tolerance: float = TOLERANCE, seed: int = 0) -> float:
-    """Largest difference of any logit over random shapes and padding; raises SystemExit beyond `tolerance`."""
+    """Largest difference of any logit over random shapes and padding; raises SystemExit if it exceeds `tolerance`."""
     rng = np.random.default_rng(seed)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     worst = 0.0
@@ -63,7 +63,7 @@ def parity(network: JointNetwork, path: Path, tolerance: float = TOLERANCE, seed
 
 @torch.no_grad()
 def parity_on_text(network: JointNetwork, path: Path, windows: Windows) -> tuple[float, float]:
-    """Run `agree` on the network and a file over the held-out ends of the corpora; raises BadModel as it does."""
+    """Compare the network and a file by `agree` on the held-out ends of the corpora; raises BadModel as it does."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     before, after = [], []
     for name in windows.names[:_BATCHES]:
@@ -80,9 +80,9 @@ def parity_on_text(network: JointNetwork, path: Path, windows: Windows) -> tuple
 
 @torch.no_grad()
 def average(network: JointNetwork, others: Mapping[str, torch.Tensor], share: float) -> None:
-    """Draw the weights of a network towards `others`, those that its run began with, by a `share`.
+    """Interpolate the weights of a network with `others`, those that its run started from, which get a `share`.
 
-    Half way between the two is better than either where one went on from the other (Wortsman et al. 2022, Robust
+    The average of a model and its fine-tuned version is better than either (Wortsman et al. 2022, Robust
     fine-tuning of zero-shot models, section 4).
     """
     for name, parameter in network.named_parameters():
@@ -92,12 +92,12 @@ def average(network: JointNetwork, others: Mapping[str, torch.Tensor], share: fl
 def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Mapping[str, Corpus] = CORPORA) -> None:
     """Write model.onnx (matrices stored as `kind`), tokenizer.json, lexicon.txt and config.json into `directory`.
 
-    Raises SystemExit where weights of text that forbids it would go among the models that are shipped.
+    Raises SystemExit if `directory` is among the shipped models and the licence of a corpus forbids that.
     """
     if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
         shipped = recipe.tokenizer.resolve().parents[1]
         if directory.resolve().is_relative_to(shipped):
-            raise SystemExit(f"{directory}: weights that learnt from {', '.join(kept)} are not to be shipped")
+            raise SystemExit(f"{directory}: weights trained on {', '.join(kept)} must not be shipped")
     best = recipe.runs / "best.pt"
     saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
     network = network_of(recipe, saved["network"]).eval()
@@ -114,7 +114,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
             logger.info("float32: logits differ by at most %.2g", parity(network, exact))
     files = save(build(arrays, network.shape, kind, metadata, recipe.word_bits), directory)
     changed, moved = parity_on_text(network, directory / "model.onnx", load_windows(recipe, corpora))
-    logger.info("%s: %.2f %% of the words decided otherwise, moved by %.2g", kind, 100 * changed, moved)
+    logger.info("%s: %.2f %% of the decisions changed, probabilities by %.2g", kind, 100 * changed, moved)
     (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
     tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
     tokenizer.no_padding()

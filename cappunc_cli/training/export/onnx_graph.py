@@ -1,8 +1,8 @@
 """The joint network as an ONNX graph, written node by node.
 
-Written by hand because the run-time's fast paths are operators of their own
+Written by hand because onnxruntime's fast paths are custom operators
 (`com.microsoft`: MultiHeadAttention, SkipLayerNormalization, BiasGelu, and the int8 products)
-that a traced graph only reaches when a pattern happens to match.
+that a traced graph only gets if its patterns happen to match.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.tensor_names import MICROSOFT, POSITION_BIAS
 from cappunc_cli.training.network import NEIGHBOURS, NetworkShape, relative_buckets
 
-#: How the matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row
-#: (MatMulNBits). The 8 bits by column that ship come after (quantise.py): their scales are measured.
+#: How matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row (MatMulNBits).
+#: Shipped models have 8 bits by column, which quantise.py adds: their scales need calibration.
 Weights = Literal["float32", "blocks"]
 BLOCK = 32
-#: Numbers of a row that share a scale where a table has 4 bits.
+#: Numbers of a row that share a scale in a table of 4 bits.
 TABLE_BLOCK = 64
-#: Bytes; hosts of source code and of packages take no larger file, or not gladly.
+#: Bytes; code hosts and package indexes reject or discourage larger files.
 LARGEST_FILE = 95_000_000
 WORDS_FILE = "words.bin"
 Arrays = dict[str, NDArray[np.float32]]
@@ -49,7 +49,7 @@ class _GraphBuilder:
         return output
 
     def embedding(self, name: str, table: NDArray[np.float32], ids: str) -> str:
-        """Rows of a table; stored as int8 with a scale per row or in 4 bits by block unless everything is float32."""
+        """Rows of a table, which is stored in float32, in int8 with a scale per row, or in 4 bits by block."""
         if self.weights == "float32":
             return self.node("Gather", [self.constant(name, table), ids], f"{name}/rows")
         if self.word_bits == 4:
@@ -65,13 +65,13 @@ class _GraphBuilder:
         return self._unpacked(name, *gathered, f"{name}/rows")
 
     def compressed(self, name: str, array: NDArray[np.float32]) -> str:
-        """A constant that is used whole; stored as int8 with a scale per row, unpacked when the model is opened."""
+        """A constant that is used as a whole; stored as int8 with a scale per row, unpacked at loading."""
         if self.weights == "float32":
             return self.constant(name, array)
         return self._unpacked(name, *self._rounded(name, array), f"{name}/whole")
 
     def _rounded(self, name: str, array: NDArray[np.float32]) -> tuple[str, str]:
-        """Constants: int8, and a scale for each place of the first axis."""
+        """Constants: int8 values, and a scale for each index of the first axis."""
         scale = np.maximum(np.abs(array).max(tuple(range(1, array.ndim)), keepdims=True) / 127, 1e-12)
         scale = scale.astype(np.float32)
         return self.constant(name, np.rint(array / scale).astype(np.int8)), self.constant(f"{name}/scale", scale)
@@ -114,7 +114,7 @@ class _GraphBuilder:
 
 
 def save(model: onnx.ModelProto, directory: Path) -> list[str]:
-    """Write model.onnx and, where it would be larger than LARGEST_FILE, its words beside it; the names of the files."""
+    """Write model.onnx, with its piece vectors in WORDS_FILE if it exceeds LARGEST_FILE; returns the file names."""
     path = directory / "model.onnx"
     (directory / WORDS_FILE).unlink(missing_ok=True)
     if model.ByteSize() <= LARGEST_FILE:
@@ -125,15 +125,15 @@ def save(model: onnx.ModelProto, directory: Path) -> list[str]:
     words = next(tensor for tensor in apart.graph.initializer if tensor.name == "words")
     set_external_data(words, WORDS_FILE)
     onnx.save_model(apart, path)
-    (directory / WORDS_FILE).chmod(path.stat().st_mode)  # the library lets the owner alone read it
+    (directory / WORDS_FILE).chmod(path.stat().st_mode)  # onnx makes it readable for the owner only
     return [path.name, WORDS_FILE]
 
 
 def in_four_bits(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Rows of numbers as GatherBlockQuantized reads them: two numbers of 4 bits (less 8) a byte, a scale to a block."""
+    """Pack rows for GatherBlockQuantized: two 4-bit numbers (offset by 8) per byte, one scale per block."""
     blocks = table.reshape(len(table), -1, TABLE_BLOCK)
     best, least = np.zeros(blocks.shape[:2], np.float32), np.full(blocks.shape[:2], np.inf)
-    # The scale that loses least: one that covers the largest number is too coarse for the others.
+    # Choose the scale with the least error: one that covers the largest number is too coarse for the others.
     for share in np.arange(0.7, 1.05, 0.05):
         scale = np.maximum(np.abs(blocks).max(2) * share / 7.5, 1e-12).astype(np.float32)
         whole = np.clip(np.rint(blocks / scale[..., None]), -8, 7)
@@ -146,18 +146,17 @@ def in_four_bits(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray
 def build(
     arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[str, str], word_bits: int = 8
 ) -> onnx.ModelProto:
-    """State dict (as float32 arrays) -> ONNX model; inputs and outputs as `restoration.model.onnx_engine` says.
+    """Build the ONNX model of a state dict (as float32 arrays), for `restoration.model.onnx_engine`.
 
-    With other weights than float32, words are stored in `word_bits` bits, 8 or 4, and late pauses raise BadModel: what
-    makes a shipped file of this graph goes on after the encoder with some pieces alone (quantise.py), and would have to
-    take them from the pauses, too.
+    Unless the weights are float32, piece vectors are stored in `word_bits` bits, 8 or 4, and late pauses raise
+    BadModel: quantise.py selects the wanted pieces after the encoder, and does not do so for late pauses.
     """
     if shape.late_pauses and weights != "float32":
-        raise BadModel("pauses that enter after the encoder (pause_fusion) are known to float32 files alone")
+        raise BadModel("late pauses (pause_fusion) can only be exported in float32")
     g = _GraphBuilder(weights, word_bits)
     x = g.embedding("words", arrays["words.weight"], "input_ids")
     if shape.embedding != shape.width:
-        # Pieces stand in columns for a convolution.
+        # Convolutions have channels before positions.
         x = g.node("Transpose", [x], "widen/columns", perm=[0, 2, 1])
         kernel = [
             g.compressed("widen.weight", arrays["widen.weight"]),
@@ -214,7 +213,7 @@ def build(
 
 
 def _position_bias(g: _GraphBuilder, table: NDArray[np.float32], shape: NetworkShape) -> str:
-    """The bias of attention by the distance from query to key: [1, heads, length, length].
+    """The attention bias by the distance from query to key: [1, heads, length, length].
 
     The buckets of all distances, from the farthest key before the query to the farthest after it, are a constant.
     """

@@ -1,6 +1,6 @@
-"""The weights of a model file, back as the network's state: the start of an adaptation.
+"""Read the weights of a model file back into a state dict, to start a training run from it.
 
-Inverse of `onnx_graph.build` but for what 8 bits rounded off.
+The inverse of `onnx_graph.build`, up to quantisation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TABLES = {
 
 
 def read(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
-    """Sizes and state dict (float32) of a model.onnx in any of the graph's kinds of weights.
+    """Sizes and state dict (float32) of a model.onnx, however its weights are stored.
 
     Raises BadModel for a file that `onnx_graph.build` did not write.
     """
@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
     if "words.weight" not in arrays or "mark_out.weight" not in arrays:
         raise BadModel("not a joint model of this project", str(path))
     state = {name: torch.tensor(np.ascontiguousarray(a, np.float32)) for name, a in arrays.items()}
-    # The number of attention heads and the constant of the normalisations are in no weight.
+    # The number of attention heads and the epsilon of the normalisations are attributes, not weights.
     attention = next(node for node in graph.node if node.op_type == "MultiHeadAttention")
     heads = next(attribute.i for attribute in attention.attribute if attribute.name == "num_heads")
     norm = next(node for node in graph.node if node.output[0] == "embedding")
@@ -78,7 +78,7 @@ def _model(path: Path) -> onnx.ModelProto:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSizes:
-    """The size of a network, as its card states it."""
+    """The sizes of a network that its card states."""
 
     layers: int
     width: int
@@ -87,7 +87,7 @@ class NetworkSizes:
 
 
 def sizes(path: Path) -> NetworkSizes:
-    """The sizes of a model.onnx, by the shapes of its tensors: no weight is unpacked. Raises BadModel as `read`."""
+    """The sizes of a model.onnx from the shapes of its tensors, without unpacking any. Raises BadModel as `read`."""
     shapes = {tensor.name: tuple(tensor.dims) for tensor in _model(path).graph.initializer}
     layers = {name.split(".")[1] for name in shapes if name.startswith("blocks.")}
     if not layers or not {"words", "places"} <= shapes.keys():

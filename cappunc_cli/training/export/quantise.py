@@ -1,19 +1,18 @@
-"""A model file with 8-bit products for the CPU: activations quantised by constant scales.
+"""Static 8-bit quantisation of an exported model for the CPU.
 
     python -m cappunc_cli.training.export.quantise models/en/train.toml [CORPUS…]
 
-The exported file keeps its matrices in blocks (MatMulNBits): exact to a hair, but its products
+The exported file has its matrices in blocks (MatMulNBits), which are very accurate, but their products
 run at a third of the cores' 8-bit rate. Here every large product becomes QuantizeLinear and
-MatMulIntegerToFloat: weights int8 by column, activations uint8 with one scale for the tensor.
-Constant scales, because dynamic ones would let the other texts of a batch decide about a comma.
-They come from the held-out ends of the recipe's corpora, or of those named; rounding.py says how.
+MatMulIntegerToFloat: weights int8 by column, activations uint8 with one scale per tensor.
+The scales are constant, because with dynamic ones the other texts of a batch could change a comma.
+They are calibrated on the held-out ends of the recipe's corpora, or of those named (`rounding`).
 
-Four more rewrites, all measured: SkipLayerNormalization, which has no vectorised kernel on the CPU,
-becomes Add and LayerNormalization; GELU is computed through tanh in place of erf, off by 0.0005 at most, its bias
-added by the product before it; attention loses its padding mask, without which the run-time
-takes its flash kernel, so that batches must be of one length; and after the keys and values of the last attention,
-which like its queries get a product of their own, only those pieces go on that an output is wanted for (a new
-input), the last of each word.
+Four more rewrites, all of which were measured: SkipLayerNormalization, which has no vectorised CPU kernel,
+becomes Add and LayerNormalization; GELU uses tanh instead of erf (the error is at most 0.0005), and its bias is
+added by the product before it; attention has no padding mask, so that onnxruntime can use its flash kernel, and
+batches must have one length; query, key and value get separate products, and after the keys and values of the last
+attention only the pieces that an output is wanted for (a new input), the last of each word, are computed.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ from cappunc_cli.transcript.words import Word
 
 logger = logging.getLogger(__name__)
 
-#: Products of fewer columns than this stay in float32: no time is lost on them, but every digit counts in the heads.
+#: Products with fewer columns stay in float32: they take hardly any time, and the heads need the precision.
 _FEWEST_COLUMNS = 32
-#: Words of each text that are read before and after.
+#: Words of each text on which the model is compared before and after.
 _PARITY_WORDS = 1000
 
 
 def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto:
-    """The model with its products in 8 bits and its layers rewritten, as the module says."""
+    """The model with its products in 8 bits and its layers rewritten as described above."""
     graph = for_all_pieces(model).graph
     found = dense_products(graph)
     if not found:
@@ -70,7 +69,7 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
     within = {name for product in found.values() for name in product.within}
     nodes: list[onnx.NodeProto] = []
     added: dict[str, NDArray[Any]] = {}
-    #: Biases that their products add themselves.
+    #: Biases that are now added by their products.
     gone: set[str] = set()
     for node in graph.node:
         if node.name in within:
@@ -118,7 +117,7 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
 
 
 def _narrow(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]], model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model of nodes without padding mask and of constants; name, other inputs and properties as `model` has."""
+    """Assemble the model from nodes (without padding mask) and constants; the rest is as in `model`."""
     arrays[f"{WANTED}/shape"] = np.array([-1, len(arrays["norm.weight"])])
     nodes = _narrowed(_apart(nodes, arrays))
     used = {name for node in nodes for name in node.input}
@@ -138,7 +137,7 @@ def _narrow(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]], model:
 
 
 def _product(stem: str, x: str, bias: str, out: str, scales: Rounding) -> list[onnx.NodeProto]:
-    """Nodes of x @ weight + bias -> out; the constants are called `stem`.something."""
+    """Nodes that compute x @ weight + bias -> out; their constants are named `stem`.…"""
     both = len(scales.exact) > 0
     result = f"{stem}/rounded" if both else out
     inputs = [f"{stem}/uint8", *(f"{stem}.{name}" for name in ("int8", "step", "scale", "zero")), "", bias]
@@ -162,7 +161,7 @@ def _product(stem: str, x: str, bias: str, out: str, scales: Rounding) -> list[o
 
 
 def _apart(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]]) -> list[onnx.NodeProto]:
-    """The nodes, in order, with a product each for query, key and value; their constants come to `arrays`."""
+    """The nodes, in order, with separate products for query, key and value; their constants are added to `arrays`."""
     made = {name: node for node in nodes for name in node.output}
     instead: dict[str, list[onnx.NodeProto]] = {}
     for node in nodes:
@@ -183,13 +182,13 @@ def _apart(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]]) -> list
 
 
 def _narrowed(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
-    """The nodes, in order, with those after the last keys and values for the pieces WANTED only."""
+    """The nodes, in order; those after the last keys and values compute only the pieces WANTED."""
     last = max(i for i, node in enumerate(nodes) if node.op_type == ATTENTION)
     query, *whole = nodes[last].input
     (asks,) = (node for node in nodes if query in node.output)
     before, after = [node for node in nodes[:last] if node is not asks], [asks, *nodes[last:]]
     if POSITION_BIAS in whole:
-        # Every row of the batch has queries of its own: [1, heads, T, T] -> [1, heads, batch, words, T] -> batch first.
+        # Each row of the batch has its own queries: [1, heads, T, T] -> [1, heads, batch, words, T] -> batch first.
         name = f"{WANTED}/{POSITION_BIAS}"
         before += [
             helper.make_node("Mod", [WANTED, "length"], [f"{name}/place"], f"{name}/place"),
@@ -198,7 +197,7 @@ def _narrowed(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
             helper.make_node("Transpose", [f"{name}/heads"], [name], name, perm=[1, 0, 2, 3]),
         ]
     made = {name for node in before for name in node.output}
-    # What the queries are made of and what goes past attention.
+    # The input of the queries and what bypasses attention.
     both = sorted((made & {name for node in after for name in node.input}) - {*whole})
     for name in both:
         flat, taken = f"{WANTED}/{name}/flat", f"{WANTED}/{name}"
@@ -215,7 +214,7 @@ def _narrowed(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
 
 
 def _bias(readers: list[onnx.NodeProto], out: str, stored: dict[str, onnx.TensorProto]) -> tuple[str, str]:
-    """(the bias that the product's one reader adds, what to call the sum), or ("", `out`)."""
+    """The bias that the only reader of a product adds, and the name of the sum; ("", `out`) if there is none."""
     if len(readers) == 1 and readers[0].op_type == "Add":
         other = next((name for name in readers[0].input if name != out), "")
         if other in stored:
@@ -251,9 +250,9 @@ def _read(directory: Path, texts: Sequence[Sequence[Word]]) -> list[Rows]:
 
 
 def main(toml: Path, corpora: Sequence[str]) -> None:
-    """Rewrite model.onnx beside the recipe, and its hash in config.json.
+    """Quantise the model.onnx in the recipe's folder, and update its hash in config.json.
 
-    The file is replaced only when the new one says on real text what the old one says.
+    The file is replaced only if the new one agrees with the old one on real text.
     """
     recipe, directory = Recipe.load(toml), toml.parent
     texts = []
@@ -266,7 +265,7 @@ def main(toml: Path, corpora: Sequence[str]) -> None:
         copy = Path(shutil.copytree(directory, folder, dirs_exist_ok=True))
         files = save(model, copy)
         changed, moved = agree(_read(directory, few), _read(copy, few))
-        logger.info("decided otherwise: %.2f %%, moved by %.2g", 100 * changed, moved)
+        logger.info("decisions changed: %.2f %%, probabilities by %.2g", 100 * changed, moved)
         for name in files:
             shutil.copyfile(copy / name, directory / name)
     config = json.loads((directory / "config.json").read_text("utf-8"))

@@ -1,14 +1,15 @@
-"""How each product of a model is rounded to 8 bits, by what comes to it when the model reads.
+"""Quantisation parameters of each matrix product, from the activations seen on calibration text.
 
-A passage over a layer's tensors costs time, so each product gets what its inputs need, by what comes before it:
+Every additional pass over a layer's tensors costs time, so each product gets only what its inputs need, depending on
+the operator before it:
 
-- A normalisation: inputs are scaled to like ranges before they are rounded, and the weights inversely
+- After a normalisation: inputs are scaled to similar ranges before they are quantised, and the weights inversely
   (SmoothQuant, Xiao et al. 2023).
-- GELU: an input that is large together with its row of weights (in most layers one to three, at [CLS] and [SEP]:
-  the "massive activations" of Sun et al. 2024) is left out of the rounding and added in float32.
-- GELU and attention: the range is cut short where that lowers the error of the product.
+- After GELU: an input that is large together with its row of weights (in most layers one to three, at [CLS] and [SEP]:
+  the "massive activations" of Sun et al. 2024) is excluded from the quantisation and added in float32.
+- After GELU and attention: the range is clipped if that lowers the error of the product.
 
-For the English model the divergence from float32 is 17e-5 nats a piece; with both of the first two everywhere it
+For the English model the divergence from float32 is 17e-5 nats per piece; with both of the first two everywhere it
 is 15e-5 and the graph takes 5 % longer; with none of the three it is 138e-5.
 """
 
@@ -35,19 +36,19 @@ from cappunc_cli.transcript.words import Word
 
 #: Rows kept of each batch of about a thousand.
 _ROWS_PER_BATCH = 64
-#: Inputs whose greatest value times greatest weight is so many times that of the 99th in a hundred stay in float32.
+#: Inputs whose largest value times largest weight exceeds this multiple of the 99th percentile stay in float32.
 _MASSIVE = 3.0
-#: How much of the inputs' differences in range goes to the weights (alpha of SmoothQuant).
+#: How much of the inputs' differences in range is moved to the weights (alpha of SmoothQuant).
 _SHIFT = 0.7
-#: Shares of a range that are tried where it may be cut short, and rows on which the error is worked out.
+#: Shares of a range that are tried for clipping, and the number of rows on which the error is computed.
 _CUTS, _CUT_ROWS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5), 1024
-#: The operators that make inputs, by name; any other counts as a normalisation.
+#: Operators before a product, by name; any other is taken for a normalisation.
 ATTENTION, GELU = "MultiHeadAttention", ("BiasGelu", "FastGelu")
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """How one product x @ weight is rounded.
+    """The quantisation of one product x @ weight.
 
     x * factors [inputs] = (uint8 - zero) * step, weight / factors = int8 [inputs, outputs] * columns [outputs];
     without factors all are 1. The inputs `exact` have int8 weights of 0 and go through their rows in float32.
@@ -62,7 +63,7 @@ class Rounding:
 
 
 def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -> dict[str, Matrix]:
-    """Random rows [rows, inputs] of what comes to every product when the model reads `texts`, by name of the tensor."""
+    """Random rows [rows, inputs] of the input of every product while the model reads `texts`, by name of the tensor."""
     model = for_all_pieces(onnx.load(directory / "model.onnx"))
     names = sorted({product.x for product in dense_products(model.graph).values()})
     for name in names:
@@ -92,7 +93,7 @@ def calibrate(directory: Path, texts: Iterable[Sequence[Word]], seed: int = 0) -
 
 
 def rounding(x: Matrix, weight: Matrix, before: str) -> Rounding:
-    """The scales for a product of which the rows `x` [rows, inputs] were seen; the operator `before` made them."""
+    """The quantisation of a product from rows `x` [rows, inputs] of its input, the output of the operator `before`."""
     exact, factors, divided = np.zeros(0, np.int64), None, weight.copy()
     peaks, sizes = (np.maximum(np.abs(m).max(axis), 1e-6) for m, axis in ((x, 0), (weight, 1)))
     if before in GELU:
@@ -116,13 +117,13 @@ def rounding(x: Matrix, weight: Matrix, before: str) -> Rounding:
 
 
 def _error(x: Matrix, weight: Matrix, step: float, zero: int) -> float:
-    """The square of what a product loses by the rounding of its inputs."""
+    """The squared error of a product from rounding its inputs."""
     rounded = (np.clip(np.rint(x / np.float32(step)) + zero, 0, 255) - zero) * np.float32(step)
     return float(np.square((rounded - x) @ weight).sum())
 
 
 def _step(least: float, greatest: float) -> tuple[float, int]:
-    """Scale and zero point that cover a range with 256 steps, 0 exactly."""
+    """Scale and zero point that cover a range with 256 steps and represent 0 exactly."""
     least, greatest = min(least, 0.0), max(greatest, 0.0)
     scale = max((greatest - least) / 255, 1e-12)
     return scale, int(np.clip(round(-least / scale), 0, 255))

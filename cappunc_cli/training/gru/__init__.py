@@ -1,4 +1,4 @@
-"""Training of the recurrent network of live captions: the network on one page, its run, its step graph.
+"""The recurrent network of live captions: the network, its training, and its export.
 
-What learns and what is exported here, `restoration.gru` runs.
+`restoration.gru` runs the exported network.
 """

@@ -1,8 +1,8 @@
-"""The recurrent network as a model directory: a step graph with its state going in and out, config with hashes.
+"""Export a recurrent network as a model directory: an ONNX graph with its state as input and output, and a config.
 
     python -m cappunc_cli.training.gru.gru_export    models/en-live/train.toml
 
-Weights are stored in 8 bits with a scale for each row, and unpacked when the model is opened.
+Weights are stored in 8 bits with one scale per row, and unpacked when the model is loaded.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from cappunc_cli.transcript.labels import MARKS, Case
 logger = logging.getLogger(__name__)
 
 Arrays = dict[str, NDArray[np.float32]]
-#: Largest difference of a logit: float32 agrees with the network to rounding; 8 bits differ most on words and states
-#: drawn at random, as here: by up to 1.6. On held-out text no logit moved by 0.9 and one mark in a thousand changed.
+#: Tolerated differences of a logit in float32, which agrees with the network up to rounding, and in 8 bits. With random
+#: words and states, as here, 8 bits differ by up to 1.6; on held-out text by less than 0.9, and one mark in a thousand
+#: changed.
 _EXACT, _STORED = 1e-3, 2.0
 
 
@@ -51,7 +52,7 @@ class _StepGraph:
         return output
 
     def rounded(self, name: str, array: NDArray[np.float32]) -> tuple[str, str]:
-        """Constants: int8, and a scale for each row (last axis)."""
+        """Constants: int8 values, and a scale for each row (last axis)."""
         scale = np.maximum(np.abs(array).max(-1, keepdims=True) / 127, 1e-12).astype(np.float32)
         whole = self.constant(name, np.rint(array / scale).astype(np.int8))
         return whole, self.constant(f"{name}.scale", scale)
@@ -102,11 +103,11 @@ class _StepGraph:
 
 
 def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str]) -> onnx.ModelProto:
-    """State dict (as float32 arrays) -> ONNX model, as `restoration.gru` runs it.
+    """Build the ONNX model that `restoration.gru` runs from a state dict (as float32 arrays).
 
-    Of a window's words the first are `kept`: what the forward layers say after them, and their vectors, are those of an
-    earlier run. `after` and `known_after` are rows of a table of pauses and turns; the latter has nothing for the last
-    word that is there, for what comes after it the backward GRU does not know.
+    The first words of a window are `kept`: their vectors and the outputs of the forward layers come from an earlier
+    run. `after` and `known_after` are rows of a table of pauses and turns; `known_after` has none for the last word,
+    because the backward GRU does not know what comes after it.
     """
     g = _StepGraph(stored)
     zero, one, two = (g.constant(name, np.array([i])) for i, name in enumerate(("zero", "one", "two")))
@@ -118,7 +119,7 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
         g.node("Add", [bare, g.node("Gather", [table, name], f"{name}/rows")], f"{name}/words")
         for name in ("after", "known_after")
     )
-    # The forward GRU goes on from the last word that is kept, which may be the one before the window.
+    # The forward GRU continues from the last kept word, which may be the one before the window.
     x = vectors = g.node("Slice", [whole, zero, "read", zero], "read/words")
     left = g.node("Slice", ["kept", g.constant("last", np.array([-1])), end, zero], "left")
     bounds = [g.constant(f"bound.{i}", np.array([i * sizes.forward])) for i in range(sizes.layers + 1)]
@@ -131,7 +132,7 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
         said.append(x)
     g.node("Concat", [*said, vectors], "read_words", axis=-1)
     known = g.node("Concat", ["kept", "read_words"], "known", axis=0)
-    # The backward GRU reads a word with what was said before it.
+    # The backward GRU reads a word with the forward output before it.
     top, vector = bounds[-2:]
     earlier = g.node("Slice", [known, top, vector, two], "known/said")
     earlier = g.node("Slice", [earlier, zero, "count", zero], "earlier")
@@ -142,7 +143,7 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     wanted = g.node("Slice", [known, one, g.node("Add", ["wanted", one], "wanted/end"), zero], "known/wanted")
     wanted = g.node("Slice", [wanted, top, end, two], "known/top")
     x = g.node("Concat", [wanted, g.node("Slice", [back, zero, "wanted", zero], "back/wanted")], "both", axis=-1)
-    # What is said comes before the vector there.
+    # In `known` the forward output comes before the vector.
     of_vector, of_said, of_way_back = np.split(
         arrays["joined.weight"], [sizes.embedding, sizes.embedding + sizes.forward], axis=1
     )
@@ -152,7 +153,7 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     soft = g.node("MatMul", [case, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")
     x = g.linear("mark_in", g.node("Concat", [x, soft], "mark_in/both", axis=-1), arrays, "mark_in")
     marks = g.linear("mark_out", g.node("Relu", [x], "mark_in/relu"), arrays, "marks")
-    # What the engine asks for; the logits are for comparing.
+    # The engine reads the probabilities; the logits are for comparisons.
     g.node("Concat", [case, g.node("Softmax", [marks], "marks/chances", axis=-1)], "probabilities", axis=-1)
     long, single = TensorProto.INT64, TensorProto.FLOAT
     inputs = [
@@ -177,9 +178,9 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
 
 @torch.no_grad()
 def parity(network: RecurrentNetwork, model: onnx.ModelProto, tolerance: float, seed: int = 0) -> float:
-    """Largest difference of any logit, of texts read at once and of texts read on from a state.
+    """The largest difference of any logit between network and graph, for whole texts and for texts read in two runs.
 
-    Raises SystemExit beyond `tolerance`.
+    Raises SystemExit if it exceeds `tolerance`.
     """
     rng = np.random.default_rng(seed)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -207,7 +208,7 @@ def parity(network: RecurrentNetwork, model: onnx.ModelProto, tolerance: float, 
             "lengths": lengths.astype(np.int32),
         }
         kept = before
-        # All words at once, then the last ones alone, with what the first run kept of the others.
+        # All words at once, then only the last ones, with the others kept from the first run.
         for first in (0, int(rng.integers(lengths.min()))):
             new = {"input_ids": ids, "after": after, "known_after": known}
             feeds |= {name: values[:, first:].swapaxes(0, 1) for name, values in new.items()}
@@ -225,10 +226,10 @@ def parity(network: RecurrentNetwork, model: onnx.ModelProto, tolerance: float, 
 def export(recipe: Recipe, directory: Path) -> None:
     """Write gru.onnx, tokenizer.json, lexicon.txt and gru.json into `directory`.
 
-    Raises SystemExit where weights of text that forbids it would go among the models that are shipped.
+    Raises SystemExit if the licence of a corpus forbids shipping the weights.
     """
     if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
-        raise SystemExit(f"{directory}: weights that learnt from {', '.join(kept)} are not to be shipped")
+        raise SystemExit(f"{directory}: weights trained on {', '.join(kept)} must not be shipped")
     saved = torch.load(recipe.runs / "checkpoint.pt")
     network = RecurrentNetwork(GruSizes(**recipe.live["sizes"])).eval()
     network.load_state_dict(saved["network"])
@@ -236,7 +237,7 @@ def export(recipe: Recipe, directory: Path) -> None:
 
 
 def write(network: RecurrentNetwork, directory: Path, recipe: Recipe, metadata: dict[str, str]) -> None:
-    """As `export`, for a network that is there."""
+    """Write the files of `export` for a loaded network."""
     kind = ENGINES["gru"]
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     metadata = {"type": "cappunc recurrent case and marks", "name": recipe.name, **metadata}

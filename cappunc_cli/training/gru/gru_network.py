@@ -1,11 +1,11 @@
-"""The recurrent network of live captions on one page: pieces -> forward GRU -> truncated backward GRU -> case -> mark.
+"""The recurrent network of live captions: pieces -> forward GRU -> truncated backward GRU -> case head -> mark head.
 
 After Webex's live captions (Cisco, https://blog.webex.com/engineering/post-processing-in-automatic-speech-recognition-systems):
-a bidirectional recurrent network whose way back is cut to a few words of look-ahead, so that each word costs the same
-however long a meeting is. A word is the sum of its pieces; the pause and the speaker change after it are added. The
-forward GRU carries its state from word to word; the backward GRU begins anew at the last word that is there, and reads
-each word with the forward state before it. The case head's soft output feeds the mark head, and the loss has a price on
-marks and cases that contradict each other.
+a bidirectional recurrent network whose backward pass is truncated to a few words of look-ahead, so that each word costs
+the same however long a meeting is. A word is the sum of its pieces, plus the pause and the speaker change after it. The
+forward GRU carries its state from word to word; the backward GRU starts anew at the last word that has arrived, and
+reads each word with the forward state before it. The probabilities of the case head feed the mark head, and the loss
+has a penalty for marks and cases that contradict each other.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ENDS = [MARK_CLASSES.index(mark) for mark in ".?!"]
 
 @dataclass(frozen=True, slots=True)
 class GruSizes:
-    """GruSizes of the network; saved with every checkpoint."""
+    """Sizes of the network."""
 
     vocabulary: int = 30522
     embedding: int = 128
     forward: int = 384
     backward: int = 256
     hidden: int = 320
-    pause_bins: int = 20  # bin 0, "unknown", is no row: it adds nothing
+    pause_bins: int = 20  # not counting bin 0, "unknown", which adds nothing
     case_width: int = 32
     cases: int = 4
     marks: int = 9
@@ -40,16 +40,16 @@ class GruSizes:
 
     @property
     def kept(self) -> int:
-        """Numbers that a stream keeps of a word: its vector, and what each forward layer says after it."""
+        """Numbers that a stream keeps per word: its vector and the output of each forward layer."""
         return self.embedding + self.layers * self.forward
 
 
 @dataclass(frozen=True, slots=True)
 class WordTensors:
-    """Words of some texts as tensors, [texts, words] each but for the pieces.
+    """Words of several texts as tensors: pauses and turns [texts, words], pieces concatenated.
 
-    `pieces` are those of all words one after the other, row by row; word i of the flat order has those from
-    `offsets[i]` to `offsets[i + 1]`. Places beyond the end of a text have no piece.
+    `pieces` has the pieces of all words, row by row; those of word i (in flattened order) are from
+    `offsets[i]` to `offsets[i + 1]`. Positions beyond the end of a text have no pieces.
     """
 
     pieces: Tensor
@@ -59,7 +59,7 @@ class WordTensors:
 
 
 class RecurrentNetwork(nn.Module):
-    """Pieces, pauses and turns -> logits of case and mark."""
+    """Computes logits of case and mark from pieces, pauses and turns."""
 
     def __init__(self, sizes: GruSizes = GruSizes()) -> None:
         super().__init__()
@@ -82,14 +82,15 @@ class RecurrentNetwork(nn.Module):
             nn.init.orthogonal_(gru.get_parameter("weight_hh_l0"))
 
     def vectors(self, spoken: WordTensors) -> tuple[Tensor, Tensor]:
-        """(…, embedding) of each word: as it is while it is the last one that is there, and with what comes after."""
+        """Vectors (…, embedding) of each word: without what follows (for the last word so far), and with it."""
         bare = self.words(spoken.pieces, spoken.offsets[:-1]).view(*spoken.pauses.shape, -1)
         return bare, bare + self.pauses(spoken.pauses) + self.turns(spoken.turns)
 
     def forwards(self, whole: Tensor, state: Tensor | None = None) -> Tensor:
-        """What each layer says after each word (B, T, layers * forward), given what it said before the first.
+        """The output of each layer after each word (B, T, layers * forward), starting from `state`, its last outputs.
 
-        A layer says the sum of its state and of what it reads of the layer below; `state` is (B, layers * forward).
+        The output of a layer is its state plus, as a residual, its input from the layer below.
+        `state` is (B, layers * forward).
         """
         below: Tensor | float = 0.0
         said = []
@@ -115,10 +116,9 @@ class RecurrentNetwork(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Logits (B, T, cases), (B, T, marks) and states (B, T, layers * forward).
 
-        The look-ahead ends after every `block` words; the first block has `first` words. A word sees those behind it up
-        to the end of its block: of each length up to a block's there are as many, which is what a stream with any
-        look-ahead meets, in one pass. Texts have `lengths` (B) words; `state` (B, layers * forward) is what the words
-        before left.
+        The look-ahead ends after every `block` words; the first block has `first` words. A word sees the words after it
+        up to the end of its block, so that all look-aheads shorter than a block are equally frequent and one pass
+        trains for them all. Texts have `lengths` (B) words; `state` (B, layers * forward) is that of earlier words.
         """
         bare, whole = self.vectors(spoken)
         states = self.forwards(whole, state)
@@ -126,7 +126,7 @@ class RecurrentNetwork(nn.Module):
         rows, words, _ = whole.shape
         place = (torch.arange(words) - first) % block
         last = (place == block - 1) | (torch.arange(words) == lengths[:, None] - 1)
-        # What comes after the last word that is there, nobody knows yet.
+        # The pause and turn after the last visible word are not known yet.
         seen = torch.where(last[..., None], bare, whole)
         before = (block - first) % block
         count = -(-(before + words) // block)
@@ -140,19 +140,19 @@ class RecurrentNetwork(nn.Module):
 
 
 def left_before(states: Tensor, state: Tensor | None) -> Tensor:
-    """The states (B, T, forward) before each word, of those after each and the one (B, forward) before the first."""
+    """The states (B, T, forward) before each word, from those after each word and `state` (B, forward) at the start."""
     first = torch.zeros_like(states[:, :1]) if state is None else state[:, None].to(states.dtype)
     return torch.cat((first, states[:, :-1]), 1)
 
 
 def backwards(gru: nn.GRU, x: Tensor, there: Tensor) -> Tensor:
-    """The states (B, T, backward) of a GRU from the last word that is `there` (B, T) to the first of x (B, T, E).
+    """The states (B, T, backward) of a GRU that reads x (B, T, E) from the last word that is `there` (B, T) backwards.
 
-    Words that are not there come after all others, or before.
+    Words that are not there are padding, after all others or before them.
     """
     if there.all():
         return gru(x.flip(1))[0].flip(1)
-    # Rolled so that each row ends with its last word.
+    # Roll each row so that it ends with its last word.
     width = x.shape[1]
     places = torch.arange(width)
     shift = width - 1 - torch.where(there, places, -1).amax(1)  # (B)
@@ -165,7 +165,7 @@ def backwards(gru: nn.GRU, x: Tensor, there: Tensor) -> Tensor:
 def contradictions(case: Tensor, marks: Tensor, counted: Tensor) -> Tensor:
     """The mean probability that a sentence ends and the next word is lower case.
 
-    `case` and `marks` are logits (B, T, …), `counted` (B, T-1) says by how much each pair of words counts.
+    `case` and `marks` are logits (B, T, …), `counted` (B, T-1) is the weight of each pair of words.
     """
     ends = torch.softmax(marks[:, :-1], -1)[..., ENDS].sum(-1)
     lower = torch.softmax(case[:, 1:], -1)[..., 0]

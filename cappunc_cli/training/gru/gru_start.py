@@ -1,4 +1,4 @@
-"""A recurrent network that begins as one that was exported, and may have narrower piece vectors or another shape."""
+"""Initialisation of a recurrent network from an exported one, which may have other sizes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def read(path: Path) -> dict[str, Tensor]:
     return {name: torch.tensor(array) for name, array in found.items()}
 
 
-def begin_as(network: RecurrentNetwork, path: Path) -> None:
-    """Take over what an exported network has learnt.
+def start_from_exported(network: RecurrentNetwork, path: Path) -> None:
+    """Copy the weights of an exported network.
 
-    Its piece vectors are turned onto their main directions, as many as there are numbers for. A tensor of another shape
-    is left as it is, but for columns that read what both networks have; a layer of the forward GRU that is new says
-    nothing yet.
+    Its piece vectors are projected on as many of their principal directions as the network has numbers per piece. A
+    tensor of another shape is left as it is, except for columns that read what both networks have; a forward layer that
+    the other lacks starts with an output of zero.
     """
     own, theirs = network.state_dict(), read(path)
     table = theirs["words.weight"].double()
@@ -70,11 +70,11 @@ def begin_as(network: RecurrentNetwork, path: Path) -> None:
         theirs[name] = torch.cat((vector @ turn, others), 1)
     for name, value in own.items():
         if name not in theirs:
-            value.zero_()  # a layer more: its state stays at zero
+            value.zero_()  # an additional layer: its state stays at zero
         elif theirs[name].shape == value.shape:
             value.copy_(theirs[name])
         elif name == "joined.weight":
-            # A backward state of another width is read by columns that begin anew.
+            # The columns that read a backward state of another width keep their initialisation.
             columns = width + network.sizes.forward
             value[:, :columns] = theirs[name][:, :columns]
     network.load_state_dict(own)

@@ -1,8 +1,8 @@
-"""Train the recurrent network of live captions from a recipe; stop and start again at will.
+"""Train the recurrent network of live captions from a recipe; the run can be stopped and resumed at any time.
 
     python -m cappunc_cli.training.gru.gru_trainer models/en-live/train.toml
 
-Windows are those of the joint network (`windows.Windows`). Where the recipe names a teacher, it has its say in some of
+The windows are those of the joint network (`windows.Windows`). If the recipe names a teacher, it is used in a share of
 the steps.
 """
 
@@ -35,8 +35,8 @@ from cappunc_cli.training.gru.gru_network import (
     contradictions,
     left_before,
 )
-from cappunc_cli.training.gru.gru_start import begin_as
-from cappunc_cli.training.network import halved
+from cappunc_cli.training.gru.gru_start import start_from_exported
+from cappunc_cli.training.network import mixed_precision
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
 from cappunc_cli.training.trainer import LOG_EVERY, SAVE_EVERY, load_windows, rate_at
@@ -48,14 +48,15 @@ LOOK_AHEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class GruRecipe:
-    """What a recipe's `live` says of a recurrent network.
+    """The `live` table of a recipe: the settings of a recurrent network.
 
-    `blocks` are look-aheads that windows are read with, one drawn per step: words see up to so many behind them. A
-    word with n of them counts by `ahead[n]`, with more by 1. `rate` is the peak of the learning rate, `word_rate` that
-    of the piece vectors; `begin` is a model whose piece vectors they begin as, by their main directions. `penalty` is
-    the price of a sentence end before lower case. `carried` is the share of the windows that begin at the state that
-    another window has left, not at zero: a stream's state is older than any window is long. `asked` is the share of the
-    steps that ask the recipe's teacher, who counts `taught` there: asking takes longer than learning.
+    `blocks` are the block lengths, one drawn per step: a word sees the words after it up to the end of its block. A
+    word that sees n words has the weight `ahead[n]`, beyond that list 1. `rate` is the peak learning rate, `word_rate`
+    that of the piece vectors; `begin` is a model to start from: a recurrent one, or one whose piece vectors, reduced
+    to their principal directions, are taken over. `penalty` is the weight of the loss for contradictions, a sentence
+    end before lower case. `carried` is the share of windows that start from the state that another window left instead
+    of zero, because the state of a stream is older than any window is long. `asked` is the share of the steps that use
+    the recipe's teacher (with weight `taught`): running the teacher takes longer than the step.
     """
 
     sizes: dict[str, int]
@@ -92,12 +93,12 @@ class WordBatch:
 
 
 def words_of(batch: Batch, taught: TeacherLabels | None = None) -> WordBatch:
-    """The words of a batch of windows, with what a teacher says of them; what a window's end cuts off is left out."""
+    """Convert a batch of windows from pieces to words, with a teacher's soft labels; a cut-off last word is dropped."""
     known = batch.marks != IGNORED
     rows, places = np.nonzero(known)
     lengths = known.sum(1)
     shape = len(lengths), int(lengths.max())
-    # A word's place in its text: how many were there before it.
+    # The index of each word in its text.
     columns = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     starts = np.where(columns == 0, 1, np.append(0, places[:-1]) + 1)  # after [CLS], or after the last word
     counts = np.zeros(shape, np.int64)
@@ -128,7 +129,7 @@ def words_of(batch: Batch, taught: TeacherLabels | None = None) -> WordBatch:
 
 
 def counted_by(words: Tensor, lengths: Tensor, block: int, first: int, ahead: tuple[float, ...]) -> Tensor:
-    """What each word [texts, words] counts by the number of words that it sees behind it."""
+    """The weight of each word [texts, words] by the number of following words that it sees."""
     place = (words - first) % block
     sees = torch.minimum(block - 1 - place, lengths[:, None] - 1 - words).clamp(min=0)
     return torch.tensor((*ahead, 1.0))[sees.clamp(max=len(ahead))]
@@ -143,11 +144,11 @@ def loss_of(
     live: GruRecipe,
     state: Tensor | None = None,
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
-    """Weighted cross-entropies of mark and case and the price of contradictions; each text's last state.
+    """The losses of marks, case and contradictions, and the last state of each text (texts, layers * forward).
 
-    Texts go on from `state` (texts, layers * forward), as the last states are.
+    Texts start from `state`, of the same shape.
     """
-    with halved(torch.device("cpu")):
+    with mixed_precision(torch.device("cpu")):
         case, marks, states = (x.float() for x in network(texts.spoken, texts.lengths, block, first, state))
     words = torch.arange(case.shape[1])
     weights = texts.weights * counted_by(words, texts.lengths, block, first, live.ahead)
@@ -160,7 +161,7 @@ def loss_of(
             single = (1 - share) * single - share * (logs * soft).sum(-1)
         return (single * weights).sum() / weights.sum()
 
-    # `Dr. smith`, `at 3. 14`: where the text itself has both, they do not contradict each other.
+    # `Dr. smith`, `at 3. 14`: where the text itself has a sentence mark before lower case, there is no contradiction.
     both = torch.isin(texts.marks[:, :-1], torch.tensor(ENDS)) & (texts.cases[:, 1:] == LOWER)
     price = contradictions(case, marks, weights[:, :-1] * (texts.weights[:, 1:] > 0) * ~both)
     parts = (
@@ -171,8 +172,8 @@ def loss_of(
     return parts, states[torch.arange(len(states)), texts.lengths - 1].detach()
 
 
-def left_over(states: Tensor | None, texts: int, share: float, rng: np.random.Generator) -> Tensor | None:
-    """Where texts begin (texts, layers * forward): a `share` at a state that another has left, the others at zero."""
+def initial_states(states: Tensor | None, texts: int, share: float, rng: np.random.Generator) -> Tensor | None:
+    """Start states (texts, layers * forward): for a `share` of the texts one that another text left, else zero."""
     if states is None or not share:
         return None
     drawn = states[torch.from_numpy(rng.integers(len(states), size=texts))]
@@ -185,7 +186,7 @@ def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> 
     if weights is not None:
         network.load_state_dict(weights)
     elif live.begin is not None and live.begin.name == ENGINES["gru"].weights:
-        begin_as(network, live.begin)
+        start_from_exported(network, live.begin)
     elif live.begin is not None:
         table = onnx_weights.read(live.begin)[1]["words.weight"]
         network.words.weight.data.copy_(narrowed(table, network.sizes.embedding))
@@ -193,7 +194,7 @@ def network_of(live: GruRecipe, weights: Mapping[str, Tensor] | None = None) -> 
 
 
 def narrowed(table: Tensor, width: int) -> Tensor:
-    """The main directions of piece vectors, of unit size on the whole."""
+    """Piece vectors projected on their first `width` principal directions, scaled to a standard deviation of 1."""
     centred = (table - table.mean(0)).double()
     _, directions = torch.linalg.eigh(centred.T @ centred)
     codes = centred @ directions[:, -width:].flip(1)
@@ -202,8 +203,8 @@ def narrowed(table: Tensor, width: int) -> Tensor:
 
 
 @torch.no_grad()
-def develop(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> dict[str, float]:
-    """Micro-F1 over , . ? (folded) on held-out parts of the corpora at LOOK_AHEAD, and of case."""
+def score_heldout(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> dict[str, float]:
+    """Micro-F1 over , . ? (folded) and of case on held-out parts of the corpora, with LOOK_AHEAD words."""
     network.eval()
     shares = windows.recipe.corpora
     scores: dict[str, float] = {}
@@ -223,7 +224,7 @@ def develop(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> d
 
 
 def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> tuple[Tensor, Tensor]:
-    """Logits where each word sees exactly `look_ahead` words behind it, as far as they are there."""
+    """Logits of case and mark when each word sees exactly the next `look_ahead` words (fewer at the end of a text)."""
     bare, whole = network.vectors(texts.spoken)
     ahead = network.forwards(whole)[..., -network.sizes.forward :]
     words = torch.arange(whole.shape[1])
@@ -247,7 +248,7 @@ def train(
     report: Callable[[dict[str, Any]], None] | None = None,
     look_every: int = 500,
 ) -> None:
-    """Run or resume the recipe to its end; progress as JSON lines in runs/…/log.jsonl."""
+    """Run or resume a recipe to its end; progress goes to log.jsonl in its `runs` folder."""
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
     teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None
@@ -264,7 +265,7 @@ def train(
     step, done, losses = saved.get("step", 0), saved.get("tokens", 0), saved.get("losses")
     began = saved_at = time.monotonic()
     first_done = done
-    #: What the texts of the last step have left; each goes on from what was left before, so that states grow old.
+    #: The last states of the previous step; texts continue from those, so that states grow old.
     states: Tensor | None = None
 
     def save() -> None:
@@ -274,7 +275,7 @@ def train(
 
     try:
         while done < recipe.tokens:
-            # A generator per step, so that a resumed run sees new windows, and the same ones again.
+            # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
             rng = np.random.default_rng((recipe.seed, step))
             batch = windows.batch(rng)
             texts = words_of(batch, teacher.read(batch) if teacher is not None and rng.random() < live.asked else None)
@@ -283,20 +284,20 @@ def train(
             rate = rate_at(max(done, 1) / recipe.tokens, recipe)
             for group in optimiser.param_groups:
                 group["lr"] = group["peak"] * rate
-            state = left_over(states, len(texts.lengths), live.carried, rng)
+            state = initial_states(states, len(texts.lengths), live.carried, rng)
             parts, states = loss_of(network, texts, block, first, recipe, live, state)
             torch.stack(parts).sum().backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
             step, done = step + 1, done + len(texts.spoken.pieces)
-            now = [part.item() for part in parts]
-            losses = [0.99 * old + 0.01 * new for old, new in zip(losses or now, now, strict=True)]
+            current = [part.item() for part in parts]
+            losses = [0.99 * old + 0.01 * new for old, new in zip(losses or current, current, strict=True)]
             if step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {"step": step, "tokens": done, "loss": [round(x, 4) for x in losses]}
                 entry |= {"rate": round(rate, 3), "tokens/s": round((done - first_done) / (time.monotonic() - began))}
                 if step % look_every == 0:
-                    entry["development"] = develop(network, windows)
+                    entry["development"] = score_heldout(network, windows)
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
                 if report is not None:

@@ -1,4 +1,4 @@
-"""Estimates the trigram models of `restoration.ngram`.
+"""Estimation of the trigram models that `restoration.ngram` runs.
 
-Corpora and their reading are in `training.data`; what a model file looks like is said where it is read.
+Corpora and their readers are in `training.data`; `restoration.ngram.trigrams` defines the file format.
 """

@@ -2,9 +2,9 @@
 
     python -m cappunc_cli.training.ngram.estimate ro --data ../shared/data -o models/ro
 
-Modified Kneser-Ney discounts (Chen and Goodman 1999) over plain counts: a model that is pruned
-hard loses more by Kneser-Ney's own lower orders than it gains (Chelba et al. 2010). N-grams are
-kept by their weighted difference to the shorter history (Seymore and Rosenfeld 1996).
+Modified Kneser-Ney discounts (Chen and Goodman 1999) over plain counts: in a heavily pruned model
+Kneser-Ney's lower-order distributions cost more than they gain (Chelba et al. 2010). N-grams are
+pruned by their weighted difference to the shorter history (Seymore and Rosenfeld 1996).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def corpora_of(code: str) -> list[str]:
 def estimate(line: Integers, lexicon: Lexicon, size: NgramSize) -> Trigrams:
     """The pruned model of a token sequence."""
     v = len(lexicon.words)
-    # Nothing goes across the beginning of a turn, and nothing is asked about it.
+    # N-grams do not cross the beginning of a turn, and the beginning itself is never predicted.
     counts = np.bincount(line, minlength=v)
     counts[BEGIN] = 0
     chances = np.log((counts + 0.5) / (counts.sum() + 0.5 * v)).astype(np.float64)
@@ -56,7 +56,7 @@ def estimate(line: Integers, lexicon: Lexicon, size: NgramSize) -> Trigrams:
     shorter = p2[np.searchsorted(pairs, triples % (v * v))]
     p3, gamma3 = _interpolated(known, triple_counts, len(pairs), shorter)
 
-    # Trigrams by what they add, then bigrams: contexts of kept trigrams first.
+    # Keep the trigrams that gain most, then bigrams, contexts of kept trigrams first.
     gain3 = triple_counts * (p3 - shorter - gamma3[known])
     keep3 = _best(np.where(triple_counts > 1, gain3, -np.inf), size.triples)
     contexts = np.zeros(len(pairs), np.bool_)
@@ -69,7 +69,7 @@ def estimate(line: Integers, lexicon: Lexicon, size: NgramSize) -> Trigrams:
     keys2, chances2 = pairs[keep2], p2[keep2]
     weights1 = _weights(keys2 // v, chances2, chances[keys2 % v], v)
     keys3 = place[known[keep3]] * v + triples[keep3] % v
-    # The shorter history as the pruned model has it.
+    # The probability by the shorter history in the pruned model.
     tail = np.searchsorted(keys2, triples[keep3] % (v * v))
     tail[tail == len(keys2)] = 0
     stored = keys2[tail] == triples[keep3] % (v * v)
@@ -113,14 +113,14 @@ def _best(gain: npt.NDArray[np.float64], most: int) -> Integers:
 def _weights(
     context: Integers, chances: npt.NDArray[np.float64], shorter: npt.NDArray[np.float64], contexts: int
 ) -> npt.NDArray[np.float64]:
-    """Log back-off weights: what the n-grams that are left leave to the others."""
+    """Log back-off weights: the probability mass that the kept n-grams of a context leave to the others."""
     kept = np.bincount(context, np.exp(chances), contexts)
     covered = np.bincount(context, np.exp(shorter), contexts)
     return np.log(np.maximum(1 - kept, 1e-4) / np.maximum(1 - covered, 1e-4))
 
 
 def _heldout(stream: TokenStream) -> tuple[TokenStream, TokenStream]:
-    """All but the end of a corpus, and its end: one word in fifty, at most 20 000."""
+    """Split off the end of a corpus: one word in fifty, at most 20,000."""
     cut = len(stream.types) - min(len(stream.types) // 50, 20_000)
     parts = (slice(None, cut), slice(cut, None))
     first, second = (
@@ -130,13 +130,13 @@ def _heldout(stream: TokenStream) -> tuple[TokenStream, TokenStream]:
 
 
 def train(code: str, data: Path, output: Path, larger: int = 1) -> None:
-    """Write ngram.xz and ngram.json to `output`; more words become tokens the more text there is.
+    """Write ngram.xz and ngram.json to `output`; the more text, the more words become tokens.
 
-    `larger` times as much is kept: words of their own, members of classes, pairs and triples.
+    `larger` multiplies everything that is kept: words as tokens, members of classes, pairs and triples.
     """
     began = time.monotonic()
 
-    def tell(text: str) -> None:
+    def log(text: str) -> None:
         print(f"{time.monotonic() - began:4.0f} s  {text}", flush=True)
 
     types = Types()
@@ -146,7 +146,7 @@ def train(code: str, data: Path, output: Path, larger: int = 1) -> None:
     text = running([first for first, _ in streams], written)
     kept = NgramSize(words=int(1.5 * len(text.bare) ** 0.5))
     size = NgramSize(larger * kept.words, kept.least, larger * kept.members, larger * kept.pairs, larger * kept.triples)
-    tell(f"{len(text.bare):,} words read, of {len(written.spellings):,} spellings")
+    log(f"{len(text.bare):,} words read, of {len(written.spellings):,} spellings")
     lexicon = vocabulary(text, written, size)
     model = estimate(sequence(text, lexicon.tokens), lexicon, size)
     output.mkdir(parents=True, exist_ok=True)
@@ -165,11 +165,11 @@ def train(code: str, data: Path, output: Path, larger: int = 1) -> None:
         "max_pieces": 512,
         "pause_bins_ms": [],
         "bias": {},
-        "consistency": 1.0,  # nothing of what the mark knows does its case see
+        "consistency": 1.0,  # the case probabilities do not depend on the marks
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()},
     }
     results.write(output / kind.config, config)
-    tell(
+    log(
         f"{len(lexicon.words):,} tokens, {len(lexicon.members):,} members, {len(model.pairs.keys):,} pairs, "
         f"{len(model.triples.keys):,} triples: {path.stat().st_size:,} bytes"
     )
@@ -177,11 +177,11 @@ def train(code: str, data: Path, output: Path, larger: int = 1) -> None:
     texts = [[spelled[t].replace(GLUE, " ") for t in second.types if written.bare[t] >= 0] for _, second in streams]
     config["bias"], best = tune(load_model(str(output), engine="ngram"), texts)
     results.write(output / kind.config, config)
-    tell(f"micro F1 {best:.3f} on the held-out ends with bias {config['bias']}")
+    log(f"micro F1 {best:.3f} on the held-out ends with bias {config['bias']}")
 
 
 def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float], float]:
-    """The bias of no mark and of the period that restores the written texts best, and its micro F1."""
+    """The biases of no mark and of the period with the best micro-F1 on the texts, and that F1."""
     options = Options(existing="replace")
     stripped = [[Word(strip(word)[0]) for word in text] for text in texts]
     rows = [probabilities(words, model, options) for words in stripped]
@@ -206,10 +206,10 @@ def tune(model: Model, texts: Sequence[Sequence[str]]) -> tuple[dict[str, float]
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Estimate a trigram model.")
-    parser.add_argument("language", help="code of the language whose corpora are read")
-    parser.add_argument("--data", type=Path, required=True, help="where the corpora lie")
+    parser.add_argument("language", help="code of the language")
+    parser.add_argument("--data", type=Path, required=True, help="root folder of the corpora")
     parser.add_argument("-o", "--output", type=Path, required=True, help="model directory to write to")
-    parser.add_argument("--larger", type=int, default=1, help="how many times as much is kept as of a shipped model")
+    parser.add_argument("--larger", type=int, default=1, help="keep this many times as much as a shipped model")
     arguments = parser.parse_args()
     train(arguments.language, arguments.data, arguments.output, arguments.larger)
 

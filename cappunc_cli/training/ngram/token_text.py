@@ -1,4 +1,4 @@
-"""Texts as the tokens of a trigram model: words and classes of words, with the marks and the ends of turns between."""
+"""Conversion of texts to tokens of a trigram model: words, classes of words, marks, and both ends of turns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cappunc_cli.transcript.labels import (
 
 @dataclass(frozen=True, slots=True)
 class NgramSize:
-    """How much is kept: forms seen at least `least` times, the most frequent as tokens, `members` more in classes."""
+    """The size of a model: of forms seen at least `least` times, `words` are tokens and `members` are in classes."""
 
     words: int
     least: int = 3
@@ -40,7 +40,7 @@ class NgramSize:
 
 @dataclass(frozen=True, slots=True)
 class WrittenWords:
-    """Every distinct written word: its bare spelling (a number), case, mark (0: none); -1 is no word."""
+    """Every distinct written word: the number of its bare spelling (-1: not a word), its case, its mark (0: none)."""
 
     bare: Integers
     cases: Integers
@@ -50,7 +50,7 @@ class WrittenWords:
 
 
 def analyse(types: Iterable[str], conventions: Language) -> WrittenWords:
-    """Take every written word apart once."""
+    """Split every written word into its bare spelling, case and mark."""
     numbers: dict[str, int] = {}
     bares, cases, marks, forms = [], [], [], []
     for token in types:
@@ -65,7 +65,7 @@ def analyse(types: Iterable[str], conventions: Language) -> WrittenWords:
 
 @dataclass(frozen=True, slots=True)
 class RunningText:
-    """A corpus as words: bare spelling, case, mark, and whether a turn ends; sentence starts truecased."""
+    """A corpus as words: bare spelling, case, mark, and whether a turn ends; sentence starts are truecased."""
 
     bare: Integers
     cases: Integers
@@ -74,11 +74,11 @@ class RunningText:
 
 
 def running(streams: Sequence[TokenStream], written: WrittenWords) -> RunningText:
-    """All streams as one. A capital that only begins a sentence is taken back."""
+    """Concatenate all streams, and lower capitals that are only due to the start of a sentence."""
     types = np.concatenate([s.types for s in streams])
     ends = np.concatenate([s.turn_ends | s.document_ends for s in streams])
     keep = written.bare[types] >= 0
-    # The turn ends with the last word that is one.
+    # A turn ends with the last token that is a word.
     before = np.maximum(np.cumsum(keep) - 1, 0)
     kept_ends = np.zeros(int(keep.sum()), np.bool_)
     kept_ends[before[ends]] = True
@@ -95,7 +95,7 @@ def running(streams: Sequence[TokenStream], written: WrittenWords) -> RunningTex
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words of a model as in Trigrams, and the token [bare, case] of every form in the text."""
+    """The words, members and shares of a model as in Trigrams, and the token [bare, case] of every form in the text."""
 
     words: list[str]
     members: list[str]
@@ -104,12 +104,12 @@ class Lexicon:
 
 
 def vocabulary(text: RunningText, written: WrittenWords, size: NgramSize) -> Lexicon:
-    """Frequent words become tokens; the others share classes, whose members are listed."""
+    """Make frequent words tokens of their own, and the others members of classes."""
     many = len(written.spellings)
     cases = len(CASE_CLASSES)
     counts = np.bincount(text.bare * cases + text.cases, minlength=cases * many).reshape(many, cases)
     total = counts.sum(1)
-    # A form that is one in a hundred of its word is a slip or a headline.
+    # A form that is less than one in a hundred of its word is a typing error or a headline.
     kept = (counts >= size.least) & (counts * 100 >= total[:, None])
     mixed = _mixed_forms(text, written)
     kept[:, MIXED] &= np.array([spelling in mixed for spelling in written.spellings])
@@ -131,7 +131,7 @@ def vocabulary(text: RunningText, written: WrittenWords, size: NgramSize) -> Lex
     seen = tokens >= 0
     sums = np.bincount(tokens[seen], counts[seen], len(words))
     once = np.bincount(tokens[seen], counts[seen] == 1, len(words))
-    # What a class has left for new words (Good-Turing), each of which is one of as many as are seen once.
+    # The probability that a class leaves to each unseen word (Good-Turing), estimated from words seen once.
     rare = Counter(name for i in np.flatnonzero(total == 1).tolist() for name in endings("", written.spellings[i]))
     pools = np.array([rare[word[1:]] for word in words])
     unseen = np.log(np.maximum(once, 0.5) / np.maximum(sums, 1) / np.maximum(pools, 1))
@@ -153,7 +153,7 @@ def _mixed_forms(text: RunningText, written: WrittenWords) -> dict[str, str]:
 
 
 def _add_classes(words: list[str], tokens: Integers, counts: Integers, spellings: Sequence[str]) -> None:
-    """Give every form without a token the class of its ending; rare endings share a shorter one's."""
+    """Assign every form without a token to the class of its ending; rare endings use that of a shorter one."""
     least = max(20, int(counts.sum()) // 100_000)
     waiting: dict[str, list[tuple[int, int]]] = {sign: [] for sign in CLASS_SIGNS.values()}
     for bare, case in np.argwhere((tokens < 0) & (counts > 0)).tolist():
@@ -175,7 +175,7 @@ def _add_classes(words: list[str], tokens: Integers, counts: Integers, spellings
 
 
 def sequence(text: RunningText, tokens: Integers) -> Integers:
-    """The tokens of a corpus: words, the marks behind them, and both ends of every turn."""
+    """The tokens of a corpus: words, the marks after them, and the beginning and end of every turn."""
     own = tokens[text.bare, text.cases]
     marked, ends = text.marks > 0, text.ends
     lengths = 1 + marked + 2 * ends

@@ -125,12 +125,12 @@ def test_rows_train_are_scored_and_stay(table: Path, monkeypatch: pytest.MonkeyP
 
     page = ablation.page(table)
     assert "384 pieces from\nnothing, 0 to 0 minutes on " in page
-    assert "It is a small one.\nThe last 1 are the first one's network" in page
+    assert "It is a small one.\nThe last 1 are the network of the first row" in page
     assert page.count("| heads side by side |") == 3, "marks, all marks, capitals"
 
     monkeypatch.setattr(ablation, "train", lambda *_: pytest.fail("it stands there already"))
     ablation.ablate(table, [])
-    with pytest.raises(SystemExit, match="no row 'no such'; there are: all parts, heads"):
+    with pytest.raises(SystemExit, match="unknown row 'no such'; choose from all parts, heads"):
         ablation.ablate(table, ["no such"])
 
     # Another seed for all: nothing that stood there is comparable any more.

@@ -21,7 +21,7 @@ from cappunc_cli.training.gru.gru_trainer import (  # noqa: E402
     GruRecipe,
     WordBatch,
     counted_by,
-    left_over,
+    initial_states,
     loss_of,
     narrowed,
     truncated,
@@ -151,7 +151,7 @@ def test_a_text_that_goes_on_from_what_the_one_before_has_left_is_one_text(netwo
     live = GruRecipe({}, (4,), (), 0.0, 0.0, 0.3)
     _, left = loss_of(network, first, 4, 4, cast("Recipe", SimpleNamespace(taught=0.0, case_weight=1.0)), live)
     # On a processor that halves its products, the loss does; the states are those of the whole to a hundredth.
-    state = left_over(left, 1, 1.0, np.random.default_rng(1))
+    state = initial_states(left, 1, 1.0, np.random.default_rng(1))
     found = network(parts[1], torch.tensor([4]), 4, 4, state)
     torch.testing.assert_close(found[:2], (case[:, 8:], marks[:, 8:]), atol=0.1, rtol=0.05)
     fresh = network(parts[1], torch.tensor([4]), 4, 4)
@@ -160,9 +160,9 @@ def test_a_text_that_goes_on_from_what_the_one_before_has_left_is_one_text(netwo
 
 def test_a_share_of_the_texts_goes_on_from_another() -> None:
     states = torch.arange(1.0, 6)[:, None].expand(5, 7)
-    assert left_over(None, 3, 0.5, np.random.default_rng(1)) is None
-    assert left_over(states, 3, 0.0, np.random.default_rng(1)) is None
-    found = left_over(states, 4000, 0.7, np.random.default_rng(1))
+    assert initial_states(None, 3, 0.5, np.random.default_rng(1)) is None
+    assert initial_states(states, 3, 0.0, np.random.default_rng(1)) is None
+    found = initial_states(states, 4000, 0.7, np.random.default_rng(1))
     assert found is not None
     assert found.shape == (4000, 7)
     assert (found != 0).float().mean().item() == pytest.approx(0.7, abs=0.03)

@@ -14,7 +14,7 @@ from torch import Tensor  # noqa: E402
 
 from cappunc_cli.training.gru.gru_export import build  # noqa: E402
 from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors  # noqa: E402
-from cappunc_cli.training.gru.gru_start import begin_as, read  # noqa: E402
+from cappunc_cli.training.gru.gru_start import read, start_from_exported  # noqa: E402
 
 SIZES = GruSizes(30, 8, 7, 6, 9, 4, 3, layers=2)
 SPOKEN = WordTensors(
@@ -67,7 +67,7 @@ def test_a_network_with_another_layer_and_narrower_vectors_begins_as_the_shipped
     network, path = shipped
     other = network_of(replace(network.sizes, embedding=embedding, layers=network.sizes.layers + more), 2)
     assert (said(other)[1] - said(network)[1]).abs().max() > 0.1
-    begin_as(other, path)
+    start_from_exported(other, path)
     torch.testing.assert_close(said(other), said(network), atol=1e-4, rtol=1e-4)
 
 
@@ -75,7 +75,7 @@ def test_a_way_back_of_another_width_begins_anew(shipped: tuple[RecurrentNetwork
     network, path = shipped
     other = network_of(replace(network.sizes, backward=4), 2)
     untouched = other.back.get_parameter("weight_hh_l0").clone()
-    begin_as(other, path)
+    start_from_exported(other, path)
     assert torch.equal(other.back.get_parameter("weight_hh_l0"), untouched)
     torch.testing.assert_close(other.case.weight, network.case.weight)
     # Without what comes from behind both say the same of a word.
