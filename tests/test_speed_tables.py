@@ -54,7 +54,7 @@ def test_chunks_are_compared_with_and_without_overlap_and_by_the_cut() -> None:
     rows = [row(20, 0, 0, 0.5), *(row(20, 10, cut, 0.6 + cut / 1000) for cut in (0, 2, 5, 8, 10))]
     page = tables.chunks(MACHINE | {"model": "en@cae99d0ab9a9", "texts": {"a talk": 12_000}, "rows": rows})
     assert "On 12,000 words of a talk." in page
-    assert "| k = 20, side by side | 90.0/80.0/85.0 | 62.5/50.0/55.6 | 50.0 | 80.0 |" in page
+    assert "| k = 20, no overlap | 90.0/80.0/85.0 | 62.5/50.0/55.6 | 50.0 | 80.0 |" in page
     assert "| k = 20, half of it shared | 90.0/80.0/85.0 | 62.5/50.0/55.6 | 60.5 | 80.0 |" in page
     assert "| k = 20, 10 shared | 60.00 | 60.20 | 60.50 | 60.80 | 61.00 | 10 (61.00) |" in page
     assert "[chunks.json](../tests/benchmarks/results/chunks.json)" in page
@@ -65,7 +65,7 @@ def test_a_larger_trigram_model_stands_beside_the_shipped_one() -> None:
     small = {"bytes": 1_031_256, "pairs": 200_000, "triples": 250_000, "rows": {"novels": scores}}
     large = {"bytes": 2_033_164, "pairs": 430_316, "triples": 492_838, "rows": {"novels": {**scores, "micro": 0.42}}}
     page = tables.ngrams(MACHINE | {"words": 5000, "models": {"xx-ngram": small, "xx-ngram-large": large}})
-    assert "(1.0 MB, 200,000 pairs, 250,000 triples → 2.0 MB, 430,316 pairs, 492,838 triples)" in page
+    assert "(1.0 MB, 200,000 bigrams, 250,000 trigrams → 2.0 MB, 430,316 bigrams, 492,838 trigrams)" in page
     assert "| novels | 41.1 → 42.0 | 40.0 → 40.0 | 50.0 → 50.0 | 60.0 → 60.0 |" in page
 
 
@@ -79,17 +79,17 @@ def test_many_streams_are_a_line_of_waits_and_one_of_memory() -> None:
     assert "2 hours of speech in one stream (18,500 words): 99 MB before it, 108 MB after the first hour, 109" in page
 
 
-def test_what_a_contradiction_costs_is_shown_by_price_and_seed() -> None:
+def test_contradictions_are_shown_by_penalty_and_seed() -> None:
     row = {"micro": 56.54, "case": 78.42, "contradicting": 18.01, "in the text": 1.62, "corpora": ["bitcoin", "crd3"]}
     rows = [{"penalty": 0.0, "seed": 1, **row}, {"penalty": 0.3, "seed": 2, **row, "contradicting": 4.0}]
     report = {"tokens": 1500, "rows": rows, "hardware": {"cpu": "C", "cores": 2}, "command": "x"}
     page = tables.penalty(report)
     assert "Runs of 1,500 pieces" in page
-    assert "of bitcoin, crd3 that" in page
+    assert "held-out ends of bitcoin, crd3: F1" in page
     assert "(1.6 in the text)" in page
-    assert page.count("| price") == 2
-    assert "| price 0, seed 1 | 56.5 | 78.4 | 18.0 |" in page
-    assert "| price 0.3, seed 2 | 56.5 | 78.4 | 4.0 |" in page
+    assert page.count("| penalty") == 2
+    assert "| penalty 0, seed 1 | 56.5 | 78.4 | 18.0 |" in page
+    assert "| penalty 0.3, seed 2 | 56.5 | 78.4 | 4.0 |" in page
 
 
 def test_diacritics_are_shares_of_the_words() -> None:
@@ -152,7 +152,8 @@ def test_repair_is_a_table_of_the_words_found() -> None:
     assert "| restored inside: `.` | 2,166 | 96.1 | 50.0 | 33.3 |" in page
     assert "| ALL CAPS | 62.5 | 62.5 | 62.5 |" in page
     assert (
-        "documents 0.25 % of the words are blamed. Of what was there, 1 of 1,899 marks and 2 of 12,486 capitals" in page
+        "documents, 0.25 % of the words are wrongly reported. Of the existing labels, 1 of 1,899 marks and "
+        "2 of 12,486 capitals" in page
     )
     assert "changed; 7 of 8,640 words outside" in page
     assert "A CPU, 2 cores; model `en` of an earlier version (cae99d0ab9a9)" in page
@@ -205,8 +206,8 @@ def test_every_result_becomes_a_table(tmp_path: Path) -> None:
     page = tables.page("speed", tmp_path)
     assert "| talk.srt | 2,000 | 25 % | 75 % |" in page, "of a GPU absolute figures are shown"
     assert "| talk.srt | 1.00 | 25 % | 75 % |" in page
-    assert "50 % of the rate is reached" in page
-    assert "Of the graph's time: MatMul 60 %." in page
+    assert "cappunc reaches 50 % of the rate" in page
+    assert "Shares of the graph's time: MatMul 60 %." in page
     assert "imports 40 %, fix 60 %." in page
     assert "| 10 files, --jobs 2 | 1.00 | 100 MB |" in page
     assert "| other | 7.3 M | 4.0 |" in page

@@ -15,12 +15,14 @@ from cappunc_cli.benchmark.hardware import in_short
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"
-#: Beginnings of the systems in the README's comparison.
+#: Prefixes of the systems in the README's comparison.
 _COMPARED = ("cappunc, SRT", "cappunc en, SRT", "punctuators", "BERT-base, rpunct", "deepmultilingual")
+#: Lengths of stretches in words, as stretches.py groups them.
+_LENGTHS = ("20-49", "50-119", "120-400")
 
 
 def other_languages(report: dict[str, Any]) -> str:
-    """Languages that the model was not trained on, with the times of the captions and without."""
+    """F1 in languages that the model was not trained on, with and without the times of the captions."""
 
     def shown(scores: dict[str, Any]) -> list[str]:
         return [f"{100 * scores[name]:.1f}" if name in scores else "–" for name in ("micro", "boundary", "case")]
@@ -34,12 +36,8 @@ def other_languages(report: dict[str, Any]) -> str:
     return table(titles, rows) + note(report, "other_languages.json")
 
 
-#: Words in a stretch, as stretches.py counts them.
-_LENGTHS = ("20-49", "50-119", "120-400")
-
-
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown, numbers to the right."""
+    """A Markdown table with numbers aligned to the right."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -57,7 +55,7 @@ def note(report: dict[str, Any], file: str) -> str:
 
 
 def model_of(name: str, digest: str) -> str:
-    """The model that was measured, by its name of today: names move on to better models, hashes do not."""
+    """The model that was measured, by its current name: names are given to better models, hashes are not."""
     shipped = {
         file[:12]: path.parent.name
         for path in sorted((ROOT / "models").glob("*/config.json"))
@@ -71,7 +69,7 @@ def model_of(name: str, digest: str) -> str:
 
 
 def by_stage(bench: dict[str, Any], absolute: bool = True) -> str:
-    """Where the time of each file goes; the pace in words per second, or as a multiple of the first file's."""
+    """The shares of the stages for each file, and its speed in words per second or relative to the first file."""
     stages = list(next(iter(bench["inputs"].values()))["shares"])
     base = 1.0 if absolute else next(iter(bench["inputs"].values()))["words_per_second"]
     rows = [
@@ -86,7 +84,7 @@ def by_stage(bench: dict[str, Any], absolute: bool = True) -> str:
 
 
 def cpu(report: dict[str, Any]) -> str:
-    """Stages, cold start, files, memory, ceiling: shares and ratios, for seconds are those of one machine."""
+    """Stages, cold start, files, memory, ceiling: shares and ratios, because seconds depend on the machine."""
     bench, files = report["bench"], report["files"]
     start = bench["start"]["seconds"]
     parts = ", ".join(f"{part} {100 * seconds / sum(start.values()):.0f} %" for part, seconds in start.items())
@@ -105,16 +103,16 @@ def cpu(report: dict[str, Any]) -> str:
     return (
         by_stage(bench, absolute=False)
         + f"\nA cold start with {bench['start']['words']:,} words takes {sum(start.values()) / warm:.1f} times as long "
-        + f"as the same words in a running process: {parts}. From file to file "
-        + f"{100 * report['share_of_int8_rate']:.0f} % of the rate is reached at which the cores multiply 8-bit "
-        + f"matrices of the model's shapes. Of the graph's time: {operators}.\n\n"
+        + f"as the same words in a running process: {parts}. From file to file, cappunc reaches "
+        + f"{100 * report['share_of_int8_rate']:.0f} % of the rate at which the cores multiply 8-bit "
+        + f"matrices of the model's shapes. Shares of the graph's time: {operators}.\n\n"
         + table([f"{files['words']:,} words in", "pace", "memory"], rows)
         + note(report, "cpu.json")
     )
 
 
 def steps(report: dict[str, Any]) -> str:
-    """F1 of each way to work out the products, and how many times as fast as the first it is."""
+    """F1 with each way to compute the matrix products, and its speed relative to the first."""
     first = next(iter(report["rows"].values()))
     sets = [name for name, found in first.items() if isinstance(found, dict)]
     window = first[sets[0]]["signature"].partition("|window:")[2].partition("|")[0]
@@ -127,15 +125,15 @@ def steps(report: dict[str, Any]) -> str:
         for name, row in report["rows"].items()
     ]
     return (
-        "What each step of the 8-bit products costs in micro-F1, and how many times as fast as the first it is, by "
-        f"processor time of one thread, in the graph alone and from SRT to SRT, all with windows of {window}:\n\n"
+        "What each step towards the 8-bit products costs in micro-F1, and its speed relative to the first, by "
+        f"processor time of one thread, for the graph alone and from SRT to SRT, with windows of {window}:\n\n"
         + table(["products", *sets, "graph", "whole"], rows)
         + note(report, "steps.json")
     )
 
 
 def peers(report: dict[str, Any]) -> str:
-    """How many times as fast as every other system cappunc is, from SRT to SRT, in one run on one machine."""
+    """How many times as fast as each other system cappunc is, from SRT to SRT, in one run on one machine."""
     ours = report["systems"][0]["words_per_second"]
     rows = [
         [
@@ -146,7 +144,7 @@ def peers(report: dict[str, Any]) -> str:
         for row in report["systems"]
     ]
     return (
-        "Other systems run at their true size with random weights, so this compares speed alone; they get plain words, "
+        "Other systems run at their true size with random weights, so only speed is compared; they get plain words, "
         "without a file around them.\n\n"
         + table(["system", "weights", "cappunc is faster, times"], rows)
         + _own_models(report)
@@ -155,7 +153,7 @@ def peers(report: dict[str, Any]) -> str:
 
 
 def _own_models(report: dict[str, Any]) -> str:
-    """How long a talk takes each of our models, and its pace beside that of the last other system."""
+    """The time that each of our models takes for a talk, and its speed relative to the last other system."""
     if "talk" not in report:
         return ""
     seconds = report["talk"]["seconds"]
@@ -172,7 +170,7 @@ def _own_models(report: dict[str, Any]) -> str:
 
 
 def compare(report: dict[str, Any]) -> str:
-    """The time that a word takes in networks of the sizes of others, as a multiple of ours from SRT to SRT."""
+    """The time per word of networks of other libraries' sizes, as a multiple of ours from SRT to SRT."""
     ours = report["systems"][0]["words_per_second"]
     rows = [
         [
@@ -185,14 +183,14 @@ def compare(report: dict[str, Any]) -> str:
     ]
     return (
         table(["", "weights", "time per word"], rows)
-        + "\nThe others run at their true size with random weights, so this compares speed alone; "
+        + "\nThe others run at their true size with random weights, so only speed is compared; "
         + "they get plain words."
         + note(report, "peers.json").replace("\n", " ", 1)
     )
 
 
 def gpu(report: dict[str, Any]) -> str:
-    """Stages, and the tree by worker processes."""
+    """The stages, and a tree of files by number of worker processes."""
     rows = [
         [str(row["jobs"]), f"{row['words_per_second']:,}", f"{row.get('gpu_percent', 0):.0f} %"]
         for row in report["tree"]
@@ -201,7 +199,7 @@ def gpu(report: dict[str, Any]) -> str:
 
 
 def repair(report: dict[str, Any]) -> str:
-    """What is found, by kind and length of the stretch, and what comes back."""
+    """What is found, by kind and length of the stretch, and what is restored."""
 
     def percent(scores: dict[str, Any]) -> list[str]:
         return [f"{100 * scores[key]:.1f}" for key in ("precision", "recall", "f1")]
@@ -217,22 +215,23 @@ def repair(report: dict[str, Any]) -> str:
         [kind, *(f"{100 * recall[f'{kind}, {length} words']['recall']:.1f}" for length in _LENGTHS)] for kind in kinds
     ]
     return (
-        f"{report['words']:,} words of good transcripts, with stretches of 20 to 400 words stripped out of them in "
-        "several ways. Per word, in per cent:\n\n"
+        f"{report['words']:,} words of good transcripts, in which stretches of 20 to 400 words were stripped of marks "
+        "or case in several ways. Per word, in per cent:\n\n"
         + table(["", "words", "precision", "recall", "F1"], rows)
-        + "\nRecall by what was taken and the length of the stretch:\n\n"
-        + table(["taken", *(f"{length} words" for length in _LENGTHS)], by_length)
-        + f"\nOf the untouched documents {100 * clean['blamed'] / clean['words']:.2f} % of the words are blamed. "
-        + f"Of what was there, {changes['marks there changed']} of {changes['marks there']:,} marks and "
+        + "\nRecall by what was removed and by the length of the stretch:\n\n"
+        + table(["removed", *(f"{length} words" for length in _LENGTHS)], by_length)
+        + f"\nIn untouched documents, {100 * clean['blamed'] / clean['words']:.2f} % of the words are wrongly "
+        + "reported. "
+        + f"Of the existing labels, {changes['marks there changed']} of {changes['marks there']:,} marks and "
         + f"{changes['capitals there changed']} of {changes['capitals there']:,} capitals were changed; "
         + f"{changes['words outside changed']} of {changes['words outside']:,} words outside the stretches got "
-        + "marks or case of their own.\n"
+        + "new marks or case.\n"
         + note(report, "stretches.json")
     )
 
 
 def captions(report: dict[str, Any]) -> str:
-    """What the ends of captions are worth, by corpus and by where they end."""
+    """What caption breaks are worth as evidence, by corpus and by where captions end."""
     cuts = {"at_sentences": "where sentences end", "anywhere": "when the line is full"}
     texts: dict[str, list[str]] = {}
     for name in report["rows"]:
@@ -247,10 +246,10 @@ def captions(report: dict[str, Any]) -> str:
         for cut, title in cuts.items()
         for names in texts.values()
     ]
-    head = ["texts", "captions end", "marks , . ?", "with their ends", "sentence ends", "with their ends"]
+    head = ["texts", "captions end", "marks , . ?", "with the breaks", "sentence ends", "with the breaks"]
     return (
-        "Held-out ends of training corpora in captions, mean F1 in per cent without the evidence of where these end "
-        "and with it:\n\n"
+        "Held-out ends of training corpora, cut into captions; mean F1 in per cent without and with the caption breaks "
+        "as evidence:\n\n"
         + table(head, rows)
         + f"\n{in_short(report['hardware'])}; from "
         + f"[captions.json](../tests/benchmarks/results/captions.json), `{report['command']}`.\n"
@@ -258,7 +257,7 @@ def captions(report: dict[str, Any]) -> str:
 
 
 def stream(report: dict[str, Any]) -> str:
-    """What live captions lose and cost by engine and look-ahead, beside a whole file."""
+    """What live captions lose and cost by engine and look-ahead, compared with a whole file."""
     rows, usual = report["rows"], report["rows"]["fix"]["microseconds"]
     names = {engine: f"`{model.partition('@')[0]}`" for engine, model in report["models"].items()}
     cost = ["processor time", "work, ms: median", "p99", "wait, ms"]
@@ -280,7 +279,7 @@ def stream(report: dict[str, Any]) -> str:
         head = [f"{title}: {name}" for title in titles for key, name in columns.items() if key in usual_scores[title]]
         words = ", ".join(f"{report['words'][title]:,} of {title}" for title in titles)
         lines = [told(row) + shown(row, titles) for row in rows.values()]
-        parts.append(f"Sets for {kind} ({words}), F1 in per cent:\n\n" + table(["", *head], lines))
+        parts.append(f"Sets for {kind} ({words}); F1 in per cent:\n\n" + table(["", *head], lines))
     lines = [
         [
             *told(row),
@@ -291,16 +290,16 @@ def stream(report: dict[str, Any]) -> str:
         for row in rows.values()
     ]
     parts.append(
-        "Processor time of a word (that of `fix` is 1), the time that the work on one takes, and until the words that "
-        "it waits for are spoken, on average:\n\n" + table(["", *cost], lines)
+        "Processor time per word (`fix` is 1), the time to process a word, and the average wait until the words of its "
+        "look-ahead are spoken:\n\n" + table(["", *cost], lines)
     )
     return "\n".join(parts) + note({**report, "model": report["models"]["gru"]}, "stream.json")
 
 
 def many_streams(report: dict[str, Any]) -> str:
-    """How long words wait where many streams share one process, and the memory of hours of one."""
+    """How long words wait if many streams share one process, and the memory of one stream over hours."""
     waits, held = report["wait_ms"], report["memory_mb"]
-    head = ["streams", "words", "median, ms", "95 in 100", "99 in 100", "all", "processor time of a word, ms", "cores"]
+    head = ["streams", "words", "median, ms", "p95", "p99", "maximum", "processor time per word, ms", "cores"]
     cells = [
         f"{report['streams']}",
         f"{report['words']:,}",
@@ -310,8 +309,8 @@ def many_streams(report: dict[str, Any]) -> str:
     ]
     return (
         f"At the pace of speech for {report['seconds']:.0f} seconds: the time from the end of the last of the "
-        f"{report['look_ahead']} words that a word waits for until a client has its answer, and what the server "
-        "takes of a core:\n\n"
+        f"{report['look_ahead']} words of a word's look-ahead until the client has the word, and the number of cores "
+        "that the server uses:\n\n"
         + table(head, [cells])
         + f"\n{report['hours']} hours of speech in one stream ({report['words_in_hours']:,} words): {held[0]:.0f} MB "
         + f"before it, {held[1]:.0f} MB after the first hour, {held[-1]:.0f} MB after the last.\n"
@@ -320,7 +319,7 @@ def many_streams(report: dict[str, Any]) -> str:
 
 
 def languages(report: dict[str, Any]) -> str:
-    """Every model's pace beside the trigram model of Romanian, the first of its kind."""
+    """The speed of every model relative to the trigram model of Romanian."""
     rows = report["rows"]
     base = next(row["words_per_second"] for row in rows if (row["language"], row["engine"]) == ("ro", "ngram"))
     paces = {(row["language"], row["engine"]): f"{row['words_per_second'] / base:.2f}" for row in rows}
@@ -336,15 +335,15 @@ def languages(report: dict[str, Any]) -> str:
 
 
 def own(report: dict[str, Any]) -> str:
-    """A language of one's own: how long it took, what came of it."""
+    """A custom model: its scores and how long the training took."""
     marks = ("micro", "comma", "period", "question", "case")
     rows = [
         [name, *(f"{100 * row['scores'][mark]:.1f}" for mark in marks), f"{row['minutes']:.0f}"]
         for name, row in report["rows"].items()
     ]
     return (
-        f"French, which is not shipped, from {report['words']:,} words of old novels, scored on others "
-        f"(`{report['reference']}`), F1 in per cent:\n\n"
+        f"A French model trained on {report['words']:,} words of old novels, scored on other novels "
+        f"(`{report['reference']}`); F1 in per cent:\n\n"
         + table(["", "marks , . ?", "`,`", "`.`", "`?`", "case", "minutes"], rows)
         + f"\n{in_short(report['hardware'])}; from "
         + f"[own.json](../tests/benchmarks/results/own.json), `{report['command']}`.\n"
@@ -352,15 +351,20 @@ def own(report: dict[str, Any]) -> str:
 
 
 def layout(report: dict[str, Any]) -> str:
-    """Where captions and lines end, greedily and by the layout: shares of the captions, or of the line breaks."""
+    """Where captions and lines end, filled greedily and by the layout: shares of the captions or line breaks."""
     rows, breaks = report["rows"], ("line breaks", "line breaks amid what belongs together")
     names = [name for name in rows["layout"] if name not in ("captions", *breaks)]
     lines = [["captions", *(f"{row['captions']:,}" for row in rows.values())]]
-    lines += [[name, *(f"{100 * row[name] / row['captions']:.1f} %" for row in rows.values())] for name in names]
-    lines.append([breaks[1], *(f"{100 * row[breaks[1]] / row[breaks[0]]:.1f} %" for row in rows.values())])
+    within = ("amid what belongs together", "within a phrase")
+    lines += [
+        [name.replace(*within), *(f"{100 * row[name] / row['captions']:.1f} %" for row in rows.values())]
+        for name in names
+    ]
+    shares = (f"{100 * row[breaks[1]] / row[breaks[0]]:.1f} %" for row in rows.values())
+    lines.append([breaks[1].replace(*within), *shares])
     return (
-        f"{report['words']:,} words of earnings calls, human marks and real times (Earnings-21), cut by filling each "
-        "line and each caption, and as `cappunc captions` cuts them:\n\n"
+        f"{report['words']:,} words of earnings calls with human marks and real times (Earnings-21), cut by filling "
+        "each line and each caption, and as `cappunc captions` cuts them:\n\n"
         + table(["", *("filled" if name == "greedy" else "cappunc" for name in rows)], lines)
         + "\nFrom [layout.json](../tests/benchmarks/results/layout.json), "
         + f"`{report['command']}`.\n"
@@ -368,7 +372,7 @@ def layout(report: dict[str, Any]) -> str:
 
 
 def review(report: dict[str, Any]) -> str:
-    """By threshold: of how many words a place is listed, how many of these are wrong, how much of what is wrong."""
+    """By threshold: the share of words listed, of these that are wrong, and of all mistakes that are listed."""
     sets = report["rows"]
 
     def rows(kind: str, title: str) -> list[list[str]]:
@@ -379,15 +383,15 @@ def review(report: dict[str, Any]) -> str:
 
     words = ", ".join(f"{found['words']:,} of {title}" for title, found in sets.items())
     return (
-        f"Words that `fix` restored: {words}; the default was chosen on the first two sets. In per cent: "
-        "words listed / wrong of these / listed of all that is wrong:\n\n"
+        f"Words that `fix` restored: {words}; the default threshold was chosen on the first two sets. In per cent: "
+        "words that are listed / of these, wrong (precision) / of all mistakes, listed (recall):\n\n"
         + table(["", *sets], [*rows("mark", "marks"), *rows("case", "capitals within sentences")])
         + note(report, "review.json")
     )
 
 
 def chunks(report: dict[str, Any]) -> str:
-    """Precision, recall and F1 of the classes of Nguyen et al. with and without overlap, and F1 by where it is cut."""
+    """Precision, recall and F1 of the classes of Nguyen et al. with and without overlap, and F1 by `min_words_cut`."""
     rows = report["rows"]
     windows = sorted({row["window"] for row in rows})
     classes = list(rows[0]["classes"])
@@ -402,7 +406,7 @@ def chunks(report: dict[str, Any]) -> str:
         (side,) = (row for row in own if not row["overlap"])
         half = [row for row in own if row["overlap"] == window // 2]
         middle = min(half, key=lambda row: abs(row["min_words_cut"] - window / 4))
-        merged += [line(f"k = {window}, side by side", side), line(f"k = {window}, half of it shared", middle)]
+        merged += [line(f"k = {window}, no overlap", side), line(f"k = {window}, half of it shared", middle)]
         for overlap in sorted({row["overlap"] for row in own} - {0}):
             by_cut = {row["min_words_cut"]: row["micro"] for row in own if row["overlap"] == overlap}
             places = [min(by_cut, key=lambda cut, at=at: abs(cut - overlap * at / 4)) for at in range(5)]  # type: ignore[misc]
@@ -411,8 +415,8 @@ def chunks(report: dict[str, Any]) -> str:
             cut.append([f"k = {window}, {overlap} shared", *cells, f"{best} ({100 * by_cut[best]:.2f})"])
     texts = ", ".join(f"{words:,} words of {name}" for name, words in report["texts"].items())
     return (
-        f"On {texts}. Precision/recall/F1 in per cent of the classes that the paper shows, then micro-F1 over `, . ?` "
-        "and F1 of capitals; the overlaps are cut in the middle:\n\n"
+        f"On {texts}. Precision/recall/F1 in per cent of the classes in the paper, then micro-F1 over `, . ?` "
+        "and F1 of capitals; overlaps are cut in the middle:\n\n"
         + table(["", *classes, "`, . ?`", "case"], merged)
         + "\nMicro-F1 over `, . ?` by `min_words_cut`, as a share of the overlap, and the best cut:\n\n"
         + table(["", "none of it", "a quarter", "half", "three quarters", "all of it", "best"], cut)
@@ -421,7 +425,7 @@ def chunks(report: dict[str, Any]) -> str:
 
 
 def diacritics(report: dict[str, Any]) -> str:
-    """Words right without diacritics and with those that are restored."""
+    """The share of correct words without diacritics and with restored ones."""
     rows = [
         [
             name,
@@ -434,7 +438,7 @@ def diacritics(report: dict[str, Any]) -> str:
     ]
     models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
     return (
-        "Words right in per cent, and those that were right and are not any more:\n\n"
+        "Correct words in per cent, and the share of correct words that the restoration spoilt:\n\n"
         + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
         + f"\nModels {models}; from [diacritics.json](../tests/benchmarks/results/diacritics.json), "
         + f"`{report['command']}`.\n"
@@ -442,7 +446,7 @@ def diacritics(report: dict[str, Any]) -> str:
 
 
 def drawn_pauses(report: dict[str, Any]) -> str:
-    """F1 of the marks, and of capitals, by what is known of the pauses."""
+    """F1 of marks and capitals without pauses, with pauses, and with shuffled pauses."""
     rows = []
     for name, found in report["rows"].items():
         row = [name]
@@ -462,20 +466,20 @@ def drawn_pauses(report: dict[str, Any]) -> str:
 
 
 def ngrams(report: dict[str, Any]) -> str:
-    """F1 of the shipped trigram model of a language and of a larger one of the same texts."""
+    """F1 of the shipped trigram model of a language and of a larger one trained on the same texts."""
     first, second = report["models"].values()
     rows = []
     for name, one in first["rows"].items():
         other = second["rows"][name]
         rows.append([name, *(f"{100 * one[key]:.1f} → {100 * other[key]:.1f}" for key in one)])
     sizes = " → ".join(
-        f"{model['bytes'] / 1e6:.1f} MB, {model['pairs']:,} pairs, {model['triples']:,} triples"
+        f"{model['bytes'] / 1e6:.1f} MB, {model['pairs']:,} bigrams, {model['triples']:,} trigrams"
         for model in (first, second)
     )
     machine = report["hardware"]
     return (
-        f"The shipped model beside one that keeps every pair and triple seen more than once ({sizes}); F1 in per cent "
-        f"of the one → of the other, the first {report['words']:,} words of each set:\n\n"
+        f"The shipped model → one that keeps every bigram and trigram seen more than once ({sizes}); F1 in per cent "
+        f"on the first {report['words']:,} words of each set:\n\n"
         + table(["set", "`, . ?`", "`,`", "`.`", "case"], rows)
         + f"\n{machine['cpu']}, {machine['cores']} cores; from [ngrams.json](../tests/benchmarks/results/ngrams.json), "
         + f"`{report['command']}`.\n"
@@ -483,19 +487,19 @@ def ngrams(report: dict[str, Any]) -> str:
 
 
 def penalty(report: dict[str, Any]) -> str:
-    """What the price of contradictions does to the recurrent network, row by row."""
+    """The effect of the penalty for contradictions on the recurrent network."""
     rows = [
         [
-            f"price {row['penalty']:g}, seed {row['seed']}",
+            f"penalty {row['penalty']:g}, seed {row['seed']}",
             *(f"{row[key]:.1f}" for key in ("micro", "case", "contradicting")),
         ]
         for row in report["rows"]
     ]
     machine, first = report["hardware"], report["rows"][0]
     return (
-        f"Runs of {report['tokens']:,} pieces without a teacher, on ends of {', '.join(first['corpora'])} that no "
-        "window had, by argmax: F1 in per cent over `, . ?` and of case, and sentence ends before lower case in 100 "
-        f"({first['in the text']:.1f} in the text):\n\n"
+        f"Runs of {report['tokens']:,} pieces without a teacher, scored by argmax on held-out ends of "
+        f"{', '.join(first['corpora'])}: F1 in per cent over `, . ?` and of case, and the percentage of sentence ends "
+        f"before lower case ({first['in the text']:.1f} in the text):\n\n"
         + table(["", "`, . ?`", "case", "contradictions"], rows)
         + f"\n{machine['cpu']}, {machine['cores']} cores; from "
         + f"[penalty.json](../tests/benchmarks/results/penalty.json), `{report['command']}`.\n"
@@ -503,7 +507,7 @@ def penalty(report: dict[str, Any]) -> str:
 
 
 def mends(report: dict[str, Any]) -> str:
-    """What an editor has to mend in each evaluation set with each model, then in all of them by kind."""
+    """Corrections that an editor has to make in each evaluation set with each model, then in all sets by kind."""
     runs = report["runs"]
     sets = list(next(iter(runs.values()))["sets"])
     kinds = [kind for kind in runs["after"]["sets"][sets[0]] if kind not in ("words", "all mends")]
@@ -514,7 +518,7 @@ def mends(report: dict[str, Any]) -> str:
         return [label, *(f"{1000 * sum(one[kind] for one in found) / words:.1f}" for found in of.values())]
 
     rows = [row(name, "all mends", [name]) for name in sets] + [row("**all**", "all mends", sets)]
-    # A kind of which no run has anything to mend is no row.
+    # Leave out kinds that no run has.
     rows += [
         row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)
     ]
@@ -533,7 +537,7 @@ def mends(report: dict[str, Any]) -> str:
 
 
 def film(report: dict[str, Any]) -> str:
-    """What stays open at the ends of captions, run by run, and within them in the last run."""
+    """Mistakes at the ends of captions by run, and within captions for the last run."""
     shown = ("ends missed", "ends superfluous", "questions missed", "questions superfluous")
     within = ("within", "within missed", "within superfluous")
     last = list(report.values())[-1]
@@ -553,7 +557,7 @@ def film(report: dict[str, Any]) -> str:
 
 
 def quotes(report: dict[str, Any]) -> str:
-    """Pairs of quotation marks: asked for and the surest on the evaluation sets, the surest of held-out ends."""
+    """Pairs of quotation marks: all and the surest on the evaluation sets, and the surest on held-out ends."""
     found, ends = report["evaluation"], report["held-out ends"]
     sets = [
         [name, str(row["asked"]["there"]), *_pairs(row["asked"]), *_pairs(row["unasked"])]
@@ -586,7 +590,7 @@ def _found(found: dict[str, float]) -> str:
     return f"{100 * found['listed']:.1f} / {100 * found['wrong']:.0f} / {100 * found['found']:.0f}"
 
 
-#: Generated part -> results -> what makes a page of them.
+#: Generated part -> result file -> function that renders it.
 PARTS = {
     "compare": {"peers.json": compare},
     "speed": {"cpu.json": cpu, "steps.json": steps, "peers.json": peers, "gpu.json": gpu, "languages.json": languages},
@@ -607,7 +611,7 @@ PARTS = {
     "film": {"film.json": film},
     "other-languages": {"other_languages.json": other_languages},
 }
-#: Generated part -> its page.
+#: Generated part -> the page that has it.
 PLACES = {
     "compare": "README.md",
     "speed": "docs/benchmarks.md",
@@ -631,7 +635,7 @@ PLACES = {
 
 
 def page(part: str, results: Path = RESULTS) -> str:
-    """All of a part whose results are there, with links as they are from its page."""
+    """The text of a part, from those of its result files that exist, with links relative to its page."""
     found = [
         make(json.loads((results / name).read_text("utf-8")))
         for name, make in PARTS[part].items()
