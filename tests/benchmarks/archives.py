@@ -1,14 +1,14 @@
-"""What an archive's run costs and survives: `cappunc fix SOURCE -o TARGET --ray` on files that this script makes.
+"""What a run over an archive costs and survives: `cappunc fix SOURCE -o TARGET --ray` on files that this script makes.
 
     python tests/benchmarks/archives.py pace --files 5000      Ray and --jobs side by side, memory over time
     python tests/benchmarks/archives.py s3 --files 500         an S3 server as source and target, 5 % of requests fail
-    python tests/benchmarks/archives.py kills --count 20       a worker, the driver, the node are killed at random
+    python tests/benchmarks/archives.py kills --count 20       kill a worker, the driver or the node at random
     python tests/benchmarks/archives.py hang                   a file that hangs, a file that takes all memory
-    python tests/benchmarks/archives.py driver --files 1000000 what the driver alone can do
-    python tests/benchmarks/archives.py driver-ray --files 1000000 the same, through one actor of Ray that does nothing
+    python tests/benchmarks/archives.py driver --files 1000000 the throughput of the driver alone
+    python tests/benchmarks/archives.py driver-ray --files 1000000 the same, with one Ray actor that does nothing
 
-Each writes its part of tests/benchmarks/results/archives.json. The extra `cluster` is needed, for s3 moto[server] as
-well. The model is the tests' own (8 KB): what is measured is all but the model.
+Each writes its part of tests/benchmarks/results/archives.json. Needs the extra `cluster`, and for s3 also
+moto[server]. The model is that of the tests (8 KB), so that everything but the model is measured.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ RESULTS = HERE / "results" / "archives.json"
 ROOT = HERE.parents[1]
 MODEL = HERE.parent / "tiny_model"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
-#: Ray takes what it finds; these runs are to leave room for others.
+#: Settings that keep Ray from taking all resources of the machine.
 RAY = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_memory_monitor_refresh_ms": "0",
     "RAY_enable_metrics_collection": "0",
-    # Ray lets its workers wait for everybody else on the machine.
+    # By default Ray's workers have the lowest priority on the machine.
     "RAY_worker_niceness": "0",
     "PYTHONPATH": str(ROOT),
     "OMP_NUM_THREADS": "1",

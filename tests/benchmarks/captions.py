@@ -1,10 +1,10 @@
-"""What a caption's end is worth as evidence: texts cut into captions, restored with it and without it.
+"""What caption breaks are worth as evidence: texts cut into captions, restored with and without that evidence.
 
     python tests/benchmarks/captions.py --data ../shared/data > tests/benchmarks/results/captions.json
 
-The held-out ends of training corpora (`heldout` in train.toml), in captions of one or two lines that stand until the
-next one comes, and that end with sentences where they can, or anywhere. micro-F1 over , . ? and F1 of sentence ends.
-A quarter of an hour on two cores.
+The held-out ends of training corpora (`heldout` in train.toml) in captions of one or two lines without gaps, which end
+with sentences where possible, or anywhere. Micro-F1 over , . ? and F1 of sentence ends. A quarter of an hour on two
+cores.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BREAKS = ((".?!", 0.2, 0.85), (",", 0.55, 0.7), ("", 0.8, 0.3))
 
 
 def heldout_ends(code: str, model: Path, data: Path, most: int) -> Iterator[tuple[str, list[str]]]:
-    """The name of each text and at most so many words at its end, none of which the model has learnt from."""
+    """The name of each text and its last words, at most `most`, which the model was not trained on."""
     recipe = replace(Recipe.load(model / "train.toml"), data=data)
     for name in CORPORA[code]:
         # Those of English have no code before their names.
@@ -47,7 +47,7 @@ def heldout_ends(code: str, model: Path, data: Path, most: int) -> Iterator[tupl
 
 
 def at_sentences(word: str, length: int, chance: Random) -> bool:
-    """Whether a caption of so many characters ends behind a word, as an editor cuts."""
+    """Whether a caption of `length` characters ends after a word, as an editor would cut."""
     marks = cached_strip(word)[1].after
     allowed = ((share, often) for signs, share, often in _BREAKS if not signs or any(c in signs for c in marks))
     return any(length >= share * _MOST and chance.random() < often for share, often in allowed)

@@ -3,8 +3,8 @@
     git worktree add ../before COMMIT
     python tests/benchmarks/checkouts.py ../before . --models ../before/models > tests/benchmarks/results/checkouts.json
 
-The checkouts take turns, on one core, and what counts is the ratio of their processor times (user and system) pair by
-pair: other work on the machine slows both. The models are those that both can read.
+The checkouts run alternately on one core, and the result is the ratio of their processor times (user and system) pair
+by pair, because other work on the machine slows both. Both use the same models.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What windows, their overlap and the place of the cut are worth: the figure and tables of Nguyen et al. for our model.
+"""The effect of window, overlap and `min_words_cut`: the figure and tables of Nguyen et al. for our model.
 
     python tests/benchmarks/chunks.py models/en --data ../shared/data > tests/benchmarks/results/chunks.json
     python tests/benchmarks/chunks.py --draw docs/chunks.svg
 
-Texts to develop on alone: the beginning of TED dev2012 and the held-out ends of training corpora. The model reads each
-text once for every length of windows and overlap; where the overlaps are cut is then tried on the same probabilities.
+Development texts only: the beginning of TED dev2012 and the held-out ends of training corpora. The model reads each
+text once for every window and overlap; all cuts are then tried on the same probabilities.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def texts(recipe: Recipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]
 
 
 def whole(words: Sequence[Word], model: Model, chunks: Sequence[Chunk]) -> list[Any]:
-    """The rows of all words of every chunk, those beyond its cuts included."""
+    """The rows of all words of every chunk, including those that its cuts would drop."""
     bare = [cached_strip(word.text)[0] for word in words]
     uncut = [Chunk(chunk.start, chunk.stop) for chunk in chunks]
     return [rows for _, rows in model.engine.predict(bare, pauses(words), turn_ends(words), uncut)]

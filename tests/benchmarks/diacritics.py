@@ -1,9 +1,9 @@
-"""How many words are right in a text that was typed without diacritics, before `--diacritics restore` and after it.
+"""How many words of a text typed without diacritics are correct before and after `--diacritics restore`.
 
     python tests/benchmarks/diacritics.py --data ../shared/data > tests/benchmarks/results/diacritics.json
 
-The beginnings of evaluation sets of Romanian and Spanish, whose diacritics are taken away; marks and case stay. One
-code per letter is no merit of the restoring, so the truth is normalised first.
+The beginnings of Romanian and Spanish evaluation sets without their diacritics; marks and case are kept. The reference
+is normalised first (one code point per letter), because that is not part of the restoration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETS = {
 
 
 def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> dict[str, Any]:
-    """Words, those that have diacritics, and how many are right without them, and once they are restored."""
+    """Counts of words, of those with diacritics, and of those that are correct without diacritics and once restored."""
     conventions = LANGUAGES[code]
     letters = conventions.diacritics + conventions.diacritics.upper()
     plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})

@@ -1,12 +1,12 @@
-"""What pauses tell the models of other languages: drawn ones where no timed speech is at hand, real ones in French.
+"""What pauses are worth in other languages: sampled ones where no timed speech is available, real ones in French.
 
     python tests/benchmarks/drawn_pauses.py --data ../shared/data > tests/benchmarks/results/drawn_pauses.json
 
-Every word of a text gets a pause that a speaker of English made behind the same mark, on a clock that no training has
-seen (earnings21, Speechmatics). That is optimistic: a speaker of these languages need not pause as these do, and a
-pause that was drawn by the mark tells the mark and nothing else. Beside it stand the same pauses shuffled within the
-text, which tell nothing, and none. The French recording has times of its own; its sentences begin in lower case, so
-that its capitals are not scored.
+Every word of a text gets a pause that a speaker of English made after the same mark, on a clock that no training has
+seen (earnings21, Speechmatics). That is optimistic: speakers of these languages may pause differently, and a pause
+sampled by the mark reveals the mark and nothing else. For comparison, the same pauses shuffled within the text, which
+are uninformative, and no pauses. The French recording has its own times; its sentences begin in lower case, so
+its capitals are not scored.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What an editor still has to mend in what `fix` makes of the texts of tests/editor, by kind of text and by language.
+"""Corrections that an editor still has to make after `fix` in the texts of tests/editor, by language and kind of text.
 
     python tests/benchmarks/editor.py --run before
     python tests/benchmarks/editor.py --run after --data ../shared/data
 
-Each text is given as its kind comes: film as SRT captions whose times touch, broadcast capitals with their marks,
-all others as lower-case plain text with a blank line between turns. Of what an editor accepts the nearest counts
-(`evaluation/accepted.py`), place by place (`evaluation/mends.py`), per 1,000 words. With --data the held-out ends of
-the models' training corpora are counted the same way, as one text each: decoding is tuned on these, never on the
-texts. A run is kept in results/editor.json under its name; the table is that of tests/editor/README.md.
+Each kind of text gets its usual form: `film` is SRT captions without gaps, `capitals` is all capitals with marks, the
+others are lower-case plain text with a blank line between turns. The result is compared with the nearest accepted text
+(`evaluation/accepted.py`), and corrections are counted (`evaluation/mends.py`) per 1,000 words. With --data, the
+held-out ends of the models' training corpora are scored in the same way, as one text each: decoding is tuned on these,
+never on the texts. A run is kept in results/editor.json under its name; the table is in tests/editor/README.md.
 Two minutes on two cores without --data.
 """
 
@@ -62,10 +62,10 @@ Count = dict[str, int]
 
 _HEAD = """# What an editor still has to mend
 
-Texts of our own as people speak, by language and kind. Nothing is trained or tuned on them. `{. And|, and}` is one or
-the other, `{,}` a comma or none; `{She said, “Go.”|~She said, go.}`: what stands behind the tilde is tolerated and
-counts as one thing to mend. A blank line parts speakers, in `film` captions. A place is mended once, and its
-capital with it. `python tests/benchmarks/editor.py --run NAME` writes this page.
+Our own texts in spoken style, by language and kind. Nothing is trained or tuned on them. `{. And|, and}` accepts both
+alternatives, `{,}` a comma or none; in `{She said, “Go.”|~She said, go.}` the alternative after the tilde is tolerated
+and counts as one correction. A blank line separates speakers, or in `film` captions. Each place counts as one
+correction, together with its capital. `python tests/benchmarks/editor.py --run NAME` writes this page.
 
 """
 

@@ -1,12 +1,12 @@
-"""Sentence ends and questions in captions of films: how many stay open, how many are made up.
+"""Sentence ends and questions in film captions: how many are missed, how many are superfluous.
 
     python tests/benchmarks/film.py --data ../shared/data --samples ../shared/samples --run after
 
-Real captions of a film in each of three languages, bare but for the dashes of their speakers, and the held-out ends
-of two corpora of dialogue (`heldout` in train.toml) in captions such as films have: most end with a sentence, they
-stand until the next one comes or a little less long, and only after every third sentence is there a silence. The
-last words of captions are counted by themselves, sentence ends `within` captions beside them. A run is kept in
-results/film.json under its name. Three minutes on one core.
+Real captions of one film in each of three languages, stripped but for the dashes of their speakers, and the held-out
+ends of two dialogue corpora (`heldout` in train.toml) in captions like those of films: most end with a sentence, they
+last until the next one or a little less, and only after every third sentence is there a silence. The last words
+of captions are counted separately from sentence ends `within` captions. A run is kept in results/film.json under its
+name. Three minutes on one core.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ENDS = frozenset(TERMINAL) | {"…"}
 
 
 def captioned(words: Sequence[Word]) -> Iterator[Word]:
-    """Written words with the times of captions as films have them; a change of speakers is a caption's end, no more."""
+    """Give written words the times of film captions; a speaker change ends a caption and is not marked otherwise."""
     chance = Random(1)
     clock = cue = 0
     shown: list[Word] = []
@@ -73,9 +73,9 @@ def bare(words: Sequence[Word]) -> list[Word]:
 
 
 def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> dict[str, int]:
-    """Sentence ends and questions at the `last` words of captions: those there are, missed and superfluous.
+    """Count sentence ends and questions at the `last` words of captions: in the reference, missed, and superfluous.
 
-    `within` are the sentence ends at all other words.
+    `within` counts the sentence ends at all other words.
     """
     marks = [tuple(cached_strip(word)[1].mark for word in pair) for pair in zip(gold, found, strict=True)]
 
@@ -94,7 +94,7 @@ def counted(gold: Sequence[str], found: Sequence[str], last: Sequence[bool]) -> 
 
 
 def texts(data: Path, samples: Path, most: int) -> Iterator[tuple[str, list[Word]]]:
-    """`language name` of each text and its words as they are written, in captions."""
+    """`language name` of each text and its written words, in captions."""
     for code, name in FILMS.items():
         document = formats.read(decode((samples / name).read_bytes())[0], name)
         yield f"{code} film", list(document.words[:most])

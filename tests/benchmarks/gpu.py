@@ -1,12 +1,12 @@
-"""The whole GPU measurement, unattended: one call on a machine with an NVIDIA card.
+"""The whole GPU measurement, unattended: one call on a machine with an NVIDIA GPU.
 
     pip install '.[cuda]'
     python tests/benchmarks/gpu.py > tests/benchmarks/results/gpu.json
 
-Checks that the model really runs there and says the same as on the CPU; measures one file by stage, batch sizes,
-and a tree of files with more and more worker processes, with the card's utilisation meanwhile; names the stage
-that limits. About eight minutes. --device tensorrt for TensorRT, --quick for a tenth of the words. Any part
-that fails is reported as its error, and the others still run.
+Checks that the model really runs there and gives the same results as on the CPU; measures one file by stage, batch
+sizes, and a tree of files with increasing numbers of worker processes, with the GPU's utilisation meanwhile; names the
+limiting stage. About eight minutes. --device tensorrt for TensorRT, --quick for a tenth of the words. If a part
+fails, its error is reported, and the others still run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cappunc_cli.restoration.model.registry import find_model
 
 
 class Watch:
-    """The card's utilisation (%) and memory (MB), sampled while the block runs; empty without nvidia-smi."""
+    """The GPU's utilisation (%) and memory (MB), sampled while the block runs; empty without nvidia-smi."""
 
     def __enter__(self) -> Watch:
         self.samples: list[tuple[float, float]] = []

@@ -1,8 +1,8 @@
-"""Words per second of every language's model and of its trigram model: one machine, one run, turn by turn.
+"""Words per second of every language's network and trigram model: one machine, one run, in alternation.
 
     python tests/benchmarks/languages.py --data ../shared/data > tests/benchmarks/results/languages.json
 
-From words to words, files left out. About three minutes on two cores that have nothing else to do.
+From words to words, without files. About three minutes on two otherwise idle cores.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""What `cappunc captions` makes of words that people have punctuated: where captions and lines end.
+"""Where `cappunc captions` ends captions and lines in text with human punctuation.
 
     python tests/benchmarks/layout.py --data ../shared/data > tests/benchmarks/results/layout.json
 
 The last calls of Earnings-21, the human reference with the times of Rev's recogniser, cut by the layout, and greedily:
-each line and each caption takes what still fits. Reported: captions; of their ends, those where somebody else speaks,
-a long pause begins, a sentence or a clause ends; ends of captions and of lines that part what belongs together (an
-article from its noun, an auxiliary from its verb, a name); captions that are shown for less than the shortest time, or
-go faster than they can be read. The word classes that tell what belongs together are those
-that the layout itself avoids; the marks are human, and the times real. The costs were chosen on two other calls.
+each line and each caption takes what still fits. Reported: the number of captions; those that end with a speaker change
+or a long pause, a sentence or a clause; captions and lines that end within a phrase (between an article and its noun,
+an auxiliary and its verb, or within a name); captions that are shorter than the minimum or too fast to read. Phrases
+are recognised by the word classes after which the layout avoids breaks. The costs were chosen on two other calls.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ WORDS = 20_000
 
 
 def greedy(cutter: Cutter) -> list[tuple[int, int]]:
-    """Captions that each take all that fits, and end otherwise only where they must."""
+    """Captions that take as much as fits, and end earlier only where they must."""
     cuts: list[tuple[int, int]] = []
     start = 0
     for stop in range(1, len(cutter.texts) + 1):

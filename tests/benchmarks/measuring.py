@@ -1,4 +1,4 @@
-"""What the measurements of this folder share: their options, the head of a report, one run of the model alone."""
+"""Shared by the benchmarks: their options, the head of a report, measured runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.exit(done.returncode)
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """Which model, and whether a fraction of the words will do."""
+    """A parser with the options --model and --quick (fewer words)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", default="en")
     parser.add_argument("--quick", action="store_true")
@@ -37,7 +37,7 @@ def options(description: str | None) -> argparse.ArgumentParser:
 
 
 def head(data: Path | None = None, command: str = "") -> dict[str, Any]:
-    """What was run (`data` is called $DATA), when and on what; `command` where arguments are places on this machine."""
+    """The command (with $DATA for `data`), the date and the machine; give `command` if arguments are local paths."""
     words = ("$DATA" if data is not None and Path(word) == data else shlex.quote(word) for word in sys.argv)
     return {
         "command": command or " ".join(["python", *words]),
@@ -48,15 +48,15 @@ def head(data: Path | None = None, command: str = "") -> dict[str, Any]:
 
 
 def watched(*arguments: str, tree: Path | None = None) -> dict[str, float]:
-    """Peak MB, wall-clock seconds and CPU seconds of one call of cappunc, that of a checkout if `tree` names one."""
-    # With -m the current directory comes before what is installed.
+    """Peak MB, wall-clock seconds and CPU seconds of one call of cappunc, or of the cappunc in the checkout `tree`."""
+    # With -m the current directory takes precedence over installed packages.
     done = subprocess.run([sys.executable, "-c", _WATCHED, *arguments], stdout=subprocess.PIPE, check=True, cwd=tree)
     peak, wall, cpu = map(float, done.stdout.split())
     return {"peak_memory_mb": round(peak / 1000, 1), "seconds": round(wall, 2), "cpu_seconds": round(cpu, 2)}
 
 
 def seconds(engine: OnnxEngine, words: Sequence[str]) -> float:
-    """How long tokenizer and model take for some words."""
+    """The time that tokenizer and model take for some words."""
     chunks = split(len(words), engine.config.window, engine.config.overlap)
     begun = time.perf_counter()
     for _ in engine.predict(words, [None] * len(words), [False] * len(words), chunks):

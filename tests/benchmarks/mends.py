@@ -1,11 +1,11 @@
-"""What an editor has to mend in evaluation sets of talk, before and after: marks and capitals per 1,000 words.
+"""Corrections that an editor has to make in evaluation sets of spoken language, before and after, per 1,000 words.
 
     python tests/benchmarks/mends.py --data ../shared/data
 
-`before` is the whole program as it was at a commit, taken out of git, with the English model that it had; `en-fast`
-is the same model with the decoding of today; `after` is the model `en` of today. Each gets the first words of each
-set as a recogniser would write them, a line a turn, and writes them with `cappunc fix`; what is wrong is counted as
-by `cappunc eval --metric editor` (`evaluation/mends.py`). tables.py puts the rates into docs/benchmarks.md.
+`before` is the program at an earlier commit, checked out from git, with the English model of that time; `en-fast`
+is the same model with today's decoding; `after` is today's `en`. Each gets the first words of each set as a
+recogniser would write them, one turn per line, and runs `cappunc fix`; corrections are counted as by
+`cappunc eval --metric editor` (`evaluation/mends.py`). tables.py puts the rates into docs/benchmarks.md.
 Seven minutes on one busy core.
 """
 
@@ -34,13 +34,13 @@ from cappunc_cli.transcript.labels import cached_strip
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results" / "mends.json"
 SETS = ("podcast", "interviews", "meetings", "phone")
-#: The last commit whose English model was a MiniLM, before anything was done for editors.
+#: The last commit whose English model was a MiniLM, before any work on this metric.
 BEFORE = "6e1865b"
 _WORDS = 15_000
 
 
 def beginning(path: Path, most: int) -> Iterator[list[str]]:
-    """The words of each turn, until there are `most` of them; what is no word goes."""
+    """The words of each turn, `most` in all; tokens that are not words are dropped."""
     count = 0
     with lzma.open(path, "rt", encoding="utf-8") as file:
         for line in file:

@@ -1,9 +1,9 @@
-"""What a larger trigram model gives: the shipped one of a language beside another, on the evaluation sets.
+"""What a larger trigram model gains: the shipped model of a language and a larger one on the evaluation sets.
 
     python -m cappunc_cli.training.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
     python tests/benchmarks/ngrams.py ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
 
-Both are built of the same texts; the shipped one keeps a megabyte of what they say.
+Both are estimated from the same texts; the shipped one is pruned to a megabyte.
 """
 
 from __future__ import annotations

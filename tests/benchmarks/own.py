@@ -1,9 +1,9 @@
-"""A language that is not shipped, from plain text to scores: the path of a new user, timed.
+"""A custom model from plain text to scores, as a new user would train it, timed.
 
     python tests/benchmarks/own.py --data ../shared/data > tests/benchmarks/results/own.json
 
-French, the first words of old novels: trained from nothing, and from the model of the other languages. About a
-quarter of an hour on two cores; needs the extra [train].
+French, the first words of old novels: trained from scratch, and starting from `multi`. About a quarter of an hour on
+two cores; needs the extra [train].
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The systems that users would pick instead, side by side with cappunc: one machine, one run.
+"""Speed of cappunc and of the libraries that users would pick instead: one machine, one run.
 
     pip install 'transformers<5' deepmultilingualpunctuation punctuators sentencepiece onnx torch
     python tests/benchmarks/peers.py --model en-fast --also en --also multi > tests/benchmarks/results/peers.json
 
-Their weights are not needed: speed depends on sizes alone, so each runs at its true size with random
-weights and an own tokenizer. Speed can be compared so, quality not. Peers get plain words, cappunc a file
-to read and write, which is to their advantage. About four minutes on two cores; --quick for a try.
+Their weights are not needed: speed depends only on sizes, so each runs at its true size with random
+weights and its own tokenizer. This compares speed, not quality. The others get plain words, cappunc a file
+to read and write, which is to their advantage. About four minutes on two cores; --quick to try it out.
 
 - deepmultilingualpunctuation 1.0.1, its own code: XLM-R-large, chunks of 230 words, 5 shared.
 - punctuators 0.0.7, its own code: ONNX, 6 layers of 512, at most 256 pieces, 16 shared.

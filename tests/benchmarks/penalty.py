@@ -1,11 +1,11 @@
-"""What the price on marks and cases that contradict each other is worth in the training of the recurrent network.
+"""What the penalty for contradictions between marks and case is worth in the training of the recurrent network.
 
     python -m cappunc_cli.training.data.prepare models/en-fast/train.toml      once
     python tests/benchmarks/penalty.py > tests/benchmarks/results/penalty.json
 
-Short runs of the recipe of `en-live` without a teacher, alike but for the price, and one with another seed. Each is
-scored by argmax at the look-ahead of `gru_trainer` on the ends of the largest corpora that no window had: micro-F1 over
-, . ? and of case, and how many sentence ends in a hundred the text goes on in lower case behind, in the text too.
+Short runs of the recipe of `en-live` without a teacher that differ only in the penalty, and one with another seed. Each
+is scored by argmax at the look-ahead of `gru_trainer` on the held-out ends of the largest corpora: micro-F1 over
+, . ? and of case, and the percentage of sentence ends before lower case, also in the text itself.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Quotations: how many of those that are written stand where they stood, from their first word to their last.
+"""Precision and recall of restored quotation marks, as pairs.
 
     python tests/benchmarks/quotes.py --data ../shared/data             the evaluation sets, results/quotes.json
-    python tests/benchmarks/quotes.py --data ../shared/data --curve     the held-out ends, by the least probability
+    python tests/benchmarks/quotes.py --data ../shared/data --curve     the held-out ends, by the lowest probability
 
-A pair is right where both its words are. What might be put unasked is chosen on the curve, on the ends of the training
-corpora that have quotations, never on the sets.
+A pair is right if its first and last word are. The rule for pairs that might be added by default is chosen on the
+curve, on held-out ends of training corpora with quotations, never on the evaluation sets.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SETS = ("podcast", "ted", "news", "wiki")
 _FEWEST = 5
 #: Words of a held-out end.
 _WORDS = 16_000
-#: Chosen on the curve: the least probability of both marks of a pair that might be put unasked.
+#: Chosen on the curve: the least probability of both marks of a pair that might be added by default.
 _CHOSEN = 0.6
 _RIVAL_NATS = 3.0
 _LEAST = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
@@ -45,7 +45,7 @@ Pairs = set[tuple[int, int]]
 
 
 def pairs_of(texts: Iterable[str]) -> Pairs:
-    """First and last word of each quotation that is closed before another one is opened."""
+    """The first and last word of each quotation that is closed before another one is opened."""
     found: Pairs = set()
     opened: int | None = None
     for i, text in enumerate(texts):
@@ -80,16 +80,16 @@ def ends(recipe: Recipe) -> Iterator[tuple[str, list[Word]]]:
 
 
 def asked_for(words: Sequence[Word], rows: Rows, model: Model, bias: float = 0.0) -> Pairs:
-    """The pairs that are put where `--marks` asks for them, if both marks are so many nats likelier."""
+    """The pairs that are written if `--marks` asks for them, with `bias` nats added to both marks."""
     likelier = {**model.config.bias, **{mark.value: bias for mark in QUOTE_PAIR}}
     biased = replace(model, config=replace(model.config, bias=likelier))
     return pairs_of(rewrite(bare(words), rows, biased, Options(marks="".join(model.config.marks) + "“”")))
 
 
 def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pairs:
-    """The pairs that might be put unasked: both marks together are likely, and no other word is a rival of theirs.
+    """The pairs that might be added by default: both marks together are probable, and no other mark competes with them.
 
-    If marks were 20 times likelier, a word that may open or close the quotation would part it or make it longer.
+    A competing mark is one that would split or extend the quotation if quotation marks were 20 times as likely.
     """
     around = len(model.config.cases) + len(model.config.marks)
     opening, closing = (rows[:, around + model.config.around.index(mark)] for mark in sorted(QUOTE_PAIR))
@@ -98,7 +98,7 @@ def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pai
 
 
 def curve(model: Model, recipe: Recipe) -> dict[str, Any]:
-    """The surest pairs of the held-out ends, by the least probability of both marks."""
+    """The surest pairs of the held-out ends, by the lowest probability of both marks."""
     read = [(name, words, probabilities(bare(words), model)) for name, words in ends(recipe)]
     theirs = [pairs_of(word.text for word in words) for _, words, _ in read]
     found: dict[str, Any] = {}
@@ -118,12 +118,12 @@ def curve(model: Model, recipe: Recipe) -> dict[str, Any]:
 
 
 def of_half(pairs: Pairs, count: int, second: bool) -> Pairs:
-    """The pairs of so many words that begin in the one half of them or in the other."""
+    """The pairs that begin in the first or in the `second` half of a text of `count` words."""
     return {pair for pair in pairs if (pair[0] >= count // 2) == second}
 
 
 def scored(model: Model, data: Path) -> dict[str, Any]:
-    """Pairs of the evaluation sets: the surest, that might be put unasked, and those that `--marks` asks for."""
+    """Pairs of the evaluation sets: the surest, and those that `--marks` asks for."""
     found: dict[str, Any] = {}
     for name in SETS:
         with lzma.open(data / "en" / "eval" / f"{name}.txt.xz", "rt", encoding="utf-8") as file:

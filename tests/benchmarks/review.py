@@ -1,11 +1,11 @@
-"""How much of what is wrong `cappunc review` lists, and how much of what it lists is wrong.
+"""Recall and precision of the mistakes that `cappunc review` lists.
 
     python tests/benchmarks/review.py --data ../shared/data > tests/benchmarks/results/review.json
 
 The first words of three evaluation sets, stripped, restored, and reviewed at several thresholds. A listed mark is wrong
-if the reference has one of another kind (`labels.FOLD`); a listed case, if the reference differs in a capital where
-neither text has a sentence end before the word. The default of `--below` was chosen on TED dev2012 and podcast;
-meetings had no part in it. Two minutes on two cores.
+if the reference has one of another class (`labels.FOLD`); a listed case, if the reference differs in a capital and
+neither text has a sentence end before the word. The default of `--below` was chosen on TED dev2012 and podcast, not on
+meetings. Two minutes on two cores.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def measure(gold: Sequence[Word], model: Model, counts: Counter[str]) -> None:
 
 
 def shares(counts: Counter[str]) -> dict[str, dict[str, dict[str, float]]]:
-    """Of the words listed, of these wrong, of all that are wrong listed; by kind and threshold."""
+    """The shares of words listed, of these that are wrong, and of mistakes that are listed; by kind and threshold."""
 
     def share(part: str, whole: str) -> float:
         return round(counts[part] / max(counts[whole], 1), 4)

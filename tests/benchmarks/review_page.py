@@ -2,10 +2,10 @@
 
     python tests/benchmarks/review_page.py > tests/benchmarks/results/review_page.json
 
-A film of 12,000 words is made up: cues of eight words, a pause after each fourth, marks and capitals as sentences have
-them. Reported, each the median of five fresh loads: the time until the browser has painted the text first, until its
-script has built the page, from the press of a key until the next frame shows its effect (the median and the worst of
-100 presses), and the memory of the page's script and elements. The page is that of `--html`, without network.
+The film is synthetic: 12,000 words in cues of eight, a pause after every fourth cue, with marks and capitals. Reported
+as medians of five fresh loads: the time until the first paint of the text, until the script has built the page, and
+from a key press until the next frame shows its effect (median and worst of 100 presses), and the memory of the page's
+script and elements. The page is that of `--html`, without network.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/speed.py --model en [--quick] > tests/benchmarks/results/cpu.json
 
-About seven minutes on two cores that have nothing else to do; --quick takes a fiftieth of the words, to
-try it out. Needs the package onnx beside cappunc.
+About seven minutes on two otherwise idle cores; --quick takes a fiftieth of the words, to
+try it out. Also needs the package onnx.
 """
 
 from __future__ import annotations

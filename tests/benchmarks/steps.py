@@ -1,4 +1,4 @@
-"""What each step of the CPU's products costs in F1 and gains in time: one row per model directory.
+"""What each step towards the CPU's 8-bit products costs in F1 and gains in time: one row per model directory.
 
     python tests/benchmarks/steps.py NAME=DIRECTORY… --data ../shared/data > tests/benchmarks/results/steps.json
 
@@ -31,7 +31,7 @@ SLOW = "the same without VNNI"
 
 
 class Counting:
-    """A session that knows how many pieces it read and the seconds of processor time that it took."""
+    """A session that counts the pieces that it reads and the processor time that it takes (s)."""
 
     def __init__(self, session: Any) -> None:
         self._session = session

@@ -1,13 +1,13 @@
-"""What live captions lose against a whole file, by engine and by the words that each word waits for, and their cost.
+"""What live captions lose compared with a whole file, and what they cost, by engine and look-ahead.
 
     python tests/benchmarks/stream.py --data ../shared/data --rows quick > tests/benchmarks/results/stream.json
 
 The beginnings of talks, podcasts and earnings calls word by word: micro-F1 over , . ?, F1 of sentence ends and of
-case, the processor time of a word beside that of `fix` with the same transformer, and how long a word waits: the time
-until the words of its look-ahead are spoken (on the set with times) and that of the work. Sets to choose by (the
-talks of IWSLT dev2012, ends of training corpora that no window had) and sets to report on stand apart. `--rows all`
-takes an hour and a half on two cores, for the transformer reads some 60 words anew for each; `quick` has it at one
-look-ahead alone.
+case, the processor time per word relative to `fix` with the same transformer, and how long a word waits: the time
+until the words of its look-ahead are spoken (on the set with times) and the time of processing. Development sets (the
+talks of IWSLT dev2012, held-out ends of training corpora) and evaluation sets are reported separately. `--rows all`
+takes an hour and a half on two cores, because the transformer rereads about 60 words for each; `quick` runs it with
+only one look-ahead.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python tests/benchmarks/stretches.py --data ../shared/data > tests/benchmarks/results/stretches.json
 
-The first documents of five evaluation sets. Stretches of 20 to 400 words (evenly by the logarithm) lose their marks,
-their case, both, or become ALL CAPS with or without marks; about a third of the words, each document in several
-ways. Reported per word: precision and recall of "lacks marks", of "lacks case", of either; what the untouched
-documents are blamed for; F1 of the marks and case that come back inside the stretches (where they were found and
-where not); marks and capitals changed outside them. Half a minute on two cores.
+The first documents of five evaluation sets. Stretches of 20 to 400 words (log-uniform) lose their marks,
+their case, both, or become ALL CAPS with or without marks: about a third of the words, each document in several
+ways. Reported per word: precision and recall of "lacks marks", of "lacks case", of either; false reports in the
+untouched documents; F1 of the marks and case that are restored inside the stretches (whether they were found or
+not); marks and capitals changed outside them. Half a minute on two cores.
 
 The detector's constants were chosen on other texts: the last 6,000 words each of twelve training corpora
 (`--tuning` scores these).
@@ -49,7 +49,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Counts:
-    """What there is, what was said, and what of it is right."""
+    """The number of words that have a property, of those predicted to have it, and of correct predictions."""
 
     right: int = 0
     said: int = 0

@@ -1,9 +1,9 @@
-"""The way of one word of an SRT through `cappunc fix`: functions, modules, and calls from one module into another.
+"""Trace an SRT file of one word through `cappunc fix`: functions, modules, and calls from one module into another.
 
     python tests/benchmarks/walk.py [--list | --stages]
 
-A function counts once, however often it is called, and so does each way from a function into another module.
-What runs while a module is imported (tables, classes) is no part of the walk, nor is the package's `__getattr__`.
+A function counts once, however often it is called, and so does each edge from a function into another module.
+Code that runs while a module is imported (tables, classes) and the package's `__getattr__` do not count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import cappunc_cli
 
 PACKAGE = Path(cappunc_cli.__file__).parent
 SRT = "1\n00:00:01,000 --> 00:00:02,000\nhello\n"
-#: What the modules do in the walk: the first place that a module's path begins with.
+#: Prefix of a module's path -> its stage; the first match counts.
 STAGES = {
     "cli/": "command line",
     "application/plan": "files and results",
@@ -51,20 +51,20 @@ STAGES = {
     "restoration/decoding/": "decoding",
     "restoration/": "flow",
 }
-#: Parts of the function around them.
+#: Code objects that count as part of the enclosing function.
 INNER = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>", "<lambda>")
 
 
 class Walk:
-    """Hears of every call in the package."""
+    """A record of every call within the package."""
 
     def __init__(self) -> None:
         self.functions: Counter[tuple[str, str]] = Counter()
         self.changes = 0
-        self.ways: set[tuple[str, str, str, str]] = set()
+        self.edges: set[tuple[str, str, str, str]] = set()
 
-    def hear(self, frame: FrameType, event: str, _: object) -> None:
-        """A call, as sys.setprofile tells it."""
+    def trace(self, frame: FrameType, event: str, _: object) -> None:
+        """Record a call; a callback for `sys.setprofile`."""
         if event != "call" or (module := own_module(frame.f_code)) is None:
             return
         if frame.f_code.co_name in ("<module>", *INNER) or is_importing(frame):
@@ -75,18 +75,18 @@ class Walk:
             caller = caller.f_back
         if caller is not None and (other := own_module(caller.f_code)) is not None and other != module:
             self.changes += 1
-            self.ways.add((other, caller.f_code.co_qualname, module, frame.f_code.co_qualname))
+            self.edges.add((other, caller.f_code.co_qualname, module, frame.f_code.co_qualname))
 
 
 @cache
 def own_module(code: CodeType) -> str | None:
-    """The module of the package that a function stands in, None for one of another package."""
+    """The path of a function's module within the package; None if it belongs to another package."""
     path = Path(code.co_filename)
     return str(path.relative_to(PACKAGE)) if path.is_relative_to(PACKAGE) else None
 
 
 def is_importing(frame: FrameType) -> bool:
-    """Whether a call is part of the import of one of our modules."""
+    """Whether a call happens during the import of one of our modules."""
     above: FrameType | None = frame
     while above is not None:
         if above.f_code.co_name == "<module>" and own_module(above.f_code) is not None:
@@ -96,7 +96,7 @@ def is_importing(frame: FrameType) -> bool:
 
 
 def walk(source: str = SRT) -> Walk:
-    """`cappunc fix` of a file of one word, heard."""
+    """Trace `cappunc fix` on a file of one word."""
     from cappunc_cli.cli import main
 
     found = Walk()
@@ -105,8 +105,8 @@ def walk(source: str = SRT) -> Walk:
         path = Path(directory, "word.srt")
         path.write_text(source, encoding="utf-8")
         sys.argv = ["cappunc", "fix", str(path), "-o", str(path.with_suffix(".fixed.srt")), "--lang", "en", "--quiet"]
-        threading.setprofile(found.hear)
-        sys.setprofile(found.hear)
+        threading.setprofile(found.trace)
+        sys.setprofile(found.trace)
         try:
             main()
         except SystemExit as end:
@@ -120,7 +120,7 @@ def walk(source: str = SRT) -> Walk:
 
 
 def stages(found: Walk) -> dict[str, tuple[int, int]]:
-    """How many functions and modules each stage has."""
+    """The number of functions and modules of each stage."""
     stage = {
         module: next(STAGES[place] for place in STAGES if module.startswith(place)) for module, _ in found.functions
     }
@@ -129,15 +129,15 @@ def stages(found: Walk) -> dict[str, tuple[int, int]]:
 
 
 if __name__ == "__main__":
-    heard = walk()
-    modules = {module for module, _ in heard.functions}
+    traced = walk()
+    modules = {module for module, _ in traced.functions}
     if "--stages" in sys.argv[1:]:
-        for name, (functions, files) in stages(heard).items():
+        for name, (functions, files) in stages(traced).items():
             print(f"{functions:6} functions of {files} modules: {name}")
     if "--list" in sys.argv[1:]:
-        for (module, name), calls in sorted(heard.functions.items()):
+        for (module, name), calls in sorted(traced.functions.items()):
             print(f"{calls:6} {module}:{name}")
     print(
-        f"{len(heard.functions)} functions of {len(modules)} modules; {len(heard.ways)} ways from a function into"
-        f" another module, gone {heard.changes} times; {heard.functions.total()} calls"
+        f"{len(traced.functions)} functions of {len(modules)} modules; {len(traced.edges)} edges from a function into"
+        f" another module, taken {traced.changes} times; {traced.functions.total()} calls"
     )

@@ -1,11 +1,11 @@
-"""How long words wait beyond their look-ahead where many streams share one process, and what ten hours of one hold.
+"""How long words wait beyond their look-ahead if many streams share one process, and the memory of one over ten hours.
 
     python tests/benchmarks/websockets_live.py --data ../shared/data > tests/benchmarks/results/websockets_live.json
 
-`cappunc stream --engine gru --listen` in a process of its own. First so many WebSockets, each with the words of a real
-call at the times at which they were said; a word's wait counts from the moment when the last word that it waits for was
-due until the client has its answer, so that a client that is late, or a word that never comes, makes the figures worse.
-Then one WebSocket with hours of speech as fast as it is taken, and the memory of the server after each hour of it.
+`cappunc stream --engine gru --listen` runs in a process of its own. First many WebSockets, each with the words of a
+real call at the times at which they were said; the wait of a word counts from the moment when the last word of its
+look-ahead was due until the client has the answer, so that a late client or a lost word makes the figures worse.
+Then one WebSocket with hours of speech at full speed, and the memory of the server after each hour of it.
 Server and clients share the machine. Needs the extra [live], and Linux for memory and processor time.
 """
 
