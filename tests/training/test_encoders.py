@@ -102,9 +102,9 @@ def test_a_folder_computes_what_transformers_does(family: str, tmp_path: Path) -
     ("family", "changed", "said"),
     [
         ("electra", {"embedding_size": 16}, "narrower than the layers"),
-        ("bert", {"hidden_act": "relu"}, "activation relu"),
-        ("distilbert", {"sinusoidal_pos_embds": True}, "places by formula"),
-        ("bert", {"max_position_embeddings": 128}, "128 places"),
+        ("bert", {"hidden_act": "relu"}, "activation: relu"),
+        ("distilbert", {"sinusoidal_pos_embds": True}, "sinusoidal positions"),
+        ("bert", {"max_position_embeddings": 128}, "128 positions"),
     ],
 )
 def test_what_the_network_does_not_compute_is_refused(

@@ -154,7 +154,7 @@ def test_words_that_its_places_do_not_hold_are_not_taught(model: Path) -> None:
 
 
 def test_it_teaches_only_what_reads_the_same_pauses(model: Path, recipe: Recipe) -> None:
-    with pytest.raises(BadModel, match="the same pauses"):
+    with pytest.raises(BadModel, match="the same pause_bins_ms"):
         Teacher(model, replace(recipe, pause_bins_ms=(100, 300)), CPU)
 
 

@@ -171,9 +171,9 @@ def test_a_rewriting_that_says_something_else_is_refused() -> None:
     assert agree([case, marks], [case, two])[0] <= 0.002
     even = np.full((1000, 4), 0.25) + np.eye(4)[np.arange(1000) % 4] * 0.004
     assert agree([even], [np.roll(even, 1, axis=1)])[0] == 0, "rounding chooses between what is equally likely"
-    with pytest.raises(BadModel, match="of the words otherwise"):
+    with pytest.raises(BadModel, match="of the decisions"):
         agree([case, marks], [case, np.roll(marks, 1, axis=1)])
-    with pytest.raises(BadModel, match="moves them by"):
+    with pytest.raises(BadModel, match="and probabilities by"):
         agree([case, marks], [case, marks * 0.97 + 0.03 / 9])
 
 
