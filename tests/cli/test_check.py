@@ -120,20 +120,20 @@ def test_a_writer_who_sets_few_commas_lacks_none(monkeypatch: pytest.MonkeyPatch
     assert unrestored_spans(find_lack(known, labels, [False] * 800)) == []
     [stretch] = unrestored_spans(find_lack(known, stripped(labels, 300, 500, True, None), [False] * 800))
     assert (stretch.marks, stretch.case) == (True, False)
-    monkeypatch.setattr(detector, "_PRIOR", 1e9)
+    monkeypatch.setattr(detector, "_PRIOR_COUNT", 1e9)
     assert unrestored_spans(find_lack(known, labels, [False] * 800)) != []
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_forward_backward_equals_the_sum_over_all_paths(count: int) -> None:
     scores = np.random.default_rng(count).normal(0, 3, (count, 6))
-    step = np.full((6, 6), detector._CHANGE) + (1 - 6 * detector._CHANGE) * np.eye(6)
-    begin = np.array([1.0, *[detector._BEGIN] * 5]) @ step
+    step = np.full((6, 6), detector._SWITCH) + (1 - 6 * detector._SWITCH) * np.eye(6)
+    begin = np.array([1.0, *[detector._INITIAL] * 5]) @ step
     total = np.zeros((count, 6))
     for path in product(range(6), repeat=count):
         chance = begin[path[0]] * np.exp(sum(scores[i, way] for i, way in enumerate(path)))
         total[range(count), path] += chance * np.prod([step[a, b] for a, b in pairwise(path)])
-    found = detector._probable(scores.T).T
+    found = detector._forward_backward(scores.T).T
     assert found == pytest.approx(total / total.sum(1, keepdims=True), abs=1e-6)
 
 

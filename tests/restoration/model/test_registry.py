@@ -175,7 +175,7 @@ def test_an_engine_is_what_its_entry_says(name: str) -> None:
 def test_an_unknown_engine_is_refused() -> None:
     result = CliRunner().invoke(app, ["fix", "--engine", "abacus", "a.txt"])
     assert result.exit_code == 2
-    assert f"none of {', '.join(ENGINES)}" in " ".join(result.output.split())
+    assert f"is not one of {', '.join(ENGINES)}" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("directory", installed(), ids=lambda path: path.name)
