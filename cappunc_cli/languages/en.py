@@ -23,6 +23,7 @@ LANGUAGE = Language(
     quoted_stops=True,
     always_capital=words("i i'm i've i'd i'll i'ma"),
     always_lower=words("a.m. p.m. e.g. i.e. 'n'"),
+    initialisms=words("us uk un eu dc la ny tv pc cd dj hr pr vp ok"),
     abbreviations=words(
         _TITLES,
         "ph.d",

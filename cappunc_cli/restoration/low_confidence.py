@@ -86,8 +86,9 @@ def find_low_confidence(
     passage = passage_of(words, rows, model, options)
     bare, labels, conventions = passage.bare, passage.labels, passage.conventions
     text = passage.posteriors = allowed(passage)
-    rules = lexical_rules(passage)
-    known = rules.constrain(evidence(passage, "replace"))
+    known = evidence(passage, "replace")
+    rules = lexical_rules(passage, known.cases >= 0)
+    known = rules.constrain(known)
 
     kinds = _kinds(labels)
     by_kind = text.marks @ _IN_KIND

@@ -19,7 +19,7 @@ from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import Passage, Probabilities, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig
@@ -117,14 +117,14 @@ def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Se
     """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
     if not isinstance(words, Words) or not words.blank_before:
         return words
-    sample = words[:_BLANK_LINE_SAMPLE]
-    passage = passage_of(sample, probabilities(sample, model, options), model, options)
-    if not part_turns(sentence_end_probability(passage.posteriors), sample.blank_before):
-        return words
     new_turns = np.zeros(len(words), np.intp)
     new_turns[list(words.blank_before)] = 1
     turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(new_turns)
-    return words.with_turns(turns.tolist())
+    parted = words.with_turns(turns.tolist())
+    ends, ends_with_turns = (
+        _sentence_end_probability(text[:_BLANK_LINE_SAMPLE], model, options) for text in (words, parted)
+    )
+    return parted if part_turns(ends, ends_with_turns, words[:_BLANK_LINE_SAMPLE].blank_before) else words
 
 
 def probabilities(
@@ -222,9 +222,10 @@ def rewrite(
     fixed_labels = [label for _, label in map(cached_strip, committed)]
     for _ in range(_MAX_ROUNDS):
         labels = passage.labels
-        rules = lexical_rules(passage)
         lack = None if expected is None else judge(passage, expected)
-        known = rules.constrain(evidence(passage, options.existing, lack))
+        known = evidence(passage, options.existing, lack)
+        rules = lexical_rules(passage, known.cases >= 0)
+        known = rules.constrain(known)
         decided = decide(replace(passage, labels=[*fixed_labels, *rules.labels[len(fixed_labels) :]]), known)
         for i in np.flatnonzero(passage.followed).tolist():
             # A new mark would come between the word and the address or formula after it.
@@ -293,6 +294,11 @@ def _new_text(text: str, bare: str, old: Label, ruled: Label, new: Label, case_i
     if ruled is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
     return dress(bare, replace(new, case=ruled.case, form=ruled.form) if case_is_fixed else new)
+
+
+def _sentence_end_probability(words: Words, model: Model, options: Options) -> Probabilities:
+    passage = passage_of(words, probabilities(words, model, options), model, options)
+    return sentence_end_probability(passage.posteriors)
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

@@ -1,7 +1,7 @@
 """Labels that are certain whatever the model says.
 
-They are: the user's terms; spelled-out letters (`c i a`); numbers in groups (`10 000`), inside which there is no mark;
-an ellipsis that begins a word, before which no sentence ends; and the period of abbreviations such as `dr.`
+They are: the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups (`10 000`), inside which there is no
+mark; an ellipsis that begins a word, before which no sentence ends; and the period of abbreviations such as `dr.`
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from cappunc_cli.restoration.decoding.evidence import Evidence, begins_with_elli
 from cappunc_cli.restoration.decoding.passage import NONE, Flags, Passage, columns
 from cappunc_cli.transcript.labels import Case, Label, strip
 
-#: Single letters in a row from which on they are spelled out; fewer may be words, or `x` and `y`.
+#: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
+#: lists them.
 _MIN_LETTERS = 3
 #: Letters that are names of variables, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
@@ -62,8 +63,11 @@ class LexicalRules:
         )
 
 
-def lexical_rules(passage: Passage) -> LexicalRules:
-    """Find the labels that are certain, given how the words are written."""
+def lexical_rules(passage: Passage, fixed_case: Flags) -> LexicalRules:
+    """Find the labels that are certain, given how the words are written and which of them keep their case [n].
+
+    Only the user's terms change the case of those.
+    """
     bare, old, turns = passage.bare, passage.labels, passage.turn_ends
     changes: dict[int, Label] = {}
     cased, terms = np.zeros(len(bare), np.bool_), np.zeros(len(bare), np.bool_)
@@ -72,7 +76,8 @@ def lexical_rules(passage: Passage) -> LexicalRules:
         joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~turns
     for start, stop in _spelled_letters(passage):
-        changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in range(start, stop)})
+        free = (i for i in range(start, stop) if not fixed_case[i])
+        changes.update({i: replace(old[i], case=Case.CAPITAL, form="") for i in free})
         joined[start : stop - 1] = True
     glossary = passage.options.glossary
     for at, written in glossary.matches(bare, old) if glossary.terms else ():
@@ -95,10 +100,10 @@ def lexical_rules(passage: Passage) -> LexicalRules:
 
 def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     """(start, stop) of each run of spelled-out letters."""
-    bare = passage.bare
+    bare, initialisms = passage.bare, passage.conventions.initialisms
     single = np.array([len(word) == 1 for word in bare])
     stop = 0
-    for start in np.flatnonzero(single[:-2] & single[1:-1] & single[2:]).tolist():
+    for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
         if start < stop:
             continue
         stop = start
@@ -106,9 +111,11 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
             stop += 1
             if passage.labels[stop - 1].after or passage.turn_ends[stop - 1]:
                 break
-        # Leave out an article before or after the run: `a b b c man`, `the c i a a year later`.
+        # Leave out an article before or after the run: `a b b c man`, `a t v`, `the c i a a year later`.
         article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
-        first = start + (stop - start > _MIN_LETTERS and article)
+        first = start + (article and (stop - start > _MIN_LETTERS or "".join(bare[start + 1 : stop]) in initialisms))
         last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
-        if last - first >= _MIN_LETTERS and not any(known.issuperset(bare[first:last]) for known in _VARIABLES):
+        letters = bare[first:last]
+        spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
+        if spelled_out or "".join(letters) in initialisms:
             yield first, last

@@ -13,12 +13,14 @@ from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARK_CLASSES, Case, strip
 
 
-def found(text: str, turns: tuple[int, ...] = (), *terms: str) -> LexicalRules:
+def found(text: str, turns: tuple[int, ...] = (), *terms: str, fixed: bool = False) -> LexicalRules:
     """The rules for a text whose speaker changes after the words `turns`; the model is undecided."""
     bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
     rows = np.full((len(bare), len(CONFIG.cases) + len(CONFIG.marks)), 0.1, np.float32)
     options = Options(glossary=Glossary.of(terms))
-    return lexical_rules(passage(rows, bare, [i in turns for i in range(len(bare))], CONFIG, options, LEXICON, labels))
+    turn_ends = [i in turns for i in range(len(bare))]
+    known = passage(rows, bare, turn_ends, CONFIG, options, LEXICON, labels)
+    return lexical_rules(known, np.full(len(bare), fixed))
 
 
 def places(flags: np.ndarray) -> list[int]:
@@ -37,12 +39,20 @@ def places(flags: np.ndarray) -> list[int]:
         ("f b i", (1,), []),  # two speakers
         ("f b, i", (), []),
         ("f b i c i a", (2,), [0, 1, 2, 3, 4, 5]),
+        ("the u s and a t v", (), [1, 2, 5, 6]),
+        ("w w what", (), []),  # a stutter
+        ("give u s", (1,), []),
     ],
 )
 def test_single_letters_in_a_row_are_spelled_in_capitals(text: str, turns: tuple[int, ...], spelled: list[int]) -> None:
     rules = found(text, turns)
     assert places(rules.cased) == spelled
     assert all(rules.labels[i].case is Case.CAPITAL for i in spelled)
+
+
+def test_spelled_letters_whose_case_is_right_keep_it_but_terms_do_not() -> None:
+    assert places(found("sets p q r", fixed=True).cased) == []
+    assert places(found("sets p q r", (), "p Q r", fixed=True).cased) == [1, 2, 3]
 
 
 def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:

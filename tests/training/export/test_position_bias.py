@@ -142,5 +142,5 @@ def test_the_description_comes_back_from_the_file(network: JointNetwork, without
 @pytest.mark.parametrize("beside", [["bias"], ["", "padding", "another"], ["", "", POSITION_BIAS, "past"]])
 def test_an_unknown_input_of_attention_is_refused(beside: list[str]) -> None:
     node = onnx.helper.make_node("MultiHeadAttention", ["q", "k", "v", *beside], ["out"], "attention")
-    with pytest.raises(BadModel, match="not known"):
+    with pytest.raises(BadModel, match="unknown input"):
         attention_inputs(node, "")
