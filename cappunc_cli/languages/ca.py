@@ -12,6 +12,7 @@ LANGUAGE = Language(
     quotes=("«", "»"),
     abbreviations=words(_TITLES, "etc núm pàg pàgs tel vol aprox dept"),
     titles=words(_TITLES),
+    elisions=words("d l m n s t"),
     linking=words("a al als d d'en de del dels el els en i l la les"),
     diacritics="àèéíïòóúüç",
     begin_lines=words(

@@ -13,6 +13,7 @@ LANGUAGE = Language(
     spaced=";:!?",
     abbreviations=words(_TITLES, "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc"),
     titles=words(_TITLES),
+    elisions=words("c d j l m n qu s t jusqu lorsqu puisqu quoiqu"),
     linking=words("à au aux d de des du en et l la le les lès sous sur"),
     diacritics="àâçéèêëîïôùûüÿœæ",
     begin_lines=words(

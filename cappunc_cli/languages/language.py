@@ -13,6 +13,7 @@ from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 TYPEWRITER = str.maketrans("’‐‑", "'--")
 
 _ROMAN = re.compile(r"[ivxlcdm]+")
+_APOSTROPHE = re.compile("['’]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,9 @@ class Language:
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
 
-    `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `linking` words between two
-    of its parts (`Mar-a-Lago`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the
+    `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `elisions` before the
+    apostrophe of a name within a sentence (`l'Ukraine`), `linking` words between two parts of a compound
+    (`Mar-a-Lago`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the
     letters that text typed without them lacks. `latin`: written in Latin script. `frequent` words make up about every
     fourth word of speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the
     spelling options.
@@ -54,6 +56,7 @@ class Language:
     titles: frozenset[str] = frozenset()
     ordinals: bool = False
     clitics: frozenset[str] = frozenset()
+    elisions: frozenset[str] = frozenset()
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""
@@ -74,6 +77,11 @@ class Language:
         for other, letter in self.letters.items():
             word = word.replace(other, letter)
         return word.translate(TYPEWRITER)
+
+    def elided(self, word: str) -> int:
+        """The length of the elision that a word begins with, its apostrophe included: 2 for `l'Ukraine`, or 0."""
+        found = _APOSTROPHE.search(word)
+        return found.end() if found and word[: found.start()].lower() in self.elisions else 0
 
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""

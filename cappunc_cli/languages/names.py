@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-#: Prefixes after which a name has another capital: `O'Brien`, `D'Angelo`.
-APOSTROPHE_PREFIXES = ("o'", "o’", "d'", "d’")
+#: Prefixes after which a name has another capital: `O'Brien`, `D'Angelo`, `Sant'Agata`.
+APOSTROPHE_PREFIXES = ("o'", "o’", "d'", "d’", "sant'", "sant’")
 #: Likewise `McDonald`.
 CLAN_PREFIX = "mc"
 #: `ph.d`, `ed.d`, `pharm.d`

@@ -11,6 +11,7 @@ LANGUAGE = Language(
     "Portuguese",
     abbreviations=words(_TITLES, "arts etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
     titles=words(_TITLES),
+    elisions=words("d"),
     linking=words("a as da das de do dos e em na nas no nos o os"),
     diacritics="áâãàçéêíóôõúü",
     begin_lines=words(

@@ -93,9 +93,19 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
         ("newcastle-upon-tyne", "en", "Newcastle-upon-Tyne"),
         ("drive-in", "en", "Drive-In"),
         ("in-n-out", "en", "In-N-Out"),
+        ("d'angelo", "en", "D'Angelo"),
+        ("sant'agata", "it", "Sant'Agata"),
+        ("d'angelo", "it", "d'Angelo"),
+        ("dell’uzbekistan", "it", "dell’Uzbekistan"),
+        ("l'ouzbékistan", "fr", "l'Ouzbékistan"),
+        ("qu'o'brien", "fr", "qu'O'Brien"),
+        ("l'afrique-occidentale", "fr", "l'Afrique-Occidentale"),
+        ("aujourd'hui", "fr", None),
+        ("l'hospitalet", "ca", "l'Hospitalet"),
+        ("l'hospitalet", "es", None),
     ],
 )
-def test_mixed_forms_of_compounds(word: str, code: str, form: str | None) -> None:
+def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | None) -> None:
     assert mixed_form(word, {}, LANGUAGES[code]) == form
 
 

@@ -51,6 +51,7 @@ from cappunc_cli.transcript.labels import (
     Label,
     PairedMark,
     cached_label,
+    capital,
 )
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
-        _, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
-        return _labels(passage, known.cases.tolist(), before, after)
+        marks, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
+        return _labels(passage, known.cases.astype(np.intp), marks, before, after)
     sentence = sentence_start_probability(text)
     capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, start_probability(text, sentence), capital)
@@ -147,11 +148,11 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         if names := [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles]:
             text = replace(text, cases=_without_upper(text, names))
     if options.apart:
-        return _labels(passage, text.cases.argmax(1).tolist(), before, after)
+        return _labels(passage, text.cases.argmax(1), marks, before, after)
     begins_quote, ends_quote = contain_any(QUOTES, before), contain_any(QUOTES, after)
     is_capital = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
-    return _labels(passage, cases.tolist(), before, after)
+    return _labels(passage, cases, marks, before, after)
 
 
 def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
@@ -317,10 +318,16 @@ def capital_form(text: Posteriors) -> Indices:
     return cases
 
 
-def _labels(passage: Passage, cases: Sequence[int], before: Sequence[str], after: Sequence[str]) -> list[Label]:
-    labels = [cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases, before, after, strict=True)]
-    for i, case in enumerate(cases):
-        if case == MIXED:
-            form = mixed_form(passage.bare[i], passage.lexicon, passage.conventions)
-            labels[i] = replace(labels[i], form=form or "")
+def _labels(
+    passage: Passage, cases: Indices, marks: Indices, before: Sequence[str], after: Sequence[str]
+) -> list[Label]:
+    labels = [
+        cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases.tolist(), before, after, strict=True)
+    ]
+    starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
+    for i in np.flatnonzero(cases == MIXED).tolist():
+        word, conventions = passage.bare[i], passage.conventions
+        form = mixed_form(word, passage.lexicon, conventions) or ""
+        # Unlike `iPhone`, `l'Ukraine` is capital where a sentence begins.
+        labels[i] = replace(labels[i], form=capital(form) if starts[i] and conventions.elided(word) else form)
     return labels

@@ -94,7 +94,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         form = known if is_normalized("NFC", word) else normalize("NFD", known)
     if form is None:
-        form = _compound(word, language) if "-" in word.strip("-") else _named(word)
+        form = _compound(word, language) if "-" in word.strip("-") else _named(word, language)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
 
 
@@ -105,17 +105,23 @@ def _compound(word: str, language: Language) -> str:
     return "-".join(
         part
         if (known := language.spelled(part)) in language.clitics or (0 < i < last and known in language.linking)
-        else _named(part)
+        else _named(part, language)
         for i, part in enumerate(parts)
     )
 
 
-def _named(word: str) -> str:
-    """The capital form of a name, with the second capital of `O'Brien`, `D'Angelo`, `McDonald` and `Ph.D`."""
+def _named(word: str, language: Language) -> str:
+    """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
+
+    The article or preposition of `l'Ukraine` stays lower-case.
+    """
+    if elided := language.elided(word):
+        return word[:elided] + _named(word[elided:], language)
     if DEGREE.fullmatch(word):
         return capital(word[:-1]) + word[-1].upper()
-    if word.startswith(APOSTROPHE_PREFIXES) and len(word) > 3:
-        return word[0].upper() + word[1] + capital(word[2:])
+    prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
+    if prefix and len(word) > len(prefix) + 1:
+        return capital(prefix) + capital(word[len(prefix) :])
     if word.startswith(CLAN_PREFIX) and len(word) > 4:
         return "Mc" + capital(word[2:])
     return capital(word)

@@ -121,6 +121,20 @@ def test_a_confident_model_is_followed(text: str) -> None:
     assert say(text).replace(" —", "—") == text.replace(" —", "—")
 
 
+def test_an_elided_article_before_a_name_is_capital_only_where_a_sentence_begins() -> None:
+    text = "L'Ukraine a dit non. L'avion va de l'Ukraine aux États-Unis. L'Ouzbékistan attend l'avion."
+    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    rows = np.array([likely(label.case, label.mark) for label in gold], np.float32)
+    french = language("fr")
+    known = replace(
+        passage(rows, words, [False] * len(words), CONFIG, Options()),
+        posteriors=posteriors_of(rows, word_properties(words, french, {}), CONFIG),
+        conventions=french,
+    )
+    labels = decide(known, no_evidence(len(words)))
+    assert " ".join(dress(word, label) for word, label in zip(words, labels, strict=True)) == text
+
+
 @given(documents())
 def test_no_sentence_starts_in_lower_case(document: tuple[list[str], np.ndarray]) -> None:
     words, _ = document
