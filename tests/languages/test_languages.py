@@ -116,6 +116,13 @@ def test_lexicon_look_up_in_either_normal_form() -> None:
     assert decomposed == normalize("NFD", "mcÑandú")
 
 
+def test_lexicon_look_up_with_any_apostrophe_hyphen_or_letter() -> None:
+    assert mixed_form("l’otan", {"l'otan": "l'OTAN"}, LANGUAGES["fr"]) == "l’OTAN"
+    assert mixed_form("jean‑luc", {"jean-luc": "Jean-Luc"}, LANGUAGES["fr"]) == "Jean‑Luc"
+    assert mixed_form("demaşco", {"demașco": "DeMașco"}, LANGUAGES["ro"]) == "DeMaşco"
+    assert mixed_form("d’avis", {"d'avis": "d'avis"}, LANGUAGES["fr"]) is None
+
+
 def test_a_speaker_name_is_no_word_in_either_normal_form() -> None:
     for form in ("NFC", "NFD"):
         source = normalize(form, "1\n00:00:01,000 --> 00:00:02,000\nÍñigo: buenos días\n")

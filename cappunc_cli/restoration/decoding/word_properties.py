@@ -92,7 +92,9 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     """The mixed-case form of a word: from the lexicon, or else by its prefixes and hyphens; None if it has none."""
     form = lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
-        form = known if is_normalized("NFC", word) else normalize("NFD", known)
+        # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
+        known = known if is_normalized("NFC", word) else normalize("NFD", known)
+        form = "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
     if form is None:
         form = _compound(word, language) if "-" in word.strip("-") else _named(word, language)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
