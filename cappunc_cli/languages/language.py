@@ -31,10 +31,10 @@ class Language:
 
     `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `elisions` before the
     apostrophe of a name within a sentence (`l'Ukraine`), `linking` words between two parts of a compound
-    (`Mar-a-Lago`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the
-    letters that text typed without them lacks. `latin`: written in Latin script. `frequent` words make up about every
-    fourth word of speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the
-    spelling options.
+    (`Mar-a-Lago`). The letters of a `digraph` are capital together (Dutch `IJsland`). `letters` maps other encodings
+    of a letter to the usual one. `diacritics` are the letters that text typed without them lacks. `latin`: written in
+    Latin script. `frequent` words make up about every fourth word of speech in this language, and hardly any of
+    another's. `numbers` and `apostrophes` are for the spelling options.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
     prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
@@ -57,6 +57,7 @@ class Language:
     ordinals: bool = False
     clitics: frozenset[str] = frozenset()
     elisions: frozenset[str] = frozenset()
+    digraph: str = ""
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
     diacritics: str = ""

@@ -17,6 +17,8 @@ LANGUAGE = Language(
         "sr t.a.v t.o.v tel vgl vnl z.o.z zgn",
     ),
     titles=words(_TITLES),
+    clitics=words("'s 't 'n"),
+    digraph="ij",
     linking=words("aan bij de den der en het in op te ten ter van von voor"),
     begin_lines=words(
         "en of maar want dus dat die wie wat waar wanneer hoe waarom omdat doordat hoewel terwijl voordat nadat",

@@ -103,6 +103,9 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
         ("aujourd'hui", "fr", None),
         ("l'hospitalet", "ca", "l'Hospitalet"),
         ("l'hospitalet", "es", None),
+        ("'s-hertogenbosch", "nl", "'s-Hertogenbosch"),
+        ("ijsland", "nl", "IJsland"),
+        ("ijsland", "de", None),
     ],
 )
 def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | None) -> None:

@@ -48,6 +48,7 @@ from cappunc_cli.transcript.labels import (
     MIXED,
     QUOTES,
     UPPER,
+    Case,
     Label,
     PairedMark,
     cached_label,
@@ -305,7 +306,9 @@ def capital_probability(
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
     less_probable = _shift_odds(within, np.full_like(within, -_COMMA_COST))
     within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
-    starts = np.append(True, (ended & ~open_end)[:-1]) & _must_not_start_lower(text, known)
+    starts = np.append(True, (ended & ~open_end)[:-1])
+    starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
+    starts &= _must_not_start_lower(text, known)
     after_open = np.append(False, open_end[:-1]) | begins_quote
     probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
     return probability
@@ -325,9 +328,11 @@ def _labels(
         cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases.tolist(), before, after, strict=True)
     ]
     starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
-    for i in np.flatnonzero(cases == MIXED).tolist():
+    mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
+    for i in np.flatnonzero(mixed).tolist():
         word, conventions = passage.bare[i], passage.conventions
         form = mixed_form(word, passage.lexicon, conventions) or ""
         # Unlike `iPhone`, `l'Ukraine` is capital where a sentence begins.
-        labels[i] = replace(labels[i], form=capital(form) if starts[i] and conventions.elided(word) else form)
+        form = capital(form) if starts[i] and conventions.elided(word) else form
+        labels[i] = replace(labels[i], case=Case.MIXED, form=form)
     return labels

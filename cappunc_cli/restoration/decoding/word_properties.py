@@ -43,6 +43,10 @@ class WordProperty(IntFlag):
     ALWAYS_LOWER = 4096
     #: `ph.d`, whose capital form is `Ph.D`.
     DEGREE = 8192
+    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`.
+    ALWAYS_MIXED = 16384
+    #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
+    PASSES_START = 32768
 
 
 WordProperties = npt.NDArray[np.uint16]
@@ -67,11 +71,16 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     found = WordProperty(0)
     first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
     plain = language.spelled(word)
+    form = mixed_form(word, lexicon, language)
+    digraph = bool(language.digraph) and word.startswith(language.digraph)
+    clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
         (WordProperty.ONE_LETTER, first == top),
-        (WordProperty.HAS_FORM, mixed_form(word, lexicon, language) is not None),
+        (WordProperty.HAS_FORM, form is not None),
+        (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic)),
+        (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -119,6 +128,8 @@ def _named(word: str, language: Language) -> str:
     """
     if elided := language.elided(word):
         return word[:elided] + _named(word[elided:], language)
+    if language.digraph and word.startswith(language.digraph):
+        return language.digraph.upper() + word[len(language.digraph) :]
     if DEGREE.fullmatch(word):
         return capital(word[:-1]) + word[-1].upper()
     prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
