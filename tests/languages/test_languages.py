@@ -112,6 +112,14 @@ def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | No
     assert mixed_form(word, {}, LANGUAGES[code]) == form
 
 
+def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:
+    forms = ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC")
+    lexicon = {fold(form): form for form in forms}
+    expected = ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "X-Ray-led", "Anglo-Saxon", "BBC-led")
+    assert tuple(mixed_form(fold(form), lexicon, LANGUAGES["en"]) for form in expected) == expected
+    assert mixed_form("bbc", lexicon, LANGUAGES["en"]) is None
+
+
 def test_lexicon_look_up_in_either_normal_form() -> None:
     lexicon = {"mcñandú": "mcÑandú"}
     assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"

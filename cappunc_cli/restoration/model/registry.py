@@ -108,7 +108,7 @@ def _verify(directory: Path, config: str) -> None:
 
 
 def read_lexicon(directory: Path) -> dict[str, str]:
-    """Map bare words to their mixed-case forms, read from lexicon.txt (one form a line); {} without the file."""
+    """Map mixed-case words and acronyms, bare, to their forms in lexicon.txt (one a line); {} without the file."""
     path = directory / "lexicon.txt"
     if not path.is_file():
         return {}

@@ -8,6 +8,7 @@ type numbers with parallel arrays of pauses and turn ends, and a window is a few
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, capped, special_piece, spoken
 from cappunc_cli.training.data.corpora import Corpus, Turn
-from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, strip
+from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, fold, strip, upper
 
 Ints = NDArray[np.int32]
 
@@ -168,14 +169,23 @@ def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]
     return np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
 
 
-def mixed_case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3) -> list[str]:
-    """Written forms of mixed-case words (McDonald, iPhone) seen at least `least` times."""
-    forms: dict[str, dict[str, int]] = {}
+def case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3, sure: float = 0.9) -> list[str]:
+    """Written forms of mixed-case words (McDonald, iPhone) and of acronyms (BBC), each seen at least `least` times.
+
+    Of words that are seen in other cases, too, only those are acronyms that have a share of `sure` in upper case.
+    """
+    forms: dict[str, Counter[str]] = {}
+    uppers, total = Counter[str](), Counter[str]()
     for number, token in enumerate(types):
         bare, label = strip(token.replace(GLUE, " "))
+        count = int(counts[number])
+        total[bare] += count
         if label.case is Case.MIXED and bare.replace("'", "").replace("-", "").isalnum():
-            seen = forms.setdefault(bare.replace("’", "'"), {})
-            form = label.form.replace("’", "'")
-            seen[form] = seen.get(form, 0) + int(counts[number])
-    best = (max(seen.items(), key=lambda item: item[1]) for seen in forms.values())
-    return sorted(form for form, count in best if count >= least)
+            forms.setdefault(bare.replace("’", "'"), Counter())[label.form.replace("’", "'")] += count
+        elif label.case is Case.UPPER and bare.isalpha():
+            uppers[bare] += count
+    best = (seen.most_common(1)[0] for seen in forms.values())
+    mixed = {form for form, count in best if count >= least}
+    known = set(map(fold, mixed))
+    acronyms = {upper(b) for b, count in uppers.items() if count >= max(least, sure * total[b]) and b not in known}
+    return sorted(mixed | acronyms)

@@ -23,7 +23,7 @@ from cappunc_cli.training.data.dataset import (
     TokenStream,
     Types,
     build_vocabulary,
-    mixed_case_lexicon,
+    case_lexicon,
     read_stream,
     split,
 )
@@ -100,7 +100,7 @@ def prepare(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
     if pieces_of.read_bytes() != recipe.tokenizer.read_bytes():
         starts, pieces, frame = split(bares, Tokenizer.from_file(str(pieces_of)))
         replace(vocabulary, starts=starts, pieces=pieces, frame=frame).save(folder / TEACHERS_WORDS)
-    (folder / "lexicon.txt").write_text("\n".join(mixed_case_lexicon(types, counts)) + "\n", "utf-8")
+    (folder / "lexicon.txt").write_text("\n".join(case_lexicon(types, counts)) + "\n", "utf-8")
     logger.info("%s written words, %s in all", f"{len(types):,}", f"{counts.sum():,}")
 
 

@@ -19,7 +19,7 @@ from cappunc_cli.restoration.model.registry import (
     verify_model,
 )
 from cappunc_cli.restoration.pipeline import load_model
-from cappunc_cli.transcript.labels import Case, PairedMark, strip
+from cappunc_cli.transcript.labels import Case, PairedMark, strip, upper
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 
@@ -150,12 +150,12 @@ def test_a_lexicon_keeps_the_first_form_of_a_word(model: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["en", "multi"])
-def test_the_lexicons_of_models_hold_mixed_forms_only(name: str) -> None:
+def test_the_lexicons_of_models_hold_mixed_forms_and_acronyms_only(name: str) -> None:
     expected: dict[str, str] = {}
     for line in (find_model(name) / "lexicon.txt").read_text("utf-8").splitlines():
         bare, label = strip(line.strip())
-        if label.case is Case.MIXED and not label.before and not label.after:
-            expected.setdefault(bare, label.form)
+        if label.case in (Case.MIXED, Case.UPPER) and not label.before and not label.after:
+            expected.setdefault(bare, label.form or upper(bare))
     assert read_lexicon(find_model(name)) == expected
     assert len(expected) > 1000
 
