@@ -100,6 +100,21 @@ def dialogue(path: Path) -> Iterator[list[Turn]]:
             yield turns
 
 
+def questions(path: Path) -> Iterator[list[Turn]]:
+    """The turns of a text file that ask something, each run of them with the turn before and the turn after."""
+    for document in paragraphs(path):
+        asks = ["?" in turn.text for turn in document]
+        run: list[Turn] = []
+        for i, turn in enumerate(document):
+            if any(asks[max(i - 1, 0) : i + 2]):
+                run.append(turn)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+
 def apart(lines: Iterable[str]) -> Iterator[list[Turn]]:
     """Group lines into documents, separated by blank lines."""
     document: list[Turn] = []
@@ -281,4 +296,14 @@ _DIALOGUE: dict[str, Corpus] = {
     )
 }
 
-CORPORA: dict[str, Corpus] = _ENGLISH | _OTHERS | _DIALOGUE
+#: Where few turns ask anything, those that do, once more.
+_QUESTIONS: dict[str, Corpus] = {
+    f"{name}_questions": replace(_OTHERS[name], read=questions)
+    for name in (
+        "es/mananeras",
+        "es/congreso_parlamint",
+        "es/discursos_cfk",
+    )
+}
+
+CORPORA: dict[str, Corpus] = _ENGLISH | _OTHERS | _DIALOGUE | _QUESTIONS
