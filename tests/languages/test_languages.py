@@ -112,6 +112,11 @@ def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | No
     assert mixed_form(word, {}, LANGUAGES[code]) == form
 
 
+def test_titles_of_two_letters_may_be_acronyms() -> None:
+    for word, expected in (("sig", True), ("dott.", True), ("dr", False), ("onu", False)):
+        assert bool(word_properties([word], LANGUAGES["it"], {})[0] & WordProperty.TITLE) is expected
+
+
 def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:
     forms = ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC")
     lexicon = {fold(form): form for form in forms}

@@ -49,11 +49,13 @@ _NO_CAPITAL, _DIGIT_FIRST, _DIGIT_LAST = (
     int(WordProperty.DIGIT_FIRST),
     int(WordProperty.DIGIT_LAST),
 )
+_NEVER_UPPER = int(WordProperty.ONE_LETTER | WordProperty.TITLE)
 _NO_START = int(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER)
 #: Any other property that restricts the labels of a word.
 _RESTRICTED = int(
     WordProperty.DEGREE
     | WordProperty.ONE_LETTER
+    | WordProperty.TITLE
     | WordProperty.NO_CAPITAL
     | WordProperty.NO_CASE
     | WordProperty.ALWAYS_CAPITAL
@@ -94,7 +96,7 @@ def restrict(row: Sequence[float], properties: int) -> tuple[list[float], list[f
         return cases, marks
     if properties & WordProperty.DEGREE:
         move(cases, CAPITAL, MIXED)
-    if properties & WordProperty.ONE_LETTER:
+    if properties & _NEVER_UPPER:
         move(cases, UPPER, CAPITAL)
     if properties & WordProperty.NO_CAPITAL:
         move(cases, CAPITAL, LOWER)

@@ -49,9 +49,11 @@ class WordProperty(IntFlag):
     ALWAYS_MIXED = 16384
     #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
     PASSES_START = 32768
+    #: A title such as `sig` or `prof`, never in upper case; two letters may be an acronym (`DR`).
+    TITLE = 65536
 
 
-WordProperties = npt.NDArray[np.uint16]
+WordProperties = npt.NDArray[np.uint32]
 
 #: Distinct words in the cache before it is cleared.
 _MOST_CACHED = 200_000
@@ -70,7 +72,7 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
     table = _cache[0][2]
     for word in set(words).difference(table):
         table[word] = int(_properties_of(word, language, lexicon))
-    return np.fromiter(map(table.__getitem__, words), np.uint16, len(words))
+    return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
 
 
 def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
@@ -87,6 +89,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.HAS_FORM, form is not None),
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
+        (WordProperty.TITLE, len(plain) > 2 and plain.rstrip(".") in language.titles),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
