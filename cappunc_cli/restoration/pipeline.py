@@ -19,7 +19,7 @@ from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
-from cappunc_cli.restoration.decoding.passage import Passage, Probabilities, posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig
@@ -121,10 +121,12 @@ def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Se
     new_turns[list(words.blank_before)] = 1
     turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(new_turns)
     parted = words.with_turns(turns.tolist())
+    samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
-        _sentence_end_probability(text[:_BLANK_LINE_SAMPLE], model, options) for text in (words, parted)
+        sentence_end_probability(passage_of(sample, rows, model, options).posteriors)
+        for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
     )
-    return parted if part_turns(ends, ends_with_turns, words[:_BLANK_LINE_SAMPLE].blank_before) else words
+    return parted if part_turns(ends, ends_with_turns, samples[0].blank_before) else words
 
 
 def probabilities(
@@ -294,11 +296,6 @@ def _new_text(text: str, bare: str, old: Label, ruled: Label, new: Label, case_i
     if ruled is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
     return dress(bare, replace(new, case=ruled.case, form=ruled.form) if case_is_fixed else new)
-
-
-def _sentence_end_probability(words: Words, model: Model, options: Options) -> Probabilities:
-    passage = passage_of(words, probabilities(words, model, options), model, options)
-    return sentence_end_probability(passage.posteriors)
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

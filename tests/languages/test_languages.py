@@ -114,7 +114,7 @@ def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | No
 
 def test_titles_of_two_letters_may_be_acronyms() -> None:
     for word, expected in (("sig", True), ("dott.", True), ("dr", False), ("onu", False)):
-        assert bool(word_properties([word], LANGUAGES["it"], {})[0] & WordProperty.TITLE) is expected
+        assert bool(word_properties([word], LANGUAGES["it"], {})[0] & WordProperty.NO_UPPER) is expected
 
 
 def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:

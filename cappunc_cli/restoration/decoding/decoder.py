@@ -37,7 +37,7 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_start_probability,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (
@@ -52,7 +52,6 @@ from cappunc_cli.transcript.labels import (
     Label,
     PairedMark,
     cached_label,
-    capital,
 )
 
 if TYPE_CHECKING:
@@ -143,11 +142,10 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
     marks, before, after = place_paired_marks(passage, marks, scores, known.marks < 0)
-    if not committed:
+    titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
+    if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
-        titles = {word for word in set(words) if conventions.spelled(word).rstrip(".") in conventions.titles}
-        if names := [(i, i + 1) for i, word in enumerate(words[:-1], 1) if word in titles]:
-            text = replace(text, cases=_without_upper(text, names))
+        text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
     if options.apart:
         return _labels(passage, text.cases.argmax(1), marks, before, after)
     begins_quote, ends_quote = contain_any(QUOTES, before), contain_any(QUOTES, after)
@@ -332,7 +330,7 @@ def _labels(
     for i in np.flatnonzero(mixed).tolist():
         word, conventions = passage.bare[i], passage.conventions
         form = mixed_form(word, passage.lexicon, conventions) or ""
-        if starts[i] and (conventions.elided(word) or (form[:1].isalpha() and form.partition("-")[0].islower())):
-            form = capital(form)  # unlike `iPhone`, `l'Ukraine` and `non-Italian` are capital where a sentence begins
+        if starts[i]:
+            form = start_form(form, conventions)
         labels[i] = replace(labels[i], case=Case.MIXED, form=form)
     return labels

@@ -49,13 +49,13 @@ _NO_CAPITAL, _DIGIT_FIRST, _DIGIT_LAST = (
     int(WordProperty.DIGIT_FIRST),
     int(WordProperty.DIGIT_LAST),
 )
-_NEVER_UPPER = int(WordProperty.ONE_LETTER | WordProperty.TITLE)
+_NEVER_UPPER = int(WordProperty.ONE_LETTER | WordProperty.NO_UPPER)
 _NO_START = int(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER)
 #: Any other property that restricts the labels of a word.
 _RESTRICTED = int(
     WordProperty.DEGREE
     | WordProperty.ONE_LETTER
-    | WordProperty.TITLE
+    | WordProperty.NO_UPPER
     | WordProperty.NO_CAPITAL
     | WordProperty.NO_CASE
     | WordProperty.ALWAYS_CAPITAL

@@ -130,7 +130,7 @@ def posteriors_of(probabilities: Rows, properties: WordProperties, config: Model
     text = Posteriors(cases, marks, properties, paired)
     _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
     _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
-    _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.TITLE))
+    _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.NO_UPPER))
     _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
     for property_, case in (
         (WordProperty.NO_CASE, LOWER),

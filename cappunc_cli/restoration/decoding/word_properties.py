@@ -49,8 +49,10 @@ class WordProperty(IntFlag):
     ALWAYS_MIXED = 16384
     #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
     PASSES_START = 32768
-    #: A title such as `sig` or `prof`, never in upper case; two letters may be an acronym (`DR`).
+    #: A name follows: `dr`, `sig`.
     TITLE = 65536
+    #: Never in upper case: a title such as `sig` or `prof`; those of two letters may be acronyms (`DR`).
+    NO_UPPER = 131072
 
 
 WordProperties = npt.NDArray[np.uint32]
@@ -82,6 +84,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
+    title = plain.rstrip(".") in language.titles
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
@@ -89,7 +92,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.HAS_FORM, form is not None),
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
-        (WordProperty.TITLE, len(plain) > 2 and plain.rstrip(".") in language.titles),
+        (WordProperty.TITLE, title),
+        (WordProperty.NO_UPPER, title and len(plain) > 2),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -116,6 +120,12 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
     if form is None:
         form = _compound(word, lexicon, language) if "-" in word.strip("-") else _named(word, language)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def start_form(form: str, language: Language) -> str:
+    """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
+    lower = language.elided(form) or (form[:1].isalpha() and form.partition("-")[0].islower())
+    return capital(form) if lower else form
 
 
 def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
