@@ -41,12 +41,15 @@ Entry = tuple[State, State, object, object]
 def settings_signature(settings: Settings, encoding: str | None = None) -> str:
     """A hash of all that determines a result: version, model, options, format, encoding. Raises BadModel."""
     from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import find_model
+    from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model
 
-    # The model's config includes the hashes of its files.
+    # A model's config includes the hashes of its files.
     kind = ENGINES[settings.engine]
-    config = (find_model(settings.model, kind) / kind.config).read_text("utf-8")
-    parts = [__version__, config, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
+    directory = find_model(settings.model, kind)
+    others = [find_member(directory, name) for name in ModelConfig.load(directory, kind.config).ensemble]
+    configs = [(directory / kind.config).read_text("utf-8")]
+    configs += [(other / "config.json").read_text("utf-8") for other in others]
+    parts = [__version__, *configs, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
     parts += [encoding] if encoding else []
     parts += [{"numbers": settings.numbers, "apostrophes": settings.apostrophes}] if settings.respells else []
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

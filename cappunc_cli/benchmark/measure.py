@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -67,8 +67,8 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
     `merge` is the overhead around the model: batching, and merging of windows.
     """
     clock = _StageTimer()
-    engine: OnnxEngine = model.engine  # type: ignore[assignment]
-    spent = engine.tokenise_s, engine.infer_s
+    engines: list[OnnxEngine] = [model.engine, *(member.engine for member, _ in model.members(options))]  # type: ignore[list-item]
+    spent = _spent(engines)
     with clock("read"):
         document = formats.read(data.decode(), name)
         words = document.words
@@ -85,9 +85,17 @@ def stages(data: bytes, name: str, model: Model, options: Options) -> tuple[int,
         output = formats.write(document, rewriter.texts)
         formats.verify(document, output)
         output.encode()
-    found = {"tokenise": engine.tokenise_s - spent[0], "infer": engine.infer_s - spent[1]}
+    found = {stage: seconds - spent[stage] for stage, seconds in _spent(engines).items()}
     found["merge"] = model_seconds - sum(found.values())
     return len(words), {stage: {**clock.seconds, **found}[stage] for stage in STAGES}
+
+
+def _spent(engines: Sequence[OnnxEngine]) -> dict[str, float]:
+    """The seconds so far of each stage of the engines, together."""
+    return {
+        "tokenise": sum(engine.tokenise_s for engine in engines),
+        "infer": sum(engine.infer_s for engine in engines),
+    }
 
 
 def best_of(repeats: int, run: Callable[[], tuple[int, dict[str, float]]]) -> tuple[int, dict[str, float]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import BadModel, WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.cue_breaks import cue_breaks_of
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
@@ -24,7 +24,7 @@ from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, Engine
-from cappunc_cli.restoration.model.registry import find_model, find_model_for
+from cappunc_cli.restoration.model.registry import find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses
@@ -48,6 +48,8 @@ __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore
 class Model:
     """An open model: its config, the engine that runs it, and its lexicon of mixed-case words.
 
+    `ensemble` are other models whose probabilities count in their languages, each with its share.
+
     >>> model = cappunc.load_model("en")
     >>> model.config.languages, model.lexicon["iphone"]
     (('en',), 'iPhone')
@@ -56,6 +58,12 @@ class Model:
     config: ModelConfig
     engine: Engine
     lexicon: Mapping[str, str]
+    ensemble: Sequence[tuple[Model, float]] = ()
+
+    def members(self, options: Options) -> list[tuple[Model, float]]:
+        """The other models, with their shares, that have the language of the text."""
+        code = options.conventions(self.config).code
+        return [(member, part) for member, part in self.ensemble if code in member.config.languages]
 
 
 def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK) -> Model:
@@ -72,7 +80,13 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     spec = ENGINES[engine]
     directory = find_model_for(language, spec) if name is None else find_model(name, spec)
     opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
-    return Model(opened.config, opened, opened.lexicon)
+    members = []
+    for other, part in opened.config.ensemble.items():
+        member = load_model(str(find_member(directory, other)), device)
+        if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
+            raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
+        members.append((member, part))
+    return Model(opened.config, opened, opened.lexicon, members)
 
 
 def restore(
@@ -168,6 +182,10 @@ def probabilities_of_each(
     offsets = list(accumulate(map(len, known), initial=0))
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = model.engine.predict(bare, silence, turns, placed)
+    if members := model.members(options):
+        others = [member.engine.predict(bare, silence, turns, placed) for member, _ in members]
+        weights = [_weights(part, member.config, model.config) for member, part in members]
+        rows = _averaged(rows, others, weights)
     if progress is not None:
         rows = _with_progress(rows, progress)
     for i, (words, own) in enumerate(zip(known, chunks, strict=True)):
@@ -296,6 +314,29 @@ def _new_text(text: str, bare: str, old: Label, ruled: Label, new: Label, case_i
     if ruled is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
         return text
     return dress(bare, replace(new, case=ruled.case, form=ruled.form) if case_is_fixed else new)
+
+
+def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:
+    """A matrix [columns of the member, columns of the model] of a member's share in each probability."""
+    # `load_model` has checked that cases and marks are the same; paired marks may be missing, or in another order.
+    first = len(config.cases) + len(config.marks)
+    found = np.zeros((first + len(member.around), first + len(config.around)), np.float32)
+    found[range(first), range(first)] = part
+    for mark in set(member.around) & set(config.around):
+        found[first + member.around.index(mark), first + config.around.index(mark)] = part
+    return found
+
+
+def _averaged(
+    rows: Iterable[tuple[Chunk, Rows]], others: Sequence[Iterable[tuple[Chunk, Rows]]], weights: Sequence[Rows]
+) -> Iterator[tuple[Chunk, Rows]]:
+    """Rows averaged with those of the `others`, which have the same chunks; what no other knows stays as it is."""
+    own = 1 - np.sum([weight.sum(0) for weight in weights], 0)
+    for (chunk, values), *theirs in zip(rows, *others, strict=True):
+        mixed = values * own
+        for (_, found), weight in zip(theirs, weights, strict=True):
+            mixed += found @ weight
+        yield chunk, mixed.astype(np.float32, copy=False)
 
 
 def _with_progress(rows: Iterable[tuple[Chunk, Rows]], progress: Callable[[int], None]) -> Iterator[tuple[Chunk, Rows]]:

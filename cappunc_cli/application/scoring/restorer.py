@@ -34,9 +34,9 @@ class Restorer:
         self.times = times
 
     def identity(self) -> str:
-        """Name and hash for the signature."""
-        config = self.model.config
-        return f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}"
+        """Name and hash for the signature, and those of the other models of an ensemble."""
+        configs = [self.model.config, *(member.config for member, _ in self.model.members(self.options))]
+        return "+".join(f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
 
     def described(self) -> dict[str, str]:
         """The options for the signature, most important first."""

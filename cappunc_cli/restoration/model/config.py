@@ -38,7 +38,8 @@ class ModelConfig:
     Decoding adds `bias` to the log-probability of a mark, or to the log-odds of a paired one. The last word of a text
     ends a sentence if the model gives that a probability of at least `end_share`. `consistency` (0 to 1) is the share
     of the model's doubt about a capital that counts against a sentence end before it. `fast` marks the faster one of a
-    language's two models. `files` maps file names to their SHA-256.
+    language's two models. `ensemble` maps other models to their shares (0 to 1 in all) of the probabilities of texts in
+    their languages. `files` maps file names to their SHA-256.
     """
 
     name: str
@@ -59,6 +60,7 @@ class ModelConfig:
     files: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
     fast: bool = False
+    ensemble: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
     def load(directory: Path, name: str = "config.json") -> ModelConfig:
@@ -88,6 +90,7 @@ _FIELDS: dict[str, Any] = {
     "cases": [str], "marks": [str], "name": str, "languages": [str], "licence": str, "window": int, "overlap": int,
     "min_words_cut": int, "max_pieces": int, "pause_bins_ms": [int], "bias": {str: float}, "consistency": float,
     "end_share": float, "around": [str], "files": {str: str}, "version": str, "fast": bool,
+    "ensemble": {str: float},
 }  # fmt: skip
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
@@ -161,6 +164,8 @@ def _check_consistency(config: ModelConfig) -> None:
         raise BadModel("languages: must name at least one")
     if not 0 <= config.consistency <= 1:
         raise BadModel("consistency: must be between 0 and 1")
+    if min(config.ensemble.values(), default=0) < 0 or sum(config.ensemble.values()) > 1:
+        raise BadModel("ensemble: shares must be at least 0, and at most 1 in all")
     if config.max_pieces < _FEWEST_PIECES:
         raise BadModel(f"max_pieces: must be at least {_FEWEST_PIECES}")
     if (crf := config.crf) is not None:

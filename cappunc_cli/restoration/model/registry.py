@@ -15,6 +15,7 @@ from cappunc_cli.transcript.labels import PairedMark, fold
 __all__ = [
     "ModelConfig",
     "Transitions",
+    "find_member",
     "find_model",
     "find_model_for",
     "installed",
@@ -49,6 +50,12 @@ def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:
         return path
     names = ", ".join(path.name for path in installed(engine)) or "none"
     raise UnknownModel(f"no model {name_or_dir!r} (installed: {names})")
+
+
+def find_member(directory: Path, name: str) -> Path:
+    """The directory of a model in the ensemble of that in `directory`: beside it or installed; raises UnknownModel."""
+    beside = directory.parent / name
+    return beside if (beside / ENGINES[NETWORK].config).is_file() else find_model(name)
 
 
 def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:

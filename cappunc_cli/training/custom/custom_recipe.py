@@ -116,6 +116,8 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
             "name": order.output.resolve().name,
             "languages": [order.language],
             "licence": "; ".join(dict.fromkeys(name for name in (config.licence, order.licence) if name)),
+            # Its ensemble has not seen the new text, and would pull it back to where it began.
+            "ensemble": {},
         },
     }
 

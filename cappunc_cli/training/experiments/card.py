@@ -67,7 +67,7 @@ from config.json, train.toml and eval.json.
 - Network: {_network(recipe, directory / "model.onnx")}; embeddings of pauses and speaker changes are
   added to a word's last piece; the probabilities of the case head feed the mark head. 8-bit weights, {size:.1f} MB.
 - Case: {", ".join(config.cases)}. Marks: {" ".join(mark for mark in config.marks if mark)}{_around(config)}.
-- Windows of {config.window} words, {config.overlap} shared; `min_words_cut` {config.min_words_cut}.
+- Windows of {config.window} words, {config.overlap} shared; `min_words_cut` {config.min_words_cut}.{_ensemble(config)}
 - Trained on {recipe.tokens:,} pieces{_start(recipe)}; `train.toml` is the recipe.{_line(said.get("before"))}
 - Licence of the weights: {config.licence}. SHA-256 of model.onnx: `{config.files["model.onnx"]}`.
 
@@ -93,6 +93,13 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 
 {said.get("limits", "None recorded.").strip()}
 """
+
+
+def _ensemble(config: ModelConfig) -> str:
+    return "".join(
+        f"\n- `{name}` has a part of {part:g} in the probabilities, in its languages; all scores are of both together."
+        for name, part in config.ensemble.items()
+    )
 
 
 def twins(directory: Path) -> str:
