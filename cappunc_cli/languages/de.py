@@ -11,6 +11,8 @@ LANGUAGE = Language(
     "de",
     "German",
     quotes=("„", "“"),
+    always_lower=words("d.h. o.ä. s.o. s.u. u.a. v.a. bzw usw"),
+    forms={form.lower(): form for form in ("i.d.R.", "m.E.", "u.U.", "z.B.", "z.T.")},
     abbreviations=words(
         _TITLES,
         "abs aufl bd bzw etc evtl ggf inkl jh kap mio mrd nr od orig tel usw vgl",

@@ -11,11 +11,11 @@ LANGUAGE = Language(
     "Spanish",
     opening="¿¡",
     quotes=("«", "»"),
-    always_lower=words("a.m. p.m."),
+    always_lower=words("a.m. p.m. p.ej"),
     always_capital=words("sr sra srta sres dr dra dres dña ud uds vd vds"),
     abbreviations=words(
         _TITLES,
-        "ud uds vd vds art arts av avda núm pág págs vol cap tel aprox dpto depto admón ej ee uu vs cía",
+        "ud uds vd vds art arts av avda etc núm pág págs vol cap tel aprox dpto depto admón ej p.ej ee uu vs cía",
         "ee.uu ff.aa jj.oo cc.oo",
     ),
     titles=words(_TITLES),

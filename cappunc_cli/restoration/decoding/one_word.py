@@ -39,8 +39,9 @@ from cappunc_cli.transcript.labels import (
 
 _LEAST = 1e-6
 # Plain integers, because operations on an enum are slow.
-_HAS_FORM, _ABBREVIATION, _INITIALISM = (
+_HAS_FORM, _ALWAYS_MIXED, _ABBREVIATION, _INITIALISM = (
     int(WordProperty.HAS_FORM),
+    int(WordProperty.ALWAYS_MIXED),
     int(WordProperty.ABBREVIATION),
     int(WordProperty.INITIALISM),
 )
@@ -164,6 +165,8 @@ def next_label(
         case = 1 + max(range(len(cases) - 1), key=cases[1:].__getitem__)
         if case == CAPITAL and own & _INITIALISM:
             case = UPPER
+        elif case == CAPITAL and own & _ALWAYS_MIXED:
+            case = MIXED
     form = mixed_form(word, lexicon, language) or "" if case == MIXED else ""
     return cached_label(CASE_CLASSES[case], "", MARK_CLASSES[best], form)
 

@@ -27,7 +27,7 @@ class WordProperty(IntFlag):
     ONE_LETTER = 4
     #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
     HAS_FORM = 8
-    #: Always capital: `i`, `i'm`.
+    #: Always capital: `i`, `i'm`; or in its mixed-case form: German `z.B.`
     ALWAYS_CAPITAL = 16
     #: Its period ends no sentence: `dr`, `vs`.
     ABBREVIATION = 32
@@ -39,13 +39,13 @@ class WordProperty(IntFlag):
     DIGIT_LAST = 512
     #: No letter or digit at all.
     NO_WORD = 1024
-    #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, but not Basque `K.a.`
+    #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, Spanish `ee.uu`, but not Basque `K.a.`
     INITIALISM = 2048
     #: Never capital: `e.g.`, `p.m.`
     ALWAYS_LOWER = 4096
     #: `ph.d`, whose capital form is `Ph.D`.
     DEGREE = 8192
-    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`.
+    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`, German `z.b.`
     ALWAYS_MIXED = 16384
     #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
     PASSES_START = 32768
@@ -65,6 +65,8 @@ _cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 _parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
 #: `x` of `x-ray`, `u.s.` of `u.s.-backed`.
 _INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?")
+#: `ee.uu`, `jj.oo`: initials of a plural are doubled.
+_DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
 
 
 def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
@@ -90,11 +92,11 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.NO_CAPITAL, first == word),
         (WordProperty.ONE_LETTER, first == top),
         (WordProperty.HAS_FORM, form is not None),
-        (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic)),
+        (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
         (WordProperty.NO_UPPER, title and len(plain) > 2),
-        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital),
+        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
         (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
@@ -103,7 +105,11 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
         (WordProperty.ALWAYS_LOWER, plain in language.always_lower),
         (WordProperty.DEGREE, DEGREE.fullmatch(word) is not None),
-        (WordProperty.INITIALISM, word.endswith(".") and plain.rstrip(".") not in language.abbreviations),
+        (
+            WordProperty.INITIALISM,
+            (word.endswith(".") and plain.rstrip(".") not in language.abbreviations)
+            or _DOUBLED.fullmatch(word) is not None,
+        ),
     ):
         if holds:
             found |= property_
@@ -111,8 +117,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """The mixed-case form of a word: from the lexicon, or else by its prefixes and hyphens; None if it has none."""
-    form = lexicon.get(word)
+    """The mixed-case form of a word: listed or by its prefixes and hyphens; None if it has none."""
+    form = language.forms.get(word) or lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
         known = known if is_normalized("NFC", word) else normalize("NFD", known)

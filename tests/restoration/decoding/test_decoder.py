@@ -357,6 +357,28 @@ def test_some_abbreviations_are_lower_case() -> None:
     assert restored("see it e.g. here", rows) == "See it e.g. here."
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("de", "Wir haben z.B. Äpfel, d.h. Obst, und i.d.R. u.a. Nüsse."),
+        ("es", "Roma, p.ej. y luego EE.UU. y los JJ.OO. de verano."),
+    ],
+)
+def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) -> None:
+    """Whatever case a model gives them: it was `Z.b.`, `D.H.`, `Ee.uu.`"""
+    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    shapes = [Case.CAPITAL if "." in word else label.case for word, label in zip(words, gold, strict=True)]
+    rows = np.array([likely(case, label.mark) for case, label in zip(shapes, gold, strict=True)], np.float32)
+    conventions = language(code)
+    known = replace(
+        passage(rows, words, [False] * len(words), CONFIG, Options()),
+        posteriors=posteriors_of(rows, word_properties(words, conventions, {}), CONFIG),
+        conventions=conventions,
+    )
+    labels = decide(known, no_evidence(len(words)))
+    assert " ".join(dress(word, label) for word, label in zip(words, labels, strict=True)) == text
+
+
 def test_bias_and_column_order_come_from_the_config() -> None:
     config = replace(CONFIG, cases=(Case.CAPITAL, Case.LOWER), marks=(".", "", ","), bias={",": 2.0})
     rows = np.array([[0.1, 0.9, 0.1, 0.7, 0.2], [0.1, 0.9, 0.1, 0.85, 0.05]], np.float32)
