@@ -85,8 +85,8 @@ class Format(Protocol):
 
 #: The formats in the order in which `recognise` tries them, before and after JSON. Anything can be plain text.
 _BEFORE_JSON: dict[str, Format] = {
-    "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "tsv": tsv,
-    "stm": stm, "vtt": vtt, "srt": srt,
+    "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "vtt": vtt,
+    "srt": srt, "tsv": tsv, "stm": stm,
 }  # fmt: skip
 _AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON

@@ -21,16 +21,14 @@ _WHOLE_TIME = re.compile(_TIME)
 _STAMP = re.compile(rf"[ \t]*\[{_TIME}\]")
 _LAST_STAMP = re.compile(rf".*<{_TIME}>[^\w<>]*\Z")
 _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
-_BEGINS = re.compile(
-    r"[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\])",
+_EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
+
+#: Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction.
+sniff = re.compile(
+    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|{_EXACT_STAMP}))"
+    rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
     re.IGNORECASE,
-)
-_STAMPED_LINE = re.compile(r"(?:^|[\r\n])[ \t\ufeff]*\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]")
-
-
-def sniff(text: str) -> bool:
-    """Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction."""
-    return _BEGINS.match(text) is not None and _STAMPED_LINE.search(text) is not None
+).match
 
 
 def read(text: str) -> Document:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import milliseconds, nonempty_lines, split
+from cappunc_cli.formats.timed_text.lines import milliseconds, split
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -18,14 +19,11 @@ _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
 # One of the two times is mistyped. That is not speech either, whatever mark is at the end.
 _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,:;?!…—-]*\Z")
-_BETWEEN = re.compile(r"\.[0-9]{1,3},[0-9]")
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 
 
-def sniff(text: str) -> bool:
-    """Whether some line is a pair of times."""
-    head = text[:100_000]
-    return _BETWEEN.search(head) is not None and any(_TIMING.match(line.group()) for line in nonempty_lines(head))
+#: Whether some line near the beginning is a pair of times.
+sniff = partial(re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])").search, endpos=100_000)
 
 
 def read(text: str) -> Document:

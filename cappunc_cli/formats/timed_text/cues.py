@@ -13,8 +13,15 @@ from cappunc_cli.formats.source.spans import Spans
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.lines import milliseconds
-from cappunc_cli.formats.timed_text.rolling import RollDetector, caption_lines, plain_caption_lines
-from cappunc_cli.formats.timed_text.speech import SpokenWord, StampReader, plain_words, scan
+from cappunc_cli.formats.timed_text.speech import (
+    RollDetector,
+    SpokenWord,
+    StampReader,
+    caption_lines,
+    plain_caption_lines,
+    plain_words,
+    scan,
+)
 from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.run_lengths import RunLengthList
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Words
@@ -83,15 +90,15 @@ class TurnCounter:
             self._pending = speaker
 
     def next(self, speaker: str | None, cue: int = 0) -> int:
-        """The turn of the next word, after announcing `speaker`; `cue` is the number of the word's cue."""
-        self.announce(speaker)
-        if self._pending is not None:
-            same = self._pending == self.speaker and not (self._pending.isupper() and cue > self._named + 1)
-            if not self._pending or not same:
+        """The turn of the next word, with which `speaker` starts as in `announce`; `cue` is the number of its cue."""
+        starts = self._pending if speaker is None else speaker
+        if starts is not None:
+            same = starts == self.speaker and not (starts.isupper() and cue > self._named + 1)
+            if not starts or not same:
                 self.number += 1
-                self.speaker = self._pending
-                if self._pending:
-                    self.names[self.number] = self._pending
+                self.speaker = starts
+                if starts:
+                    self.names[self.number] = starts
             self._named = cue
         self._pending = None
         return self.number

@@ -13,8 +13,7 @@ from cappunc_cli.formats import ass
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text.lines import Timing, milliseconds, split, timing
-from cappunc_cli.formats.timed_text.rolling import caption_lines, plain_caption_lines
-from cappunc_cli.formats.timed_text.speech import plain_words, scan
+from cappunc_cli.formats.timed_text.speech import caption_lines, plain_caption_lines, plain_words, scan
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML
 from cappunc_cli.transcript.words import Word, Words
 
