@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cappunc_cli.application import diff
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.manifest import Manifest, State, state, state_of
 from cappunc_cli.application.plan import Job
@@ -26,6 +25,7 @@ from cappunc_cli.application.storage.files import (
     is_pipe,
     read_bytes,
     sync_directory,
+    unified_diff,
     write_atomic,
 )
 from cappunc_cli.application.storage.urls import Target, Url, is_url, url_exists, write_url
@@ -217,7 +217,7 @@ def _finish(found: ParsedInput, texts: Iterator[Sequence[str]], fixer: Fixer, mo
         changed = fixed.text != read.text
         data: bytes | None = fixed.data
         if mode == "diff":
-            data = diff.unified(job.name, read.text, fixed.text).encode("utf-8", "surrogateescape")
+            data = unified_diff(job.name, read.text, fixed.text).encode("utf-8", "surrogateescape")
         elif mode == "in-place" and not changed:
             data = None
     except Exception as error:

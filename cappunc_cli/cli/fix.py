@@ -20,8 +20,7 @@ from cappunc_cli.application.plan import (
     replaceable,
 )
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import PIPE, checked_name
-from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.application.storage.files import PIPE, checked_name, names_in
 from cappunc_cli.application.storage.urls import is_url
 from cappunc_cli.cli.parameters import (
     CommaStyle,

@@ -14,8 +14,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.application.progress import FileTally, Reporter, Steps
-from cappunc_cli.application.storage.files import PIPE, checked_name, standard_input
-from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, standard_input
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.model.engines import ENGINES

@@ -12,6 +12,13 @@ from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 #: Maps typographic apostrophes and hyphens to the ASCII ones that word lists and vocabularies use.
 TYPEWRITER = str.maketrans("’‐‑", "'--")
 
+#: Prefixes after which a name has another capital: `O'Brien`, `D'Angelo`, `Sant'Agata`.
+APOSTROPHE_PREFIXES = ("o'", "o’", "d'", "d’", "sant'", "sant’")
+#: Likewise `McDonald`.
+CLAN_PREFIX = "mc"
+#: `ph.d`, `ed.d`, `pharm.d`
+DEGREE = re.compile(r"[^\W\d_]{2,5}\.[^\W\d_]")
+
 _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from cappunc_cli.errors import BadModel, WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.decoding.cue_breaks import cue_breaks_of
+from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
-from cappunc_cli.restoration.decoding.paragraph_breaks import part_turns
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from test_cli import SRT, cappunc, on_a_terminal, talk
 
-from cappunc_cli.application import diff
 from cappunc_cli.application.colour import diff_lines, is_coloured, plain
 from cappunc_cli.application.progress import Reporter, Steps
-from cappunc_cli.application.storage.files import escaped_lines
+from cappunc_cli.application.storage.files import escaped_lines, unified_diff
 from cappunc_cli.cli import main
 
 
@@ -44,7 +43,7 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_words_that_differ_stand_out() -> None:
-    made = diff.unified("a", "one\ntwo  three four\n- x\n", "one\nTwo  three four.\n- x!\n")
+    made = unified_diff("a", "one\ntwo  three four\n- x\n", "one\nTwo  three four.\n- x!\n")
     lines = list(diff_lines(escaped_lines(made)))
     assert "".join(f"{plain(parts)}\n" for parts in lines) == made
     standing_out = [[text for text, style in parts if "reverse" in style] for parts in lines]
@@ -54,7 +53,7 @@ def test_the_words_that_differ_stand_out() -> None:
 
 
 def test_the_no_newline_marker_is_not_a_word() -> None:
-    lines = list(diff_lines(diff.unified("a", "one two", "one two.")))
+    lines = list(diff_lines(unified_diff("a", "one two", "one two.")))
     assert [[text for text, style in parts if "reverse" in style] for parts in lines[3:]] == [["two"], ["two."]]
 
 

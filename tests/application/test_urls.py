@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.application.storage import urls
-from cappunc_cli.application.storage.name_lists import names_in
+from cappunc_cli.application.storage.files import names_in
 from cappunc_cli.application.storage.urls import (
     Url,
     create_url,

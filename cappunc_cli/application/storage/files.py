@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import os
 import re
@@ -18,7 +19,6 @@ from typing import TextIO
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
-from cappunc_cli.application.storage.file_attributes import copy_attributes
 from cappunc_cli.application.storage.urls import Target, Url, is_url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
@@ -29,8 +29,12 @@ if sys.platform != "win32":
 PIPE = "-"
 #: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
 _TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
+#: Attributes that depend on the content, which the kernel sets itself.
+_CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
 #: Directories in which this process has removed leftover temporary files.
 _cleaned: set[Path] = set()
+#: Line ends as `patch` knows them: str.splitlines would also split at form feeds and U+2028.
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 #: Content of pipes, by name, with the stream if it was standard input: a pipe can be read only once, but its language
 #: is detected before it is processed.
 _piped: dict[str, tuple[object, bytes]] = {}
@@ -68,6 +72,27 @@ def read_bytes(source: str) -> bytes:
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
     """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
     return decode(read_bytes(source), codec)
+
+
+def names_in(place: str, nul: bool = False) -> Iterator[str]:
+    """The names in a file, a URL or standard input (`-`), in order, without empty lines.
+
+    They are one a line, or with `nul` each ended by NUL (`find -print0`), and are decoded as command line arguments
+    are. Raises CappuncError for a line with a NUL, and OSError.
+    """
+    if is_url(place):
+        data = read_url(place)
+    elif place == PIPE:
+        data = read_bytes(PIPE)
+    else:
+        data = Path(place).read_bytes()
+    for number, line in enumerate(data.split(b"\0" if nul else b"\n"), 1):
+        name = line if nul else line.removesuffix(b"\r")
+        if not name:
+            continue
+        if b"\0" in name:
+            raise CappuncError("contains a NUL; use -0 for lists of names that end with NUL", place, number)
+        yield os.fsdecode(name)
 
 
 def about(error: CappuncError | OSError, name: str) -> CappuncError:
@@ -118,6 +143,14 @@ def write_lines(lines: Iterable[Parts]) -> None:
         print_parts(sys.stdout, found)
     else:
         write_stdout("".join(f"{plain(parts)}\n" for parts in found).encode("utf-8", "surrogateescape"))
+
+
+def unified_diff(name: str, before: str, after: str) -> str:
+    """A diff with three lines of context, "" if nothing differs. Control characters in the name are escaped."""
+    parts, name = [], escaped(name)
+    for line in difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), name, f"{name} (fixed)"):
+        parts.append(line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n")
+    return "".join(parts)
 
 
 def write_diff(diff: str) -> None:
@@ -183,7 +216,7 @@ def write_atomic(
             os.fsync(file.fileno())
             name = Path(file.name)
             if found is not None:
-                copy_attributes(target, found, name)
+                _copy_attributes(target, found, name)
             if before is not None:
                 before(os.fstat(file.fileno()))
             if sys.platform == "win32":
@@ -258,6 +291,42 @@ def _existing(target: Path) -> os.stat_result | None:
         # A rename would not need write permission on the file, but read-only files are meant to stay.
         raise PermissionError(13, "is read-only", str(target))
     return found
+
+
+def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
+    """Give a new file the owner, extended attributes, access control list and mode of the `old` one.
+
+    `found` is the status of `old`. Raises CappuncError if an attribute cannot be set, and OSError.
+    """
+    made = new.stat()
+    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid):
+        try:
+            os.chown(new, found.st_uid, found.st_gid)
+        except OSError as error:
+            raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
+    if sys.platform == "linux":
+        _copy_extended(old, new)
+    new.chmod(stat.S_IMODE(found.st_mode))
+
+
+def _copy_extended(old: Path, new: Path) -> None:
+    """Copy extended attributes, including ACLs, and remove those that the new file inherited from its directory."""
+    wanted, existing = _extended(old), _extended(new)
+    try:
+        for name in existing.keys() - wanted.keys():
+            os.removexattr(new, name)
+        for name, value in wanted.items():
+            if existing.get(name) != value:
+                os.setxattr(new, name, value)
+    except OSError as error:
+        raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
+
+
+def _extended(path: Path) -> dict[str, bytes]:
+    try:
+        return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _CONTENT_HASHES}
+    except OSError:
+        return {}  # not supported by the file system
 
 
 def sync_directory(directory: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.restoration.decoding.cue_breaks import weigh_cue_breaks
+from cappunc_cli.restoration.decoding.breaks import weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
     contain_any,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.names import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE
 from cappunc_cli.transcript.labels import capital, fold, strip, upper
 
 
