@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cappunc_cli import __version__
-from cappunc_cli.restoration.model.devices import physical_cores
+from cappunc_cli.restoration.model.onnx_session import physical_cores
 
 
 def hardware() -> dict[str, object]:

@@ -162,7 +162,7 @@ ModelByLanguage = Annotated[
 
 
 def _device(name: str) -> str:
-    from cappunc_cli.restoration.model.devices import parse_device
+    from cappunc_cli.restoration.model.onnx_session import parse_device
 
     try:
         parse_device(name)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, WrongUsage
-from cappunc_cli.formats.source.spans import Edit, splice
-from cappunc_cli.formats.source.visible import shown
+from cappunc_cli.formats.source.spans import Edit, shown, splice
 from cappunc_cli.languages import Language
 from cappunc_cli.spelling.missing_apostrophes import missing_apostrophes
 from cappunc_cli.spelling.passage_words import PassageWords

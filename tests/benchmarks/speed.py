@@ -26,8 +26,8 @@ from cappunc_cli.benchmark import sample_text
 from cappunc_cli.cli.bench import measure
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.model.dequantise import dense_products
-from cappunc_cli.restoration.model.devices import physical_cores
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.onnx_session import physical_cores
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
 

@@ -44,7 +44,6 @@ STAGES = {
     "transcript/run_lengths": "words",
     "transcript/words": "words",
     "transcript/": "labels and pauses",
-    "restoration/model/devices": "session",
     "restoration/model/onnx_session": "session",
     "restoration/model/": "engine",
     "restoration/chunks": "chunks",

@@ -22,7 +22,7 @@ from operator import add, gt
 from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.visible import shown, units
+from cappunc_cli.formats.source.visible import units
 from cappunc_cli.transcript.labels import Label, cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
@@ -121,6 +121,13 @@ def replace_spans(source: str, starts: Sequence[int], stops: Sequence[int], text
     if any(map(gt, stops, islice(starts, 1, None))):
         raise ValueError("spans overlap")
     return text.join([source[a:b] for a, b in zip(chain((0,), stops), chain(starts, (None,)), strict=True)])
+
+
+def shown(source: str, copy: Copy) -> str:
+    """The visible text of a copy of a word."""
+    if len(copy) == 1 and source[copy[0][0]] != "&":
+        return source[copy[0][0] : copy[0][1]]
+    return "".join([c for _, _, c in units(source, copy)])
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:

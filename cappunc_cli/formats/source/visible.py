@@ -123,10 +123,3 @@ def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
             continue
         for i in range(start, stop):
             yield i, i + 1, source[i]
-
-
-def shown(source: str, copy: Copy) -> str:
-    """The visible text of a copy of a word."""
-    if len(copy) == 1 and source[copy[0][0]] != "&":
-        return source[copy[0][0] : copy[0][1]]
-    return "".join([c for _, _, c in units(source, copy)])

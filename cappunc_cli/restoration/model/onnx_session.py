@@ -1,8 +1,10 @@
-"""Open a model file with onnxruntime on the CPU or a GPU; the only module that imports onnxruntime."""
+"""Choose a device, and open a model file on it with onnxruntime, which no other module imports."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -14,8 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.errors import BadModel, CappuncError, install_extra
-from cappunc_cli.restoration.model.devices import Device, choose_device, physical_cores
+from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
 from cappunc_cli.restoration.model.tensor_names import INPUTS, MASK, OUTPUTS
 
 #: Fusions of Add and LayerNormalization that are slower on the CPU than the two nodes (their kernel is not vectorised).
@@ -26,6 +27,10 @@ _MULTIPLY_MODEL = (
     b'\x08\x08:>\n\x18\n\x01x\n\x01w\x12\x01y"\rMatMulInteger\x12\x01gZ\t\n\x01x\x12\x04\n\x02\x08\x02'
     b"Z\t\n\x01w\x12\x04\n\x02\x08\x03b\t\n\x01y\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\x11"
 )
+
+_DEVICE = re.compile(r"auto|cpu|(cuda|tensorrt)(?::(\d+))?")
+_CUDA = "CUDAExecutionProvider"
+_PROVIDERS = {"cuda": ("CUDA", _CUDA), "tensorrt": ("TensorRT", "TensorrtExecutionProvider")}
 
 Feeds = Mapping[str, npt.NDArray[np.int64]]
 
@@ -49,6 +54,15 @@ class OpenSession:
     device: str
     warning: str | None
     lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device: `kind` is cpu, cuda or tensorrt; unless it is `required`, the CPU may take its place."""
+
+    kind: str
+    index: int = 0
+    required: bool = True
 
 
 class GpuSession:
@@ -75,6 +89,63 @@ class GpuSession:
         self._session.run_with_iobinding(binding)
         found: list[npt.NDArray[np.float32]] = binding.copy_outputs_to_cpu()
         return found
+
+
+def parse_device(device: str) -> re.Match[str]:
+    """Parse a device name into the groups (cuda or tensorrt, its number); raises WrongUsage for an unknown one."""
+    match = _DEVICE.fullmatch(device)
+    if not match:
+        raise WrongUsage(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
+    return match
+
+
+def choose_device(device: str, available: Sequence[str]) -> Device:
+    """The device to try first for `auto`, `cpu`, `cuda`, `cuda:1`, `tensorrt` or `tensorrt:1`.
+
+    `available` are the providers that onnxruntime was built with, whatever the machine has; so `auto` also checks
+    for a driver. Raises CappuncError.
+    """
+    match = parse_device(device)
+    if device == "cpu":
+        return Device("cpu")
+    if device == "auto":
+        usable = _CUDA in available and _has_driver()
+        return Device("cuda", required=False) if usable else Device("cpu")
+    kind = match[1]
+    name, provider = _PROVIDERS[kind]
+    if provider not in available:
+        raise CappuncError(f"this onnxruntime has no {name} support; use --device cpu or install onnxruntime-gpu")
+    if not _has_driver():
+        raise CappuncError("no NVIDIA driver found on this machine; use --device cpu")
+    return Device(kind, int(match[2] or 0))
+
+
+def _has_driver() -> bool:
+    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def physical_cores() -> int:
+    """The number of physical cores that this process may use, within the CPU quota of its container."""
+    try:
+        allowed = sorted(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        return max((os.cpu_count() or 2) // (1 if sys.platform == "darwin" else 2), 1)
+    cores: set[str] = set()
+    for cpu in allowed:
+        try:
+            cores.add(Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text())
+        except OSError:
+            cores.add(str(cpu))
+    count = len(cores)
+    with suppress(OSError, ValueError):  # without a quota there is no such file, or it says "max"
+        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        count = min(count, -(-int(limit) // int(period)))
+    return max(count, 1)
 
 
 def open_session(path: Path, device: str) -> OpenSession:
@@ -111,8 +182,7 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
     """(session, "") on the GPU, or (None, why the GPU cannot be used)."""
     import onnxruntime
 
-    needed = "TensorrtExecutionProvider" if device.kind == "tensorrt" else "CUDAExecutionProvider"
-    name = "TensorRT" if device.kind == "tensorrt" else "CUDA"
+    name, needed = _PROVIDERS[device.kind]
     missing = f"{name} cannot be used: its libraries are missing or incompatible; {install_extra(device.kind)}"
     try:
         from cappunc_cli.restoration.model.gpu_graph import float16_model
@@ -129,7 +199,7 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
         "cudnn_conv_algo_search": "HEURISTIC",
         "arena_extend_strategy": "kSameAsRequested",
     }
-    providers: list[Any] = [("CUDAExecutionProvider", cuda), "CPUExecutionProvider"]
+    providers: list[Any] = [(_CUDA, cuda), "CPUExecutionProvider"]
     if device.kind == "tensorrt":
         cache = _cache()
         tensorrt = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.model import devices, onnx_session
+from cappunc_cli.restoration.model import onnx_session
 from cappunc_cli.restoration.model import pieces as pieces_module
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, softmax
 
@@ -232,35 +232,35 @@ def test_a_graph_without_an_output_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", ""])
 def test_unknown_devices_are_refused(device: str) -> None:
     with pytest.raises(CappuncError, match="unknown device"):
-        devices.choose_device(device, ["CPUExecutionProvider"])
+        onnx_session.choose_device(device, ["CPUExecutionProvider"])
 
 
 def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
-    monkeypatch.setattr(devices, "_has_driver", lambda: False)
-    assert devices.choose_device("auto", both).kind == "cpu"
+    monkeypatch.setattr(onnx_session, "_has_driver", lambda: False)
+    assert onnx_session.choose_device("auto", both).kind == "cpu"
     with pytest.raises(CappuncError, match="no NVIDIA driver"):
-        devices.choose_device("cuda", both)
-    monkeypatch.setattr(devices, "_has_driver", lambda: True)
-    assert devices.choose_device("auto", both) == devices.Device("cuda", 0, required=False)
-    assert devices.choose_device("cuda:2", both) == devices.Device("cuda", 2)
-    assert devices.choose_device("auto", both[1:]).kind == "cpu"
+        onnx_session.choose_device("cuda", both)
+    monkeypatch.setattr(onnx_session, "_has_driver", lambda: True)
+    assert onnx_session.choose_device("auto", both) == onnx_session.Device("cuda", 0, required=False)
+    assert onnx_session.choose_device("cuda:2", both) == onnx_session.Device("cuda", 2)
+    assert onnx_session.choose_device("auto", both[1:]).kind == "cpu"
     with pytest.raises(CappuncError, match="no CUDA support"):
-        devices.choose_device("cuda", both[1:])
+        onnx_session.choose_device("cuda", both[1:])
 
 
 def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: devices.Device("cuda", required=False))
+    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: onnx_session.Device("cuda", required=False))
     monkeypatch.setattr(onnx_session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
     engine = OnnxEngine(TINY, "auto")
     assert engine.device == "cpu"
     assert engine.warning is not None
     assert "\n" not in engine.warning
     assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
-    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: devices.Device("cuda"))
+    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: onnx_session.Device("cuda"))
     with pytest.raises(CappuncError, match="CUDA cannot be used"):
         OnnxEngine(TINY, "cuda")
 
 
 def test_cores_are_counted() -> None:
-    assert 1 <= devices.physical_cores() <= 4096
+    assert 1 <= onnx_session.physical_cores() <= 4096

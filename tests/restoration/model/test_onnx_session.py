@@ -13,8 +13,8 @@ import pytest
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.model import devices, onnx_session
 from cappunc_cli.restoration.model import onnx_engine as engine_module
+from cappunc_cli.restoration.model import onnx_session
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 from cappunc_cli.restoration.model.onnx_session import GpuSession, OpenSession, on_cpu, open_session
 from cappunc_cli.restoration.model.registry import find_model
@@ -32,7 +32,7 @@ SPEECH = TALK.split()
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with an NVIDIA driver and an onnxruntime that has all providers."""
-    monkeypatch.setattr(devices, "_has_driver", lambda: True)
+    monkeypatch.setattr(onnx_session, "_has_driver", lambda: True)
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ALL)
 
 
@@ -44,10 +44,10 @@ def rows(engine: OnnxEngine, words: list[str]) -> np.ndarray:
 
 @pytest.mark.usefixtures("driver")
 def test_tensorrt_is_chosen_by_name_only() -> None:
-    assert devices.choose_device("tensorrt:1", ALL) == devices.Device("tensorrt", 1)
-    assert devices.choose_device("auto", ALL).kind == "cuda"
+    assert onnx_session.choose_device("tensorrt:1", ALL) == onnx_session.Device("tensorrt", 1)
+    assert onnx_session.choose_device("auto", ALL).kind == "cuda"
     with pytest.raises(CappuncError, match="no TensorRT support"):
-        devices.choose_device("tensorrt", ALL[1:])
+        onnx_session.choose_device("tensorrt", ALL[1:])
 
 
 @pytest.mark.usefixtures("driver")
@@ -153,7 +153,7 @@ def test_buffers_on_the_gpu_are_created_once_for_each_shape(monkeypatch: pytest.
             return
 
     monkeypatch.setattr("onnxruntime.OrtValue", Value)
-    bound = GpuSession(Session(), devices.Device("cuda", 1))
+    bound = GpuSession(Session(), onnx_session.Device("cuda", 1))
     for i in range(3):
         for size in (2, 5):
             (found,) = bound.run(["y"], {"x": np.full((1, size), i)})
