@@ -83,7 +83,8 @@ class Format(Protocol):
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
-#: The formats in the order in which `recognise` tries them, before and after JSON. Anything can be plain text.
+#: The formats in the order in which `recognise` tries them, before and after JSON. TSV and STM come late because their
+#: rows have to be parsed; anything can be plain text.
 _BEFORE_JSON: dict[str, Format] = {
     "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "vtt": vtt,
     "srt": srt, "tsv": tsv, "stm": stm,
