@@ -13,11 +13,11 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.restoration.model.registry import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig, find_member
 from cappunc_cli.training import results
 from cappunc_cli.training.recipe import Recipe
 
@@ -36,18 +36,30 @@ DIVIDED = {"comma", "period", "question", "case"}
 def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
     """Score the model in `directory`, write the figures to `path`, and return those of each set.
 
-    Sets of the same model that `path` already has are kept unless their command has changed.
+    Sets of the same model that `path` already has are kept unless their command or the model's ensemble has changed.
     """
     model = ModelConfig.load(directory).files["model.onnx"]
     sets = results.kept(path, model, "sets")
     for name, (reference, *options) in recipe.evaluation.items():
-        if name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options)):
+        same = name in sets and sets[name]["command"] == " ".join(_command(directory, reference, options))
+        if same and not scored_alone(directory, sets[name]):
             continue
         sets[name] = evaluate(directory, recipe.data, reference, options)
         # A text may have none of the three marks, and so no micro-F1.
         logger.info("%s: %s", name, sets[name].get("micro", "–"))
-        results.write(path, {**results.head(model), "sets": sets})
+        ordered = {known: sets[known] for known in recipe.evaluation if known in sets}
+        results.write(path, {**results.head(model), "sets": ordered})
     return sets
+
+
+def scored_alone(directory: Path, found: Mapping[str, Any]) -> bool:
+    """Whether the figures of a set are those of the model without the ensemble that its language has now."""
+    [model] = (part for part in found["signature"].split("|") if part.startswith("model:"))
+    parts = found["command"].split()
+    config = ModelConfig.load(directory)
+    language = parts[parts.index("--lang") + 1] if "--lang" in parts else config.languages[0]
+    members = [name for name in config.ensemble if language in ModelConfig.load(find_member(directory, name)).languages]
+    return "--engine" not in parts and any(f"+{name}@" not in model for name in members)
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:

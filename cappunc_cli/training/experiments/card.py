@@ -17,6 +17,7 @@ from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.experiments import ablation, study
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.training.score import scored_alone
 
 _COLUMNS = {
     "micro": "micro , . ?",
@@ -77,7 +78,7 @@ F1 in per cent of the shipped file. `! ; …` count as `.` and `: —` as `,`, e
 No evaluation set was used for training; thresholds were chosen on the held-out ends of training
 corpora (`train.toml` names them). {said.get("tuned", _TUNED).strip()}{_line(said.get("scores"))}
 
-{table(report, _COLUMNS | (_AROUND if recipe.around else {}))}{_beside(said.get("beside", []))}
+{table(_marked(directory, report), _COLUMNS | (_AROUND if recipe.around else {}))}{_beside(said.get("beside", []))}
 Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"]}; signature of the first row:
 `{signature}`. `$DATA` is the folder of the evaluation data:
 
@@ -97,9 +98,17 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 
 def _ensemble(config: ModelConfig) -> str:
     return "".join(
-        f"\n- `{name}` has a part of {part:g} in the probabilities, in its languages; all scores are of both together."
+        f"\n- `{name}` has a part of {part:g} in the probabilities, in its languages."
         for name, part in config.ensemble.items()
     )
+
+
+def _marked(directory: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """The report with a word on each set that was scored before the model had its ensemble."""
+    sets = {
+        f"{name} (alone)" if scored_alone(directory, found) else name: found for name, found in report["sets"].items()
+    }
+    return {**report, "sets": sets}
 
 
 def twins(directory: Path) -> str:
@@ -213,7 +222,12 @@ def main(directory: Path) -> None:
         f"[eval.json](../models/{directory.name}/eval.json) (commands and signatures there; "
         f"{report['date']}, cappunc {report['version']}).\n"
     )
-    fill(root / "docs" / "models.md", f"scores {directory.name}", "scores", table(report, _IN_SHORT) + note)
+    fill(
+        root / "docs" / "models.md",
+        f"scores {directory.name}",
+        "scores",
+        table(_marked(directory, report), _IN_SHORT) + note,
+    )
     fill(root / "README.md", "models", "models", overview(directory.parent))
 
 
