@@ -54,12 +54,14 @@ def score(recipe: Recipe, directory: Path, path: Path) -> dict[str, Any]:
 
 def scored_alone(directory: Path, found: Mapping[str, Any]) -> bool:
     """Whether the figures of a set are those of the model without the ensemble that its language has now."""
-    [model] = (part for part in found["signature"].split("|") if part.startswith("model:"))
     parts = found["command"].split()
     config = ModelConfig.load(directory)
     language = parts[parts.index("--lang") + 1] if "--lang" in parts else config.languages[0]
     members = [name for name in config.ensemble if language in ModelConfig.load(find_member(directory, name)).languages]
-    return "--engine" not in parts and any(f"+{name}@" not in model for name in members)
+    if not members or "--engine" in parts:
+        return False
+    [model] = (part for part in found["signature"].split("|") if part.startswith("model:"))
+    return any(f"+{name}@" not in model for name in members)
 
 
 def evaluate(directory: Path, data: Path, reference: str, options: Sequence[str]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from cappunc_cli.restoration.model.registry import ModelConfig
 #: What is measured: the model, the words of the file, the turns.
 CASES = {
     "default": ("en", 8_000, 3),
+    "several languages": ("multi", 8_000, 3),
     "fast": ("en-fast", 60_000, 4),
     "cold start": ("en-fast", 2_500, 8),
     "memory": ("en-fast", 1_000_000, 1),
@@ -38,7 +39,16 @@ def compared(trees: list[Path], model: Path, count: int, turns: int) -> dict[str
     with tempfile.TemporaryDirectory() as folder:
         source, results = Path(folder, "talk.srt"), [Path(folder, f"{i}.srt") for i in range(2)]
         source.write_text(sample_text.srt(sample_text.sample_words(model, count)), "utf-8")
-        common = ("--force", "--quiet", "--lang", "en", "--device", "cpu", "--model", str(model))
+        common = (
+            "--force",
+            "--quiet",
+            "--lang",
+            ModelConfig.load(model).languages[0],
+            "--device",
+            "cpu",
+            "--model",
+            str(model),
+        )
         seen: list[list[dict[str, float]]] = [[], []]
         for _ in range(turns):
             for tree, result, rows in zip(trees, results, seen, strict=True):
@@ -61,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
-    parser.add_argument("--models", type=Path, required=True, help="where the directories en and en-fast lie")
+    parser.add_argument("--models", type=Path, required=True, help="where the models' directories lie")
     parser.add_argument("--case", choices=CASES, action="append", help="one alone; may be repeated")
     arguments = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):  # the threads of a checkout are as many as it finds cores
