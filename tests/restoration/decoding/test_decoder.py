@@ -121,6 +121,18 @@ def test_a_confident_model_is_followed(text: str) -> None:
     assert say(text).replace(" —", "—") == text.replace(" —", "—")
 
 
+def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
+    """What is written by the conventions of a language, given the probabilities `rows` of its words."""
+    conventions = language(code)
+    known = replace(
+        passage(rows, words, [False] * len(words), CONFIG, Options()),
+        posteriors=posteriors_of(rows, word_properties(words, conventions, {}), CONFIG),
+        conventions=conventions,
+    )
+    labels = decide(known, no_evidence(len(words)))
+    return " ".join(dress(word, label) for word, label in zip(words, labels, strict=True))
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [
@@ -137,14 +149,7 @@ def test_capitals_of_languages_with_apostrophes(code: str, text: str) -> None:
     # `IJs` is a capital form like any other to a model that has seen none.
     cases = [Case.CAPITAL if label.form == "IJs" else label.case for label in gold]
     rows = np.array([likely(case, label.mark) for case, label in zip(cases, gold, strict=True)], np.float32)
-    conventions = language(code)
-    known = replace(
-        passage(rows, words, [False] * len(words), CONFIG, Options()),
-        posteriors=posteriors_of(rows, word_properties(words, conventions, {}), CONFIG),
-        conventions=conventions,
-    )
-    labels = decide(known, no_evidence(len(words)))
-    assert " ".join(dress(word, label) for word, label in zip(words, labels, strict=True)) == text
+    assert restored_in(code, words, rows) == text
 
 
 @given(documents())
@@ -369,14 +374,7 @@ def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) ->
     words, gold = map(list, zip(*map(strip, text.split()), strict=True))
     shapes = [Case.CAPITAL if "." in word else label.case for word, label in zip(words, gold, strict=True)]
     rows = np.array([likely(case, label.mark) for case, label in zip(shapes, gold, strict=True)], np.float32)
-    conventions = language(code)
-    known = replace(
-        passage(rows, words, [False] * len(words), CONFIG, Options()),
-        posteriors=posteriors_of(rows, word_properties(words, conventions, {}), CONFIG),
-        conventions=conventions,
-    )
-    labels = decide(known, no_evidence(len(words)))
-    assert " ".join(dress(word, label) for word, label in zip(words, labels, strict=True)) == text
+    assert restored_in(code, words, rows) == text
 
 
 def test_bias_and_column_order_come_from_the_config() -> None:
