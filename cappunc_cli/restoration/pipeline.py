@@ -81,7 +81,10 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
-        member = load_model(str(find_member(directory, other)), device)
+        place = find_member(directory, other)
+        if ModelConfig.load(place).ensemble:
+            raise BadModel(f"ensemble: {other} has one of its own", str(directory))
+        member = load_model(str(place), device)
         if (member.config.cases, member.config.marks) != (opened.config.cases, opened.config.marks):
             raise BadModel(f"ensemble: {other} has other cases or marks", str(directory))
         members.append((member, part))

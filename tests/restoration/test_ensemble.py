@@ -116,6 +116,13 @@ def test_a_missing_or_unlike_member_is_refused(tmp_path: Path) -> None:
         load_model(str(copied(tmp_path, "second", ensemble={"unlike": 0.25})), "cpu")
 
 
+def test_an_ensemble_of_ensembles_is_refused(tmp_path: Path) -> None:
+    """Of models that name each other, too, where loading would never end."""
+    copied(tmp_path, "other", ensemble={"first": 0.25})
+    with pytest.raises(BadModel, match="other has one of its own"):
+        load_model(str(copied(tmp_path, "first", ensemble={"other": 0.25})), "cpu")
+
+
 @pytest.mark.parametrize("shares", [{"other": -0.1}, {"other": 0.6, "third": 0.6}])
 def test_shares_that_make_no_average_are_refused(tmp_path: Path, shares: dict[str, float]) -> None:
     with pytest.raises(BadModel, match="ensemble: shares"):
