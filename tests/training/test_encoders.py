@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import random
 import struct
 from pathlib import Path
@@ -23,9 +24,11 @@ from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
 from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, special_piece
 from cappunc_cli.training import encoders
-from cappunc_cli.training.encoders import e5_small, hugging_face
+from cappunc_cli.training.data.corpora import CORPORA, Corpus, paragraphs
+from cappunc_cli.training.encoders import e5_small, hugging_face, pretrained_encoder, save_encoder
 from cappunc_cli.training.encoders.pretrained_encoder import PretrainedEncoder
 from cappunc_cli.training.network import JointNetwork, NetworkShape, start_from, stored_shape
+from cappunc_cli.training.recipe import Recipe
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went", "home", "to", "eat", "some", "fish"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -255,6 +258,9 @@ def test_a_large_vocabulary_is_cut_to_the_text(tmp_path: Path) -> None:
         before, after = large.tokenizer.encode(word), cut.tokenizer.encode(word)
         assert after.tokens == before.tokens
         assert cut.state["words.weight"][after.ids, 0].tolist() == [float(number) for number in before.ids]
+    # No word uses them, and training needs them.
+    assert special_piece(cut.tokenizer, OPENING) == 0
+    assert special_piece(cut.tokenizer, CLOSING) == 2
 
 
 def test_a_saved_encoder_says_its_sizes(tmp_path: Path) -> None:
@@ -266,6 +272,27 @@ def test_a_saved_encoder_says_its_sizes(tmp_path: Path) -> None:
     assert saved.keys() == encoder.state.keys()
     safetensors_torch.save_file(saved, tmp_path / "bare.safetensors")
     assert stored_shape(tmp_path / "bare.safetensors") is None
+
+
+def test_an_encoder_is_saved_with_the_pieces_of_a_recipes_corpora(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_e5(tmp_path / "e5.bin")
+    encoder = e5_small.read(tmp_path / "e5.bin")
+    monkeypatch.setattr(pretrained_encoder, "_LARGE", 5)
+    monkeypatch.setattr(save_encoder, "read", lambda _: encoder)
+    monkeypatch.setitem(CORPORA, "text", Corpus("t.txt.xz", "", paragraphs))
+    (tmp_path / "t.txt.xz").write_bytes(lzma.compress(b"The, tact! Act?\n"))
+    save_encoder.main("e5", tmp_path / "whole")
+    save_encoder.main("e5", tmp_path / "cut", recipe)
+    whole, cut = (Tokenizer.from_file(str(tmp_path / name / "tokenizer.json")) for name in ("whole", "cut"))
+    gone = whole.get_vocab().keys() - cut.get_vocab().keys()
+    assert gone == {"▁cat"}  # what frames a text stays, and single letters
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == f'start = "{tmp_path / "cut" / "encoder.safetensors"}"'
+    shape = stored_shape(tmp_path / "cut" / "encoder.safetensors")
+    assert shape is not None
+    assert shape.vocabulary == cut.get_vocab_size()
 
 
 @pytest.mark.parametrize("family", ["mpnet", "roberta"])

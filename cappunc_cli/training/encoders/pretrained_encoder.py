@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from cappunc_cli.restoration.model.pieces import CLOSING, OPENING
 from cappunc_cli.training.network import SHAPE, NetworkShape
 
 #: Larger vocabularies are multilingual, and the text of one language uses about a tenth of their pieces.
@@ -43,6 +44,8 @@ class PretrainedEncoder:
             return self
         used = {number for encoding in self.tokenizer.encode_batch(list(words)) for number in encoding.ids}
         special = {added["id"] for added in table["added_tokens"]} | {table["model"]["unk_id"]}
+        # No word uses the pieces that frame a text, and not every tokenizer has them among its added tokens.
+        special |= {self.tokenizer.token_to_id(name) for name in (*OPENING, *CLOSING, "[PAD]", "<pad>")}
         kept = [
             number
             for number, (piece, _) in enumerate(pieces)

@@ -4,10 +4,10 @@
     python -m cappunc_cli.training.experiments.ablation models/en-fast/ablation.toml "no errors"  rescore one of them
 
 The table (each `*ablation.toml`) changes the train.toml in its folder, or another `recipe`: `base` for all rows, and
-each of `rows` on top of that. Every row trains its own network below runs/ablation, on the arrays that were
-prepared for the recipe; a run that was stopped is resumed. `decodings` train nothing: each is the network of the
-first row with `options` of `cappunc eval`, or with transitions between the marks (chain.py) fitted to the held-out
-ends of the corpora of `chain`.
+each of `rows` on top of that. Every row trains its own network below runs/ablation, on the arrays that were prepared
+for the recipe, or that are prepared first if only the row names them; a run that was stopped is resumed. `decodings`
+train nothing: each is the network of the first row with `options` of `cappunc eval`, or with transitions between the
+marks (chain.py) fitted to the held-out ends of the corpora of `chain`.
 All are scored in float32, on `sets` and on the held-out ends of the corpora in `heldout` (or in several such tables,
 `heldout.NAME`). The figures are written after each row to a .json file with the name of the table; those that are there
 are kept as long as their recipe is unchanged. The card shows them.
@@ -33,6 +33,7 @@ from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import results
 from cappunc_cli.training.data.heldout import heldout_words, texts_of
+from cappunc_cli.training.data.prepare import prepare
 from cappunc_cli.training.experiments import chain
 from cappunc_cli.training.experiments.study import by_row, drawn
 from cappunc_cli.training.export.export_model import export
@@ -177,6 +178,8 @@ def _standing(path: Path, rows: Mapping[str, AblationRow]) -> dict[str, Any]:
 
 def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: Mapping[str, HeldoutSet]) -> dict[str, Any]:
     """Train a row, unless it is trained already, and score it on the `sets` and the held-out ends."""
+    if not (row.recipe.arrays() / "vocabulary.npz").exists():
+        prepare(row.recipe)
     train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
     with tempfile.TemporaryDirectory() as folder:

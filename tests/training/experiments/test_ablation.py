@@ -156,6 +156,18 @@ def test_a_row_changes_what_it_names_and_nothing_else(table: Path) -> None:
     )
 
 
+def test_arrays_that_only_a_row_names_are_prepared(table: Path) -> None:
+    folder = table.parents[2] / "runs" / "other"
+    own = '"other pieces" = { tokenizer = "runs/other/tokenizer.json", prepared = "runs/other/data", vocabulary = 50 }'
+    table.write_text(ABLATION.replace('"heads side by side" = { soft_case = false }', own), "utf-8")
+    ablation.ablate(table, ["other pieces"])
+    row = json.loads(table.with_suffix(".json").read_text("utf-8"))["rows"]["other pieces"]
+    assert row["sets"]["text"]["words"]["reference"] > 100
+    made = {path.name for path in (folder / "data").iterdir()}
+    assert made >= {"t.npz", "vocabulary.npz"}
+    assert len(json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]) <= 50
+
+
 def test_fresh_parts_do_not_begin_as_in_the_start(table: Path, tmp_path: Path) -> None:
     from cappunc_cli.training.export.onnx_graph import build
     from cappunc_cli.training.trainer import network_of
@@ -246,7 +258,7 @@ def test_the_card_has_the_tables(tmp_path: Path) -> None:
     assert card.studies(tmp_path) == page
 
 
-@pytest.mark.parametrize("name", ["ablation", "crf-ablation", "pauses-ablation"])
+@pytest.mark.parametrize("name", ["ablation", "crf-ablation", "encoders-ablation", "pauses-ablation"])
 def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
     toml = find_model("en-fast") / f"{name}.toml"
     table = tomllib.loads(toml.read_text("utf-8"))
