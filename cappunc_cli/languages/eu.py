@@ -10,7 +10,7 @@ LANGUAGE = Language(
     "eu",
     "Basque",
     quotes=("«", "»"),
-    abbreviations=words(_TITLES, "adib orr zk ik art tel k.a k.o"),
+    abbreviations=words(_TITLES, "adib orr zk ik art tel etab k.a k.o"),
     titles=words(_TITLES),
     ordinals=True,
     # Case endings after an initialism or a foreign name: `NATO-ren`.

@@ -13,7 +13,7 @@ LANGUAGE = Language(
     always_lower=words("'s 't 'n 'k 'm"),
     abbreviations=words(
         _TITLES,
-        "a.u.b afd bijv bijv blz ca d.w.z e.d e.a enz evt jr m.b.t m.n nl nr o.a o.m p.m s.v.p",
+        "a.u.b afd bijv blz ca d.w.z e.d e.a enz evt jr etc m.b.t m.n nl nr o.a o.m p.m s.v.p",
         "sr t.a.v t.o.v tel vgl vnl z.o.z zgn",
     ),
     titles=words(_TITLES),

@@ -11,7 +11,9 @@ LANGUAGE = Language(
     "Romanian",
     quotes=("„", "”"),
     abbreviations=words(
-        _TITLES, "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel î.hr d.hr"
+        _TITLES,
+        "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel etc",
+        "î.hr d.hr ș.a ș.a.m.d",
     ),
     titles=words(_TITLES),
     clitics=words(

@@ -9,7 +9,7 @@ _TITLES = "ts gs pgs ths bs ks ls gs.ts pgs.ts"
 LANGUAGE = Language(
     "vi",
     "Vietnamese",
-    abbreviations=words(_TITLES, "tp tx tt q p kts"),
+    abbreviations=words(_TITLES, "tp tx tt q p kts v.v"),
     titles=words(_TITLES),
     begin_lines=words(
         "và hoặc hay nhưng vì nên nếu khi mà thì để rằng bởi do tuy dù của ở trong ngoài trên dưới với từ",

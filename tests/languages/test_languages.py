@@ -81,6 +81,19 @@ def test_a_number_with_a_period_is_an_ordinal_in_basque() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        *(("en", word) for word in ("etc", "vs")),
+        *((code, "etc") for code in ("es", "ro", "fr", "pt", "nl", "ca")),
+        *(("eu", "etab"), ("ro", "ș.a"), ("ro", "ș.a.m.d"), ("vi", "v.v"), ("de", "usw"), ("it", "ecc")),
+        *(("nl", "enz"), ("pl", "itd"), ("pl", "itp")),
+    ],
+)
+def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
+    assert word_properties([written], LANGUAGES[code], {})[0] & WordProperty.ABBREVIATION
+
+
+@pytest.mark.parametrize(
     ("word", "code", "form"),
     [
         ("într-o", "ro", None),  # `Într-o` is its plain capital form
