@@ -19,12 +19,11 @@ from cappunc_cli.restoration.decoding.decoder import (
     capital_probability,
     capital_within_sentence,
     decide,
-    start_probability,
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
 from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns, sentence_start_probability
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -166,7 +165,7 @@ def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
     text, labels = passage.posteriors, passage.labels
     cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
-    within = capital_within_sentence(text, start_probability(text, sentence_start_probability(text)), capital)
+    within = capital_within_sentence(text, capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )
