@@ -86,10 +86,6 @@ class Lack:
     upper: Flags
     whole: bool = False
 
-    @property
-    def any(self) -> Flags:
-        return self.marks | self.case
-
 
 @dataclass(frozen=True, slots=True)
 class UnrestoredSpan:
