@@ -19,12 +19,10 @@ from cappunc_cli.restoration.decoding.decoder import (
     capital_probability,
     capital_within_sentence,
     decide,
-    start_probability,
 )
-from cappunc_cli.restoration.decoding.evidence import Evidence, evidence
-from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
+from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns, sentence_start_probability
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
@@ -86,9 +84,8 @@ def find_low_confidence(
     passage = passage_of(words, rows, model, options)
     bare, labels, conventions = passage.bare, passage.labels, passage.conventions
     text = passage.posteriors = allowed(passage)
-    known = evidence(passage, "replace")
-    rules = lexical_rules(passage, known.cases >= 0)
-    known = rules.constrain(known)
+    known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))
+    case_is_certain = np.array([ruled is not label for ruled, label in zip(with_rules, labels, strict=True)])
 
     kinds = _kinds(labels)
     by_kind = text.marks @ _IN_KIND
@@ -102,7 +99,7 @@ def find_low_confidence(
     # If it is doubtful whether a sentence ends, the case of the next word is not listed too.
     open_end = odd_marks & (kinds @ _ENDS | _ENDS[instead])
     cases = _case_probability(passage, known)
-    free = ~lack.any & ~rules.cased & ~text.has(_NO_CASE) & ~_shouted(passage)
+    free = ~lack.marks & ~lack.case & ~case_is_certain & ~text.has(_NO_CASE) & ~_shouted(passage)
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
@@ -113,14 +110,14 @@ def find_low_confidence(
         restored = decide(passage, replace(known, marks=written_marks, cases=written_cases))
         halves = _missing_halves(passage, restored, lack)
     found: list[LowConfidence] = []
-    for i in sorted({*np.flatnonzero(odd_marks | odd_cases | rules.terms).tolist(), *halves}):
+    for i in sorted({*np.flatnonzero(odd_marks | odd_cases | terms).tolist(), *halves}):
         word, label = bare[i], labels[i]
         written = _core(word, label)
         if odd_cases[i]:
             case = CASE_CLASSES[capital[i] if label.case is Case.LOWER else LOWER]
             other = Label(case, form=(mixed_form(word, model.lexicon, conventions) or "") if case is Case.MIXED else "")
             found.append(LowConfidence(i, "case", written, float(cases[i]), dress(word, other), float(1 - cases[i])))
-        elif (term := _core(word, rules.labels[i])) != written and rules.terms[i]:
+        elif (term := _core(word, with_rules[i])) != written and terms[i]:
             found.append(LowConfidence(i, "case", written, 0.0, term, 1.0))
         if half := halves.get(i):
             found.append(half)
@@ -137,7 +134,7 @@ def _missing_halves(passage: Passage, restored: Sequence[Label], lack: Lack) -> 
     Of 36 found in 335,000 words of Spanish sessions, speeches, novels and news 33 are really missing.
     """
     found: dict[int, LowConfidence] = {}
-    for i in np.flatnonzero(~lack.any).tolist():
+    for i in np.flatnonzero(~(lack.marks | lack.case)).tolist():
         old, new = passage.labels[i], restored[i]
         if old is new:
             continue
@@ -166,7 +163,7 @@ def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
     text, labels = passage.posteriors, passage.labels
     cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
-    within = capital_within_sentence(text, start_probability(text, sentence_start_probability(text)), capital)
+    within = capital_within_sentence(text, capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )

@@ -16,8 +16,7 @@ from cappunc_cli.errors import BadModel, WrongUsage
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
-from cappunc_cli.restoration.decoding.evidence import evidence, judge
-from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
+from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
@@ -209,7 +208,7 @@ def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options
         turn_ends=np.array(turn_ends(known), np.bool_),
         followed=np.array(list(known.followed), np.bool_),
         cue_starts=starts,
-        cues=cue_breaks_of(known) if options.pauses else None,
+        cues=cue_breaks_of(known) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
         conventions=conventions,
@@ -245,16 +244,14 @@ def rewrite(
     for _ in range(_MAX_ROUNDS):
         labels = passage.labels
         lack = None if expected is None else judge(passage, expected)
-        known = evidence(passage, options.existing, lack)
-        rules = lexical_rules(passage, known.cases >= 0)
-        known = rules.constrain(known)
-        decided = decide(replace(passage, labels=[*fixed_labels, *rules.labels[len(fixed_labels) :]]), known)
+        known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
+        decided = decide(replace(passage, labels=[*fixed_labels, *with_rules[len(fixed_labels) :]]), known)
         for i in np.flatnonzero(passage.followed).tolist():
             # A new mark would come between the word and the address or formula after it.
             decided[i] = replace(decided[i], after=labels[i].after)
         new_labels = [*fixed_labels, *labels[len(fixed_labels) :]]
         case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        for i, (old, ruled, new) in enumerate(zip(labels, rules.labels, decided, strict=True)):
+        for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
             if i < len(fixed_labels) or (ruled is old and new is old):
                 continue  # labels are cached, so most unchanged ones are the same object
             text = _new_text(texts[i], passage.bare[i], old, ruled, new, case_is_fixed[i], settled[i])

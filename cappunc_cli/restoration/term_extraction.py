@@ -41,7 +41,7 @@ def is_cased(texts: Sequence[str]) -> bool:
         return False
     bare, labels = zip(*map(strip, texts), strict=True)
     style = writing_style(bare, labels)
-    return not (style.needs_all or style.title)
+    return style.punctuated and not (style.lower or style.upper or style.title)
 
 
 @dataclass(slots=True)

@@ -161,7 +161,7 @@ def measure(words: Sequence[Word], model: Model, seed: int, repeats: int, tally:
     rows = probabilities(words, model)
     auto, keep = Options(), Options(existing="keep")
     lack = lack_of(words, rows, model, auto)
-    tally.clean.update(words=len(words), blamed=int(lack.any.sum()))
+    tally.clean.update(words=len(words), blamed=int((lack.marks | lack.case).sum()))
     for repeat in range(repeats):
         bad = damaged(words, random.Random(1000 * seed + repeat))
         lack = lack_of(bad.words, rows, model, auto)
@@ -169,7 +169,7 @@ def measure(words: Sequence[Word], model: Model, seed: int, repeats: int, tally:
         no_case = bad.are("case", "marks and case", "ALL CAPS", "ALL CAPS without marks")
         tally.count(tally.found, "marks", lack.marks, no_marks)
         tally.count(tally.found, "case", lack.case, no_case)
-        tally.count(tally.found, "marks or case", lack.any, no_marks | no_case)
+        tally.count(tally.found, "marks or case", lack.marks | lack.case, no_marks | no_case)
         for start, stop, kind in bad.places:
             size = "20-49" if stop - start < 50 else "50-119" if stop - start < 120 else "120-400"
             said = lack.marks if kind == "marks" else lack.case

@@ -19,7 +19,6 @@ from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
     contain_any,
     place_paired_marks,
-    sentence_ends,
     without_opening_marks,
 )
 from cappunc_cli.restoration.decoding.passage import (
@@ -34,10 +33,11 @@ from cappunc_cli.restoration.decoding.passage import (
     Probabilities,
     columns,
     fold_marks,
-    sentence_start_probability,
+    sentence_end_probability,
+    sentence_ends,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form, start_form
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (
@@ -45,6 +45,7 @@ from cappunc_cli.transcript.labels import (
     CASE_CLASSES,
     LOWER,
     MARK_CLASSES,
+    MARKS,
     MIXED,
     QUOTES,
     UPPER,
@@ -96,7 +97,9 @@ _MIN_NAME = 0.02
 
 def allowed(passage: Passage) -> Posteriors:
     """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
-    text = fold_marks(passage.posteriors, passage.marks)
+    text, wanted = passage.posteriors, passage.marks
+    if not set(MARKS) <= set(wanted):
+        text = fold_marks(text, wanted)
     if passage.cues is None or passage.options.apart:
         return text
     return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
@@ -123,20 +126,17 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         none_free = np.zeros(len(words), np.bool_)
         marks, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
         return _labels(passage, known.cases.astype(np.intp), marks, before, after)
-    sentence = sentence_start_probability(text)
     capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
-    within = capital_within_sentence(text, start_probability(text, sentence), capital)
+    within = capital_within_sentence(text, capital)
     if 0 < committed < len(words):
         # Whatever the model thinks now, no sentence end was committed: only a name can be capital here.
-        within[committed] -= LATE_COST * sentence[committed]
-    scores = _mark_scores(passage, known)
-    if not options.apart:
-        _penalise_lower_starts(scores, text, known, capital, config.consistency)
-        if known.capitals.any():
-            scores[:-1, ENDS] += _end_bonus(text, known, sentence)[1:, None]
+        within[committed] -= LATE_COST * sentence_end_probability(text)[committed - 1]
+    scores = _mark_scores(passage, known, capital)
     marks = scores.argmax(1) if config.crf is None else _best_path(scores, config, passage.continues)
+    new_colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
     # Not in live captions, which are decided one word at a time.
-    if not committed and not passage.continues and (found := _accidental_labels(text, marks, within, turns, known)):
+    if len(new_colons) and not committed and not passage.continues:
+        found = _accidental_labels(text, marks, within, turns, new_colons)
         text = replace(text, cases=_without_upper(text, found))
         for _, stop in found:
             scores[stop - 1, _COLON] = -np.inf
@@ -163,20 +163,16 @@ def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilit
     return shifted
 
 
-def start_probability(text: Posteriors, sentence: Probabilities) -> Probabilities:
-    """P(a sentence or a probable quotation begins) at each word, [n], given P(a `sentence` begins)."""
-    opening = text.paired.get(PairedMark.OPEN_QUOTE)
-    if opening is None:
-        return sentence
-    return np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - sentence) * (1 - opening), sentence)
+def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotations: bool = True) -> Probabilities:
+    """P(not lower | no start) [n]: names are capital anywhere, other words only where a sentence begins.
 
-
-def capital_within_sentence(text: Posteriors, starts: Probabilities, capital: Probabilities) -> Probabilities:
-    """P(not lower | no start): names are capital anywhere, other words only where a sentence or quotation begins.
-
-    `starts` is P(start), and `capital` is P(not lower), for either reason. Upper and mixed forms, and words without a
-    capital form, do not depend on the start.
+    Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
+    mixed forms, and words without a capital form, do not depend on the start.
     """
+    starts = np.append(np.float32(1), sentence_end_probability(text)[:-1])
+    opening = text.paired.get(PairedMark.OPEN_QUOTE)
+    if quotations and opening is not None:
+        starts = np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
     high = text.cases[:, UPPER] + text.cases[:, MIXED]
     high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
     rest = np.maximum(1 - high, np.float32(1e-6))
@@ -185,8 +181,14 @@ def capital_within_sentence(text: Posteriors, starts: Probabilities, capital: Pr
     return within
 
 
-def _mark_scores(passage: Passage, known: Evidence) -> Rows:
-    """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints but those of case."""
+def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> Rows:
+    """The scores of marks [n, 9]: log-probabilities with all biases, costs and constraints.
+
+    Each sentence end costs what the capital that the next word then needs costs (as in Webex), given P(not lower)
+    `capital`. The network's own doubt about the capital counts only with the share `consistency`, since its marks and
+    cases are based on the same input. Existing lower case is independent evidence and counts in full; an existing
+    capital costs nothing.
+    """
     text, turns, config = passage.posteriors, passage.turn_ends, passage.config
     scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
@@ -205,37 +207,26 @@ def _mark_scores(passage: Passage, known: Evidence) -> Rows:
     fixed = np.flatnonzero(known.marks >= 0)
     scores[fixed] = -np.inf
     scores[fixed, known.marks[fixed]] = 0
-    return scores
-
-
-def _must_not_start_lower(text: Posteriors, known: Evidence) -> Flags:
-    return ~text.has(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER) & ~known.free_start
-
-
-def _penalise_lower_starts(
-    scores: Rows, text: Posteriors, known: Evidence, capital: Probabilities, consistency: float
-) -> None:
-    """Subtract from each sentence end the cost of the capital that the next word then needs (as Webex does).
-
-    The network's own doubt about the capital counts only with the share `consistency`, since its marks and cases are
-    based on the same input. Existing lower case is independent evidence and counts in full; an existing capital costs
-    nothing.
-    """
-    share = np.where(known.capital_odds < 0, np.float32(1), np.float32(consistency))
+    if passage.options.apart:
+        return scores
+    share = np.where(known.capital_odds < 0, np.float32(1), np.float32(config.consistency))
     # Bounded, so that an unusual word cannot overrule a certain sentence end.
     cost = share * np.clip(np.log(capital) - np.log(1 - capital), -20, 0)
-    cost[~_must_not_start_lower(text, known) | (known.cases > LOWER)] = 0
+    cost[text.has(NO_START) | known.free_start | (known.cases > LOWER)] = 0
     loss = np.append(cost[1:], np.float32(0))
     for end in ENDS:
         scores[:, end] += np.where(text.has(WordProperty.ABBREVIATION), 0, loss) if end == PERIOD else loss
+    if known.capitals.any():
+        scores[:-1, ENDS] += _end_bonus(text, known)[1:, None]
+    return scores
 
 
-def _end_bonus(text: Posteriors, known: Evidence, starts: Probabilities) -> Probabilities:
+def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     """Nats for a sentence end before each existing capital, unless the word may be a name.
 
     Whisper drops periods but keeps the capitals after them.
     """
-    within = np.maximum(capital_within_sentence(text, starts, 1 - text.cases[:, LOWER]), _MIN_NAME)
+    within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), _MIN_NAME)
     nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
     bonus: Probabilities = np.where(known.capitals, nats, np.float32(0))
     return bonus
@@ -255,16 +246,14 @@ def _best_path(scores: Rows, config: ModelConfig, continues: bool) -> Indices:
 
 
 def _accidental_labels(
-    text: Posteriors, marks: Indices, within: Probabilities, turns: Flags, known: Evidence
+    text: Posteriors, marks: Indices, within: Probabilities, turns: Flags, colons: Indices
 ) -> list[tuple[int, int]]:
     """(start, stop) of words that would turn into a speaker label, as transcripts have them: `Ms. DELGADO:`.
 
-    They are names at the start of a sentence with a new colon after them; existing labels are not words of the text.
+    They are names at the start of a sentence with one of the new `colons` after them; existing labels are not words of
+    the text.
     """
     found = []
-    colons = np.flatnonzero((marks == _COLON) & (known.marks < 0))
-    if not len(colons):
-        return []
     starts = np.append(True, (sentence_ends(text, marks) | turns)[:-1])
     for i in colons.tolist():
         start = next((k for k in range(i, max(i - _LONGEST_LABEL, -1), -1) if starts[k]), None)
@@ -306,7 +295,7 @@ def capital_probability(
     within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1])
     starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
-    starts &= _must_not_start_lower(text, known)
+    starts &= ~(text.has(NO_START) | known.free_start)
     after_open = np.append(False, open_end[:-1]) | begins_quote
     probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
     return probability
@@ -325,8 +314,10 @@ def _labels(
     labels = [
         cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases.tolist(), before, after, strict=True)
     ]
-    starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
     mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
+    if not mixed.any():
+        return labels
+    starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
     for i in np.flatnonzero(mixed).tolist():
         word, conventions = passage.bare[i], passage.conventions
         form = mixed_form(word, passage.lexicon, conventions) or ""

@@ -1,17 +1,22 @@
-"""The existing marks and capitals of a text as evidence for its restoration."""
+"""What is known of a text before a model decides: its existing marks and capitals, and labels that are certain.
+
+Certain whatever the model says are the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups
+(`10 000`), inside which there is no mark; and the period of abbreviations such as `dr.`
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
-from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Label, capital
+from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
 
 #: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
 _RARE = 50
@@ -27,6 +32,8 @@ _GAP_COST = 2.0
 _CAPITAL_WORTH = 2.0
 #: Nats against a sentence end before a word whose lower case is kept.
 _LOWER_COST = 30.0
+#: Nats against a mark before a word that begins with an ellipsis, and against its capital.
+_CONTINUED_COST, _CAPITAL_COST = 8.0, 3.0
 
 #: The columns of marks that show that a text is punctuated. A text with only `…` and `—` has pauses written down, one
 #: with only `:` has speaker names.
@@ -35,6 +42,17 @@ _IS_PUNCTUATION = np.array([mark not in ("", "…", "—", ":") for mark in MARK
 _SHOWS, _CASED, _CASELESS = 1, 2, 4
 _APOSTROPHES = "'’"
 _CLOSING = QUOTES_AFTER | {"’"}
+
+#: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
+#: lists them.
+_MIN_LETTERS = 3
+#: Letters that are names of variables, as in `x y z`.
+_VARIABLES = (frozenset("xyz"), frozenset("ijk"))
+#: A sequence that begins so is the alphabet: its `a` is no article.
+_ALPHABET = ("a", "b", "c")
+_THOUSAND = "000"
+#: An abbreviation with a vowel may be a word whose period ends a sentence: `no.`, `rep.`
+_VOWELS = frozenset("aeiou")
 
 Floats = npt.NDArray[np.float32]
 
@@ -72,11 +90,6 @@ class WritingStyle:
     upper: bool
     title: bool
     punctuated: bool
-
-    @property
-    def needs_all(self) -> bool:
-        """Whether the text as a whole lacks marks or case."""
-        return self.lower or self.upper or not self.punctuated
 
 
 def writing_style(bare: Sequence[str], labels: Sequence[Label], abbreviations: Flags | None = None) -> WritingStyle:
@@ -120,12 +133,13 @@ def judge(passage: Passage, expected: Expected) -> Lack:
     labels = passage.labels
     # `dr.` does not count: some recognisers write the periods of abbreviations and no other mark.
     style = writing_style(passage.bare, labels, expected.abbreviation)
-    marked, everywhere = columns(labels)[1] != NONE, np.ones(len(labels), np.bool_)
+    lacks_all = style.lower or style.upper or not style.punctuated
+    marked, everywhere = np.array([label.mark != "" for label in labels], np.bool_), np.ones(len(labels), np.bool_)
     marks = everywhere
     # Most texts have hardly any mark, and so no restored part to look for.
-    if not style.needs_all or style.punctuated or int(marked.sum()) * _DENSE >= _MIN_GOOD_WORDS:
+    if not lacks_all or style.punctuated or int(marked.sum()) * _DENSE >= _MIN_GOOD_WORDS:
         found = find_lack(expected, labels, passage.turn_ends)
-        if not style.needs_all or _has_good_part(~found.any, marked):
+        if not lacks_all or _has_good_part(~(found.marks | found.case), marked):
             return found
         marks = found.marks if style.punctuated else everywhere
     upper = style.upper or style.title
@@ -140,68 +154,64 @@ def _has_good_part(good: Flags, marked: Flags) -> bool:
 
 def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evidence:
     """The evidence of the existing labels for `existing` keep or replace, or for auto given what they `lack`."""
-    cases, marks = columns(passage.labels)
-    # Lower case is right in `...and so on` and `“What?” he asked`.
-    quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in passage.labels[:-1]]
-    start = np.array([begins_with_ellipsis(label) for label in passage.labels]) | np.array([False, *quotes])
+    labels, free = passage.labels, np.int8(-1)
+    cases, marks = columns(labels)
+    # An ellipsis before a word shows that it continues a sentence: `...and so on`.
+    continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
+    # Lower case is right there, and in `“What?” he asked`.
+    quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
+    known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]))
     if existing == "keep":
-        return _keep(marks, cases, start)
-    if lack is None:
-        # Only marks that cannot be removed are kept.
-        bound = np.array([label.is_bound for label in passage.labels])
-        fixed = np.where(bound & (marks > 0), marks, np.int8(-1))
+        known = _keep(known, marks, cases)
+    elif lack is not None and not lack.whole:
+        # Keep words that lack nothing, and in stretches that do keep existing marks, and capitals unless all is upper.
+        free_case = lack.case & (lack.upper | (cases == LOWER))
+        known = replace(
+            known,
+            marks=np.where(lack.marks & (marks == NONE), free, marks),
+            cases=np.where(free_case, free, cases),
+            capital_odds=np.where(~free_case & (cases == LOWER), np.float32(-_LOWER_COST), np.float32(0)),
+            capitals=~free_case & (cases == CAPITAL),
+            settled=~(lack.marks | lack.case),
+        )
     else:
-        # Existing marks are kept, and where marks are not missing no new ones are added.
-        fixed = np.where(lack.marks & (marks == 0), np.int8(-1), marks)
-        if not lack.whole:
-            return _repair(fixed, cases, start, lack)
-    # A text with other marks may still lack the last one: `what is this? i don't know`.
-    fixed[-1:][marks[-1:] == NONE] = -1
-    result = replace(no_evidence(len(marks)), marks=fixed, free_start=start)
-    style = writing_style(passage.bare, passage.labels)
-    if style.upper or style.title:
-        return result
-    # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
-    capitals = (cases == CAPITAL) & ~passage.cue_starts
+        if lack is None:
+            # Only marks that cannot be removed are kept.
+            bound = np.array([label.is_bound for label in labels])
+            fixed = np.where(bound & (marks != NONE), marks, free)
+            style = writing_style(passage.bare, labels)
+            all_capital = style.upper or style.title
+        else:
+            # Existing marks are kept, and where marks are not missing no new ones are added.
+            fixed, all_capital = np.where(lack.marks & (marks == NONE), free, marks), bool(lack.upper.all())
+        # A text with other marks may still lack the last one: `what is this? i don't know`.
+        fixed[-1:][marks[-1:] == NONE] = free
+        known = replace(known, marks=fixed)
+        if not all_capital:
+            # NATO and iPhone in a lower-case text are deliberate; a capital at the beginning of a line may be layout.
+            capitals = (cases == CAPITAL) & ~passage.cue_starts
+            odds = np.where(capitals, np.float32(_CAPITAL_WORTH), np.float32(0))
+            known = replace(known, cases=np.where(cases >= UPPER, cases, free), capitals=capitals, capital_odds=odds)
+    # No mark comes before a word that continues a sentence, nor a capital, unless the speaker changes there.
+    continued &= ~np.append(True, passage.turn_ends[:-1])
+    before = np.append(continued[1:], False)
     return replace(
-        result,
-        cases=np.where(cases >= UPPER, cases, -1).astype(np.int8),
-        capitals=capitals,
-        capital_odds=np.where(capitals, _CAPITAL_WORTH, 0).astype(np.float32),
+        known,
+        gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0)),
+        capital_odds=known.capital_odds - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
     )
 
 
-def begins_with_ellipsis(label: Label) -> bool:
-    """Whether an ellipsis before the word shows that it continues a sentence: `...and so on`."""
-    return label.before != "" and (".." in label.before or "…" in label.before)
-
-
-def _keep(marks: Numbers, cases: Numbers, start: Flags) -> Evidence:
-    free = no_evidence(len(marks))
-    marked, cased = marks > 0, cases > 0
+def _keep(known: Evidence, marks: Numbers, cases: Numbers) -> Evidence:
+    """The evidence `known` with existing marks and capitals fixed, so that only gaps are filled."""
+    marked, cased = marks != NONE, cases > LOWER
     return replace(
-        free,
+        known,
         marks=np.where(marked, marks, -1).astype(np.int8),
         cases=np.where(cased, cases, -1).astype(np.int8),
         capital_odds=np.where(_dense(cased) & ~cased, -_GAP_COST, 0).astype(np.float32),
         capitals=cases == CAPITAL,
         gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
-        free_start=start,
-    )
-
-
-def _repair(fixed: Numbers, cases: Numbers, start: Flags, lack: Lack) -> Evidence:
-    """Keep words that lack nothing, and in stretches that do keep existing marks, and capitals unless all is upper."""
-    free_case = lack.case & (lack.upper | (cases == 0))
-    kept_lower = ~free_case & (cases == 0)
-    return replace(
-        no_evidence(len(fixed)),
-        marks=fixed,
-        cases=np.where(free_case, -1, cases).astype(np.int8),
-        capital_odds=np.where(kept_lower, -_LOWER_COST, 0).astype(np.float32),
-        capitals=~free_case & (cases == CAPITAL),
-        free_start=start,
-        settled=~lack.any,
     )
 
 
@@ -212,3 +222,77 @@ def _dense(flags: Flags) -> Flags:
     low, high = np.maximum(places - _NEARBY_WORDS, 0), np.minimum(places + _NEARBY_WORDS + 1, len(flags))
     dense: Flags = (sums[high] - sums[low]) * _DENSE >= high - low
     return dense
+
+
+def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Label], Flags]:
+    """Add the labels that are certain whatever the model says to what is `known` of a passage.
+
+    Returns the evidence, the passage's labels with the cases that are certain (each of these is a new object), and
+    which words [n] are terms of the user's glossary. Only the terms change a case that is known already.
+    """
+    bare, old = passage.bare, passage.labels
+    changes: dict[int, Label] = {}
+    cased, terms, joined = np.zeros((3, len(bare)), np.bool_)
+    if _THOUSAND in bare:
+        joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
+        joined &= ~passage.turn_ends
+    for start, stop in _spelled_letters(passage):
+        for i in range(start, stop):
+            if known.cases[i] < 0:
+                changes[i] = replace(old[i], case=Case.CAPITAL, form="")
+        joined[start : stop - 1] = True
+    glossary = passage.options.glossary
+    for at, written in glossary.matches(bare, old) if glossary.terms else ():
+        for i, text in enumerate(written, at):
+            word, label = strip(text)
+            if word == bare[i]:
+                changes[i] = replace(old[i], case=label.case, form=label.form)
+                terms[i] = True
+        joined[at : at + len(written) - 1] = True
+    conventions = passage.conventions
+    shortened = np.array(
+        [
+            label.after[:1] == "." and _VOWELS.isdisjoint(word) and conventions.abbreviates(conventions.spelled(word))
+            for word, label in zip(bare, old, strict=True)
+        ],
+        np.bool_,
+    )
+    if not changes and not (joined | shortened).any():
+        return known, old, terms
+    labels = [changes.get(i, label) for i, label in enumerate(old)]
+    cases, marks = columns(labels)
+    cased[list(changes)] = True
+    # Marks that are fixed already take precedence; no other comes after a word that is joined to the next one.
+    free = (known.marks < 0) & (joined | shortened)
+    keeps = shortened | np.array([label.is_bound for label in labels], np.bool_)
+    known = replace(
+        known,
+        cases=np.where(cased, cases, known.cases),
+        marks=np.where(free, np.where(keeps, marks, np.int8(NONE)), known.marks),
+        capitals=known.capitals & ~cased,
+        free_start=known.free_start | terms,
+    )
+    return known, labels, terms
+
+
+def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each run of spelled-out letters."""
+    bare, initialisms = passage.bare, passage.conventions.initialisms
+    single = np.array([len(word) == 1 for word in bare])
+    stop = 0
+    for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
+        if start < stop:
+            continue
+        stop = start
+        while stop < len(bare) and single[stop] and bare[stop].isalpha() and bare[stop] != bare[stop].upper():
+            stop += 1
+            if passage.labels[stop - 1].after or passage.turn_ends[stop - 1]:
+                break
+        # Leave out an article before or after the run: `a b b c man`, `a t v`, `the c i a a year later`.
+        article = bare[start] == "a" and tuple(bare[start : start + 3]) != _ALPHABET
+        first = start + (article and (stop - start > _MIN_LETTERS or "".join(bare[start + 1 : stop]) in initialisms))
+        last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
+        letters = bare[first:last]
+        spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
+        if spelled_out or "".join(letters) in initialisms:
+            yield first, last

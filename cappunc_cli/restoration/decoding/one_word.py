@@ -22,7 +22,7 @@ from cappunc_cli.restoration.decoding.decoder import (
     UNCLOSED,
 )
 from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NONE, PERIOD
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form
 from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.options import STYLES, Options
 from cappunc_cli.transcript.labels import (
@@ -51,7 +51,7 @@ _NO_CAPITAL, _DIGIT_FIRST, _DIGIT_LAST = (
     int(WordProperty.DIGIT_LAST),
 )
 _NEVER_UPPER = int(WordProperty.ONE_LETTER | WordProperty.NO_UPPER)
-_NO_START = int(WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER)
+_NO_START = int(NO_START)
 #: Any other property that restricts the labels of a word.
 _RESTRICTED = int(
     WordProperty.DEGREE

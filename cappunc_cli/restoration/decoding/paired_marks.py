@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.passage import IS_END, Flags, Indices, Passage, Posteriors
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, sentence_ends
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
@@ -77,13 +77,6 @@ def without_opening_marks(labels: Sequence[Label], opening: str, committed: int)
         else replace(label, before="".join(c for c in label.before if c not in opening))
         for i, label in enumerate(labels)
     ]
-
-
-def sentence_ends(text: Posteriors, marks: Indices) -> Flags:
-    """Which words end a sentence, [n]; an abbreviation's period ends none."""
-    abbreviated = text.has(WordProperty.ABBREVIATION) & (marks == MARK_CLASSES.index("."))
-    ended: Flags = IS_END[marks] & ~abbreviated
-    return ended
 
 
 def _close_questions(passage: Passage, pairs: Mapping[str, str], marks: Indices, scores: Rows, free: Flags) -> Indices:
@@ -147,7 +140,9 @@ def place_paired_marks(
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
     before = [label.before for label in written]
     after = [
-        label.with_mark(name, quoted=_goes_inside(name, language)).after if label.after else name
+        label.with_mark(name, quoted=_goes_inside(name, language)).after
+        if label.after and label.mark != name
+        else label.after or name
         for label, name in zip(written, names, strict=True)
     ]
     if not asked and not pairs:

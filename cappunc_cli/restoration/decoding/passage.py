@@ -36,7 +36,7 @@ _MARK_NUMBER = {mark: i for i, mark in enumerate(MARK_CLASSES)}
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(m) for m in ("", ",", "."))
 #: The columns of the marks that end a sentence, and the same as flags for all columns.
 ENDS = [MARK_CLASSES.index(mark) for mark in TERMINAL]
-IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
+_IS_END = np.isin(np.arange(len(MARK_CLASSES)), ENDS)
 #: Row i: case i with certainty.
 _CERTAIN = np.eye(len(CASE_CLASSES), dtype=np.float32)
 #: The marks that replace an unwanted mark, in order of preference; no mark if none of them is wanted.
@@ -154,9 +154,10 @@ def sentence_end_probability(text: Posteriors) -> Probabilities:
     return ends
 
 
-def sentence_start_probability(text: Posteriors) -> Probabilities:
-    """The probability that a sentence begins with each word, [n]; 1 for the first one."""
-    return np.append(np.float32(1), sentence_end_probability(text)[:-1])
+def sentence_ends(text: Posteriors, marks: Indices) -> Flags:
+    """Which words end a sentence, [n]; an abbreviation's period ends none."""
+    ended: Flags = _IS_END[marks] & ~(text.has(WordProperty.ABBREVIATION) & (marks == PERIOD))
+    return ended
 
 
 def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
@@ -168,8 +169,6 @@ def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
     """The posteriors with only the marks in `wanted`; the probability of any other goes to the nearest of these."""
     unwanted = [mark for mark in MARKS if mark not in wanted]
-    if not unwanted:
-        return text
     marks = text.marks.copy()
     next_capital = np.append(1 - text.cases[1:, LOWER], np.float32(1))
     for mark in _OPEN_MARKS:

@@ -86,10 +86,6 @@ class Lack:
     upper: Flags
     whole: bool = False
 
-    @property
-    def any(self) -> Flags:
-        return self.marks | self.case
-
 
 @dataclass(frozen=True, slots=True)
 class UnrestoredSpan:
@@ -163,18 +159,15 @@ def find_lack(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool
     kinds = _KINDS[marks]
     kinds[known.abbreviation & (kinds == _END)] = _WITHIN
     by_case = _case_scores(known, labels, cases, kinds, np.append(False, turn_ends[:-1]))
-    first = _forward_backward(by_case + _mark_scores(known.marks.T, kinds))
-    states = _forward_backward(by_case + _mark_scores(_fit_marks(known, kinds, first), kinds))
+    expected = known.marks.T
+    for fitted in (False, True):
+        by_model = np.log(expected[kinds, np.arange(len(kinds))])
+        states = _forward_backward(by_case + np.where(_LACKS_MARKS[:, None], _STRAY_MARKS[kinds], by_model))
+        if not fitted:
+            expected = _fit_marks(known, kinds, states)
     path = _choose_states(states)
     case = _CASE[path]
     return Lack(_LACKS_MARKS[path], case != _CASED, case == _ALL_UPPER)
-
-
-def _mark_scores(marks: Probabilities, kinds: Numbers) -> Scores:
-    """Log-likelihoods [states, n] of the existing kinds of mark; `marks` [3, n] are expected where none are missing."""
-    by_model = np.log(marks[kinds, np.arange(len(kinds))])
-    scores: Scores = np.where(_LACKS_MARKS[:, None], _STRAY_MARKS[kinds], by_model)
-    return scores
 
 
 def _case_scores(known: Expected, labels: Sequence[Label], cases: Numbers, kinds: Numbers, turns: Flags) -> Scores:
@@ -215,33 +208,26 @@ def _fit_marks(known: Expected, kinds: Numbers, states: Probabilities) -> Probab
 
 
 def _forward_backward(scores: Scores) -> Probabilities:
-    """The probability of each state at each word [states, n], given the log-likelihoods `scores` [states, n]."""
-    gains = np.exp(scores - scores.max(0)).astype(np.float32)
-    initial = np.where(np.arange(len(gains)), _INITIAL, 1.0)
-    before, after = _forward(np.stack([gains, gains[:, ::-1]]), np.stack([initial, np.ones_like(initial)]))
-    before[:, :-1] *= after[:, -2::-1] + np.float32(_MIXING)
-    states: Probabilities = before / before.sum(0)
-    return states
+    """The probability of each state at each word [states, n], given the log-likelihoods `scores` [states, n].
 
-
-def _forward(gains: Probabilities, initial: Scores) -> Probabilities:
-    """Forward probabilities [k, states, n] of k texts, given the likelihoods `gains` and the `initial` [k, states].
-
-    Computed in blocks, vectorised over the blocks. The effect of a block on the probabilities before it is linear, so
-    compute first the matrix of each block, then the probabilities at its beginning, then all those within it.
+    Computed for both directions at once, in blocks, vectorised over the blocks. The effect of a block on the
+    probabilities before it is linear, so compute first the matrix of each block, then the probabilities at its
+    beginning, then all those within it.
     """
-    texts, states, count = gains.shape
+    states, count = scores.shape
+    gains = np.exp(scores - scores.max(0)).astype(np.float32)
     length = min(isqrt(count) + 1, _MAX_BLOCK)
-    blocks = np.ones((texts, states, -(-count // length) * length), np.float32)
-    blocks[:, :, :count] = gains
-    # [length, states, texts * blocks], so that each step works on contiguous memory
-    blocks = blocks.reshape(texts, states, -1, length).transpose(3, 1, 0, 2).reshape(length, states, -1)
-    effect = np.repeat(np.eye(states)[:, :, None], blocks.shape[2], 2)  # [to, from, texts * blocks]
+    blocks = np.ones((2, states, -(-count // length) * length), np.float32)
+    blocks[:, :, :count] = gains, gains[:, ::-1]
+    # [length, states, 2 * blocks], so that each step works on contiguous memory
+    blocks = blocks.reshape(2, states, -1, length).transpose(3, 1, 0, 2).reshape(length, states, -1)
+    effect = np.repeat(np.eye(states)[:, :, None], blocks.shape[2], 2)  # [to, from, 2 * blocks]
     for gain in blocks:
         effect += _MIXING * np.add.reduce(effect)
         effect *= gain[:, None]
+    initial = np.stack([np.where(np.arange(states), _INITIAL, 1.0), np.ones(states)])
     heads = [initial[:, None] / initial.sum(1)[:, None, None]]
-    for matrix in np.ascontiguousarray(effect.reshape(states, states, texts, -1).transpose(3, 2, 1, 0)[:-1]):
+    for matrix in np.ascontiguousarray(effect.reshape(states, states, 2, -1).transpose(3, 2, 1, 0)[:-1]):
         head = heads[-1] @ matrix
         heads.append(head / head.sum(2, keepdims=True))
     current = np.stack(heads)[:, :, 0].transpose(2, 1, 0).reshape(states, -1)
@@ -249,7 +235,10 @@ def _forward(gains: Probabilities, initial: Scores) -> Probabilities:
         current = (current + _MIXING) * block
         current /= np.add.reduce(current)
         block[:] = current
-    return blocks.reshape(length, states, texts, -1).transpose(2, 1, 3, 0).reshape(texts, states, -1)[:, :, :count]
+    before, after = blocks.reshape(length, states, 2, -1).transpose(2, 1, 3, 0).reshape(2, states, -1)[:, :, :count]
+    before[:, :-1] *= after[:, -2::-1] + np.float32(_MIXING)
+    found: Probabilities = before / before.sum(0)
+    return found
 
 
 def _choose_states(states: Probabilities) -> Numbers:
@@ -257,6 +246,8 @@ def _choose_states(states: Probabilities) -> Numbers:
     bare = states[_LACKS_MARKS].sum(0) > 0.5
     cases = np.stack([states[case == _CASE].sum(0) for case in (_CASED, _ALL_LOWER, _ALL_UPPER)]).argmax(0)
     path: Numbers = (bare * 3 + cases).astype(np.int8)
+    if not path.any():
+        return path
     complete = states[0]
     for a, b in _runs(path > 0):
         if path[a] and complete[a:b].min() > 1 - _MIN_PROBABILITY:

@@ -55,6 +55,9 @@ class WordProperty(IntFlag):
     NO_UPPER = 131072
 
 
+#: A sentence may begin in lower case with such a word.
+NO_START = WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
+
 WordProperties = npt.NDArray[np.uint32]
 
 #: Distinct words in the cache before it is cleared.
