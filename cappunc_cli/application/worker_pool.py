@@ -125,9 +125,8 @@ class _RemoteEngine:
     device = "the parent's"
 
     def __init__(self, name: str, connection: Connection) -> None:
-        from cappunc_cli.restoration.model.config import ModelConfig
         from cappunc_cli.restoration.model.pieces import Encoder
-        from cappunc_cli.restoration.model.registry import find_model
+        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
         directory = find_model(name)
         self.config = ModelConfig.load(directory)

@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import accumulate, chain, islice
 from operator import is_
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from cappunc_cli.restoration.decoding.lexical_rules import lexical_rules
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
-from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, Engine
-from cappunc_cli.restoration.model.registry import find_member, find_model, find_model_for
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Label, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses
@@ -41,6 +40,26 @@ _BLANK_LINE_SAMPLE = 1000
 _SECTION, _CONTEXT = 1 << 13, 512
 
 __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
+
+
+class Engine(Protocol):
+    """An open model; see `OnnxEngine` for its members."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def lexicon(self) -> Mapping[str, str]: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def warning(self) -> str | None: ...
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ import numpy as np
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge
-from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.onnx_session import Session, first_line, open_session
 from cappunc_cli.restoration.model.pieces import Encoder, Integers, Pieces, joined
-from cappunc_cli.restoration.model.registry import read_lexicon
+from cappunc_cli.restoration.model.registry import ModelConfig, read_lexicon
 from cappunc_cli.restoration.model.tensor_names import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 
 if TYPE_CHECKING:

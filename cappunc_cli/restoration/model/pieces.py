@@ -18,7 +18,7 @@ import numpy.typing as npt
 from cappunc_cli.errors import BadModel
 from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.restoration.chunks import Chunk, split
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
