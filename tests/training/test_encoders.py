@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, special_piece
+from cappunc_cli.restoration.model.onnx_engine import CLOSING, OPENING, special_piece
 from cappunc_cli.training import encoders
 from cappunc_cli.training.encoders import e5_small, hugging_face
 from cappunc_cli.training.encoders.pretrained_encoder import PretrainedEncoder

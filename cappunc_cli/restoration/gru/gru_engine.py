@@ -20,8 +20,8 @@ import numpy.typing as npt
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.onnx_engine import Encoder
 from cappunc_cli.restoration.model.onnx_session import first_line, on_cpu
-from cappunc_cli.restoration.model.pieces import Encoder
 from cappunc_cli.restoration.model.registry import ModelConfig, read_lexicon
 
 if TYPE_CHECKING:

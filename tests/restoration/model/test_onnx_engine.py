@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.model import onnx_session
-from cappunc_cli.restoration.model import pieces as pieces_module
+from cappunc_cli.restoration.model import onnx_engine, onnx_session
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, softmax
 
 TINY = Path(__file__).parents[2] / "tiny_model"
@@ -183,12 +182,12 @@ def test_each_word_is_tokenised_once() -> None:
     assert pieces[0].tolist() == pieces[2].tolist()
     assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
     assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
-    assert len(pieces[6]) == pieces_module.PIECES_PER_WORD
+    assert len(pieces[6]) == onnx_engine.PIECES_PER_WORD
     assert len(engine.encoder._numbers) == 6
 
 
 def test_the_word_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces_module, "_MOST_CACHED", 10)
+    monkeypatch.setattr(onnx_engine, "_MOST_CACHED", 10)
     engine = OnnxEngine(TINY, "cpu")
     for start in range(0, 100, 20):
         words = [f"w{i}" for i in range(start, start + 20)]
