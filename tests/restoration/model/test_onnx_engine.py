@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -236,11 +237,11 @@ def test_unknown_devices_are_refused(device: str) -> None:
 
 def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
-    monkeypatch.setattr(onnx_session, "_has_driver", lambda: False)
+    monkeypatch.setattr("ctypes.CDLL", Mock(side_effect=OSError))
     assert onnx_session.choose_device("auto", both).kind == "cpu"
     with pytest.raises(CappuncError, match="no NVIDIA driver"):
         onnx_session.choose_device("cuda", both)
-    monkeypatch.setattr(onnx_session, "_has_driver", lambda: True)
+    monkeypatch.setattr("ctypes.CDLL", Mock())
     assert onnx_session.choose_device("auto", both) == onnx_session.Device("cuda", 0, required=False)
     assert onnx_session.choose_device("cuda:2", both) == onnx_session.Device("cuda", 2)
     assert onnx_session.choose_device("auto", both[1:]).kind == "cpu"
