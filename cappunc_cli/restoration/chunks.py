@@ -38,11 +38,6 @@ class Chunk:
         """This chunk with all its indices moved by `by` words."""
         return replace(self, start=self.start + by, stop=self.stop + by)
 
-    @property
-    def own(self) -> slice:
-        """The slice of the chunk's rows that are not only context."""
-        return slice(self.before, len(self) - self.after)
-
 
 def check(window: int, overlap: int, min_words_cut: int) -> None:
     """Raise WrongUsage unless windows of these sizes cover every word."""
@@ -101,7 +96,7 @@ def merge(
     for chunk, (first, end), (_, values) in zip(chunks, pairwise(ends), rows, strict=True):
         if merged is None:
             merged = np.zeros((count, values.shape[1]), np.float32)
-        merged[first:end] = values[chunk.own]
+        merged[first:end] = values[first - chunk.start : end - chunk.start]
         if on_final is not None:
             on_final(merged, end)
     assert merged is not None  # chunks is not empty and zip is strict

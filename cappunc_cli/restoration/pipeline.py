@@ -140,7 +140,8 @@ def restore_all(
     The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
     number of words of all texts that the model has read. Raises CappuncError.
     """
-    texts = [with_paragraphs(words, model, options) for words in texts]
+    known = map(Words.of, texts)
+    texts = [with_paragraphs(words, model, options) if words.blank_before else words for words in known]
     rewriters = [IncrementalRewriter(words, model, options) for words in texts]
     rows = probabilities_of_each(texts, model, options, progress, [rewriter.update for rewriter in rewriters])
     for rewriter in rewriters:

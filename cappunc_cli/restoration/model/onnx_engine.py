@@ -316,7 +316,7 @@ class OnnxEngine:
             last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # of each word, its last piece: [CLS] adds one
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
-            lasts.append(last[chunk.own] if self._selects_pieces else last)
+            lasts.append(last[chunk.before : len(last) - chunk.after] if self._selects_pieces else last)
         named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
         feeds = {name: named[name] for name in self._inputs}
         counts = list(map(len, lasts))
@@ -335,12 +335,9 @@ class OnnxEngine:
         paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
         table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
         found = np.split(table, np.cumsum(counts)[:-1])
-        for i, chunk in enumerate(batch):
-            if counts[i] < len(chunk):
-                padded = np.zeros((len(chunk), table.shape[1]), np.float32)
-                padded[chunk.own] = found[i]
-                found[i] = padded
-        return found
+        if not self._selects_pieces:
+            return found
+        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, found, strict=True)]
 
 
 def rows_per_chunk(rows: Rows, chunks: Sequence[Chunk]) -> list[Rows]:

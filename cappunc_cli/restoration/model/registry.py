@@ -11,7 +11,6 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,23 @@ class ModelConfig:
         """Read and check the config `name` of a model directory; raises BadModel."""
         path = directory / name
         try:
-            return _parse(path.read_text(encoding="utf-8"))
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values, dict):
+                raise BadModel("must be a JSON object")
+            if missing := [key for key in _FIELDS if key not in values and key not in _OPTIONAL]:
+                raise BadModel(f"{missing[0]} is missing")
+            found: dict[str, Any] = {"licence": ""}
+            found |= {key: _typed(key, values[key], *types) for key, types in _FIELDS.items() if key in values}
+            if values.get("crf") is not None:
+                found["crf"] = _transitions(values["crf"])
+            for key, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
+                if unknown := [label for label in found.get(key, ()) if label not in known]:
+                    raise BadModel(f"{key}: unknown {unknown[0]!r}")
+            found["cases"] = tuple(map(Case, found["cases"]))
+            found["around"] = tuple(map(PairedMark, found.get("around", ())))
+            config = ModelConfig(**found)
+            _check_consistency(config)
+            return config
         except OSError as error:
             raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
         except CappuncError as error:
@@ -102,53 +117,27 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 _OPTIONAL = {"licence"} | {f.name for f in fields(ModelConfig) if {f.default, f.default_factory} != {MISSING}}
 
 
-@lru_cache(maxsize=64)
-def _parse(text: str) -> ModelConfig:
-    """Parse and check a config; cached, because finding a model for a language parses all, and loading one again."""
-    values = json.loads(text)
-    if not isinstance(values, dict):
-        raise BadModel("must be a JSON object")
-    if missing := [name for name in _FIELDS if name not in values and name not in _OPTIONAL]:
-        raise BadModel(f"{missing[0]} is missing")
-    found: dict[str, Any] = {"licence": ""}
-    for name in [*_FIELDS, "crf"]:
-        try:
-            if name == "crf" and values.get("crf") is not None:
-                parts = _typed(values["crf"], dict)
-                rows = _typed(parts.get("transitions"), list, list)
-                found["crf"] = Transitions(
-                    tuple([_typed(row, list, float) for row in rows]),
-                    _typed(parts.get("start"), list, float),
-                    _typed(parts.get("end"), list, float),
-                )
-            elif name in values and name != "crf":
-                found[name] = _typed(values[name], *_FIELDS[name])
-        except TypeError as error:
-            raise BadModel(f"{name}: must be {error}") from None
-    for name, known in (("cases", CASE_CLASSES), ("marks", MARK_CLASSES), ("around", tuple(PairedMark))):
-        if unknown := [label for label in found.get(name, ()) if label not in known]:
-            raise BadModel(f"{name}: unknown {unknown[0]!r}")
-    found["cases"] = tuple(map(Case, found["cases"]))
-    found["around"] = tuple(map(PairedMark, found.get("around", ())))
-    config = ModelConfig(**found)
-    _check_consistency(config)
-    return config
+def _typed(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
+    """The value of a field of config.json, a tuple if it is a list.
 
-
-def _typed(value: Any, kind: type, inner: type | None = None) -> Any:
-    """The value, a tuple if it is a list, if it is of type `kind` and its items, if it has any, of type `inner`.
-
-    Raises TypeError with the name of the type that it or an item should have.
+    Raises BadModel unless it is of type `kind` and its items, if an `inner` type is given, are of that.
     """
-    if inner is not None and not isinstance(value, kind):
-        raise TypeError(_TYPE_NAMES[kind])
-    items, leaf = ([value], kind) if inner is None else (value.values() if kind is dict else value, inner)
+    expected, items, fits = kind, [value], isinstance(value, kind)
+    if inner is not None and fits:
+        expected, items = inner, list(value.values() if kind is dict else value)
     # JSON's own types, so that `true` is no number; NaN and infinity are none either.
-    accepted = {int, float} if leaf is float else {leaf}
-    if not accepted.issuperset(map(type, items)) or (leaf is float and not all(map(math.isfinite, items))):
-        raise TypeError(_TYPE_NAMES[leaf])
-    typed = list(map(leaf, items))
+    accepted = {int, float} if expected is float else {expected}
+    if not accepted.issuperset(map(type, items)) or (expected is float and not all(map(math.isfinite, items))):
+        raise BadModel(f"{key}: must be {_TYPE_NAMES[expected]}")
+    typed = list(map(expected, items))
     return typed[0] if inner is None else dict(zip(value, typed, strict=True)) if kind is dict else tuple(typed)
+
+
+def _transitions(value: Any) -> Transitions:
+    parts = _typed("crf", value, dict)
+    rows = _typed("crf", parts.get("transitions"), list, list)
+    start, end = (_typed("crf", parts.get(side), list, float) for side in ("start", "end"))
+    return Transitions(tuple([_typed("crf", row, list, float) for row in rows]), start, end)
 
 
 def _check_consistency(config: ModelConfig) -> None:
