@@ -227,7 +227,7 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
         labels=labels,
         posteriors=posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config),
         turn_ends=np.array(turn_ends(words), np.bool_),
-        followed=np.array(list(words.followed), np.bool_),
+        followed=np.fromiter(words.followed, np.bool_, len(bare)),
         cue_starts=starts,
         cues=cue_breaks_of(words) if options.pauses else None,
         config=model.config,

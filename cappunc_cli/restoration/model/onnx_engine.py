@@ -322,7 +322,7 @@ class OnnxEngine:
         counts = list(map(len, lasts))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
         if self._selects_pieces:
-            # These as indices into the flattened batch; shorter rows are padded with 0, whose outputs are ignored.
+            # As indices into the flattened batch; shorter rows are padded with index 0, whose outputs are ignored.
             wanted, places = rows * width + places, np.concatenate([np.arange(count) for count in counts])
             feeds[WANTED] = np.zeros((len(batch), max(counts)), np.int64)
             feeds[WANTED][rows, places] = wanted
