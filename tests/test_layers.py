@@ -73,7 +73,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 #: The only file that may know these packages.
 SOLE = {
     "onnxruntime": "restoration/model/onnx_session.py",
-    "tokenizers": "restoration/model/pieces.py",
+    "tokenizers": "restoration/model/onnx_engine.py",
     "torch": "cli/train.py",
     "text_to_num": "spelling/spoken_numbers.py",
     "py3langid": "application/language_detection.py",

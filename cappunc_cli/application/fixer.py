@@ -19,7 +19,7 @@ from cappunc_cli.transcript.labels import cached_strip
 
 if TYPE_CHECKING:
     from cappunc_cli.languages import Language
-    from cappunc_cli.restoration.model.config import ModelConfig
+    from cappunc_cli.restoration.model.registry import ModelConfig
     from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer
     from cappunc_cli.restoration.pipeline import Model, Options
     from cappunc_cli.spelling.speller import Respelled

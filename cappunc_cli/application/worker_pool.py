@@ -26,8 +26,7 @@ from cappunc_cli.errors import BadModel, CappuncError
 if TYPE_CHECKING:
     from cappunc_cli.application.manifest import Manifest
     from cappunc_cli.restoration.chunks import Chunk, Rows
-    from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-    from cappunc_cli.restoration.model.pieces import Pieces
+    from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, Pieces
     from cappunc_cli.restoration.pipeline import Model
 
 #: A worker's connection and windows, and the shares of its group's words read before and after them.
@@ -125,9 +124,8 @@ class _RemoteEngine:
     device = "the parent's"
 
     def __init__(self, name: str, connection: Connection) -> None:
-        from cappunc_cli.restoration.model.config import ModelConfig
-        from cappunc_cli.restoration.model.pieces import Encoder
-        from cappunc_cli.restoration.model.registry import find_model
+        from cappunc_cli.restoration.model.onnx_engine import Encoder
+        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
         directory = find_model(name)
         self.config = ModelConfig.load(directory)

@@ -53,8 +53,7 @@ def glossary(
     cappunc fix --glossary terms.txt talk.srt
     """
     from cappunc_cli.application.language_detection import AUTO
-    from cappunc_cli.restoration.model.config import ModelConfig
-    from cappunc_cli.restoration.model.registry import find_model
+    from cappunc_cli.restoration.model.registry import ModelConfig, find_model
     from cappunc_cli.restoration.term_extraction import extract_terms
 
     reporter = Reporter(quiet)

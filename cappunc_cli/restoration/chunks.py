@@ -38,16 +38,6 @@ class Chunk:
         """This chunk with all its indices moved by `by` words."""
         return replace(self, start=self.start + by, stop=self.stop + by)
 
-    @property
-    def kept(self) -> range:
-        """The words whose rows come from this chunk."""
-        return range(self.start + self.before, self.stop - self.after)
-
-    @property
-    def own(self) -> slice:
-        """The slice of the chunk's rows that belongs to `kept`."""
-        return slice(self.before, len(self) - self.after)
-
 
 def check(window: int, overlap: int, min_words_cut: int) -> None:
     """Raise WrongUsage unless windows of these sizes cover every word."""
@@ -98,15 +88,16 @@ def merge(
 
     if not chunks:
         return np.zeros((0, 0), np.float32)
-    stops = [0, *(chunk.kept.stop for chunk in chunks)]
-    if [chunk.kept.start for chunk in chunks] != stops[:-1] or stops[-1] != count:
+    # Each chunk's own words begin where those of the one before it end.
+    ends = [0, *(chunk.stop - chunk.after for chunk in chunks)]
+    if [chunk.start + chunk.before for chunk in chunks] != ends[:-1] or ends[-1] != count:
         raise CappuncError(f"the chunks do not cover the {count} words")
     merged: Rows | None = None
-    for chunk, (_, values) in zip(chunks, rows, strict=True):
+    for chunk, (first, end), (_, values) in zip(chunks, pairwise(ends), rows, strict=True):
         if merged is None:
             merged = np.zeros((count, values.shape[1]), np.float32)
-        merged[chunk.kept.start : chunk.kept.stop] = values[chunk.own]
+        merged[first:end] = values[first - chunk.start : end - chunk.start]
         if on_final is not None:
-            on_final(merged, chunk.kept.stop)
+            on_final(merged, end)
     assert merged is not None  # chunks is not empty and zip is strict
     return merged

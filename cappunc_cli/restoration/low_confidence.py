@@ -39,7 +39,7 @@ from cappunc_cli.transcript.labels import (
     PairedMark,
     dress,
 )
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.transcript.words import Word, Words
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -81,7 +81,7 @@ def find_low_confidence(
     """
     if not words:
         return []
-    passage = passage_of(words, rows, model, options)
+    passage = passage_of(Words.of(words), rows, model, options)
     bare, labels, conventions = passage.bare, passage.labels, passage.conventions
     text = passage.posteriors = allowed(passage)
     known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))

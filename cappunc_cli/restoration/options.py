@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.chunks import check
-from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.model.registry import languages_with
+from cappunc_cli.restoration.model.registry import ModelConfig, languages_with
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import accumulate, chain, islice
 from operator import is_
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,11 +20,10 @@ from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_r
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import word_properties
-from cappunc_cli.restoration.model.config import ModelConfig
-from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, Engine
-from cappunc_cli.restoration.model.registry import find_member, find_model, find_model_for
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
+from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import Label, cached_strip, dress
+from cappunc_cli.transcript.labels import cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Word, Words, turn_ends
 
@@ -40,6 +39,26 @@ _BLANK_LINE_SAMPLE = 1000
 _SECTION, _CONTEXT = 1 << 13, 512
 
 __all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
+
+
+class Engine(Protocol):
+    """An open model; see `OnnxEngine` for its members."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def lexicon(self) -> Mapping[str, str]: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def warning(self) -> str | None: ...
+
+    def predict(
+        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[Chunk, Rows]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +139,8 @@ def restore_all(
     The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
     number of words of all texts that the model has read. Raises CappuncError.
     """
-    texts = [with_paragraphs(words, model, options) for words in texts]
+    known = map(Words.of, texts)
+    texts = [with_paragraphs(words, model, options) if words.blank_before else words for words in known]
     rewriters = [IncrementalRewriter(words, model, options) for words in texts]
     rows = probabilities_of_each(texts, model, options, progress, [rewriter.update for rewriter in rewriters])
     for rewriter in rewriters:
@@ -179,36 +199,36 @@ def probabilities_of_each(
     if not options.pauses:
         silence = [None] * len(bare)
     turns = list(chain.from_iterable(map(turn_ends, known)))
-    chunks = [split(len(words), window, overlap, min_words_cut) for words in known]
-    offsets = list(accumulate(map(len, known), initial=0))
+    counts = list(map(len, known))
+    chunks = [split(count, window, overlap, min_words_cut) for count in counts]
+    offsets = accumulate(counts, initial=0)
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
     rows = model.engine.predict(bare, silence, turns, placed)
-    if members := model.members(options):
+    if model.ensemble and (members := model.members(options)):
         others = [member.engine.predict(bare, silence, turns, placed) for member, _ in members]
         weights = [_weights(part, member.config, model.config) for member, part in members]
         rows = _averaged(rows, others, weights)
     if progress is not None:
         rows = _with_progress(rows, progress)
-    for i, (words, own) in enumerate(zip(known, chunks, strict=True)):
+    for i, own in enumerate(chunks):
         found = islice(rows, len(own))
-        yield merge(own, found, len(words), on_final=on_final[i] if on_final else None)
+        yield merge(own, found, counts[i], on_final=on_final[i] if on_final else None)
 
 
-def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
+def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Passage:
     """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
-    known = Words.of(words)
-    bare, labels = map(list, zip(*map(cached_strip, known.texts), strict=True)) if words else ([], [])
+    bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
     starts = np.zeros(len(bare), np.bool_)
-    starts[np.fromiter((start for _, start, _ in known.cues.stretches()), np.intp)] = True
+    starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
         bare=bare,
         labels=labels,
         posteriors=posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config),
-        turn_ends=np.array(turn_ends(known), np.bool_),
-        followed=np.array(list(known.followed), np.bool_),
+        turn_ends=np.array(turn_ends(words), np.bool_),
+        followed=np.fromiter(words.followed, np.bool_, len(bare)),
         cue_starts=starts,
-        cues=cue_breaks_of(known) if options.pauses and np.count_nonzero(starts) > 1 else None,
+        cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
         options=options,
         conventions=conventions,
@@ -232,10 +252,10 @@ def rewrite(
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
     fixing the result again would not either.
     """
-    if not words:
-        return []
     columns = Words.of(words)
     texts = [*committed, *columns.texts[len(committed) :]]
+    if not texts:
+        return []
     passage = passage_of(columns, rows, model, options)
     passage.committed, passage.continues = len(committed), continues
     expected = expect(passage.posteriors) if options.existing == "auto" else None
@@ -254,11 +274,16 @@ def rewrite(
         for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
             if i < len(fixed_labels) or (ruled is old and new is old):
                 continue  # labels are cached, so most unchanged ones are the same object
-            text = _new_text(texts[i], passage.bare[i], old, ruled, new, case_is_fixed[i], settled[i])
-            word, label = cached_strip(text)
+            # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
+            keeps_case = case_is_fixed[i] or (settled[i] and ruled is old)
+            label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
+            if ruled is old and label == old:
+                continue
+            text = dress(passage.bare[i], label)
+            word, written = cached_strip(text)
             # A label must never turn a word into another one.
             if text != texts[i] and word == passage.bare[i]:
-                texts[i], new_labels[i] = intern(text), label
+                texts[i], new_labels[i] = intern(text), written
         if all(map(is_, labels, new_labels)):
             break
         passage.labels = new_labels
@@ -301,18 +326,8 @@ class IncrementalRewriter:
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """Find the words that lack marks or case, which `existing` auto would restore, given their `probabilities`."""
-    passage = passage_of(words, rows, model, options)
+    passage = passage_of(Words.of(words), rows, model, options)
     return judge(passage, expect(passage.posteriors))
-
-
-def _new_text(text: str, bare: str, old: Label, ruled: Label, new: Label, case_is_fixed: bool, settled: bool) -> str:
-    same_marks = old.after == new.after and old.before == new.before
-    if settled and ruled is old:
-        # Even here a missing `¿` (`Qué?`) or `?` (`¿Qué.`) is added.
-        return text if same_marks else dress(bare, replace(old, before=new.before, after=new.after))
-    if ruled is old and same_marks and (case_is_fixed or (old.case is new.case and old.form == new.form)):
-        return text
-    return dress(bare, replace(new, case=ruled.case, form=ruled.form) if case_is_fixed else new)
 
 
 def _weights(part: float, member: ModelConfig, config: ModelConfig) -> Rows:

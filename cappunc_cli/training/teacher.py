@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.training.data.dataset import TEACHERS_WORDS, Vocabulary
 from cappunc_cli.training.data.windows import IGNORED, Batch
 from cappunc_cli.training.export import onnx_weights

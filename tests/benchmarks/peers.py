@@ -34,8 +34,8 @@ from torch import nn
 
 from cappunc_cli.benchmark import sample_text
 from cappunc_cli.benchmark.measure import best_of, stages
+from cappunc_cli.restoration.model.onnx_engine import Encoder
 from cappunc_cli.restoration.model.onnx_session import physical_cores
-from cappunc_cli.restoration.model.pieces import Encoder
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.pipeline import Options, load_model
 

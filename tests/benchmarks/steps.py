@@ -49,7 +49,7 @@ def opened(directory: Path) -> tuple[Model, Counting]:
     """The model on one thread of the CPU."""
     model = load_model(str(directory), "cpu")
     engine = OnnxEngine(directory, "cpu", lanes=1)
-    engine.session = counting = Counting(onnx_session.on_cpu(directory / "model.onnx"))
+    engine.session = counting = Counting(onnx_session.load_graph(directory / "model.onnx"))
     return replace(model, engine=engine), counting
 
 

@@ -30,9 +30,8 @@ from websockets.asyncio.client import connect
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.restoration.live import LOOK_AHEAD
-from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.restoration.model.registry import find_model
+from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 from cappunc_cli.transcript.words import Word
 
 MODEL = "en-live"

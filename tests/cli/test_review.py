@@ -15,7 +15,7 @@ from test_cli import SRT, cappunc, talk
 
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary

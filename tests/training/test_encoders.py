@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, special_piece
+from cappunc_cli.restoration.model.onnx_engine import CLOSING, OPENING, special_piece
 from cappunc_cli.training import encoders
 from cappunc_cli.training.data.corpora import CORPORA, Corpus, paragraphs
 from cappunc_cli.training.encoders import e5_small, hugging_face, pretrained_encoder, save_encoder

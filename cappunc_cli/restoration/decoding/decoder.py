@@ -38,7 +38,7 @@ from cappunc_cli.restoration.decoding.passage import (
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (
     CAPITAL,

@@ -23,7 +23,7 @@ from cappunc_cli.restoration.decoding.decoder import (
 )
 from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NONE, PERIOD
 from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import STYLES, Options
 from cappunc_cli.transcript.labels import (
     CAPITAL,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.decoding.word_properties import WordProperties, WordProperty
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import (
     CAPITAL,

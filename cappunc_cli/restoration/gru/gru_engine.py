@@ -19,11 +19,10 @@ import numpy.typing as npt
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.restoration.model.onnx_session import first_line, on_cpu
-from cappunc_cli.restoration.model.pieces import Encoder
-from cappunc_cli.restoration.model.registry import read_lexicon
+from cappunc_cli.restoration.model.onnx_engine import Encoder
+from cappunc_cli.restoration.model.onnx_session import first_line, load_graph
+from cappunc_cli.restoration.model.registry import ModelConfig, read_lexicon
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -83,7 +82,7 @@ class GruEngine:
         self._turn_offset = len(self._bins) + 2
         #: The pieces of words seen before.
         self._cache: dict[str, list[int]] = {}
-        self._session = on_cpu(directory / kind.weights, _INPUTS)
+        self._session = load_graph(directory / kind.weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
 

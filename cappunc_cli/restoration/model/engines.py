@@ -4,33 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from cappunc_cli.restoration.chunks import Chunk, Rows
-    from cappunc_cli.restoration.model.config import ModelConfig
-
-
-class Engine(Protocol):
-    """An open model; see `OnnxEngine` for its members."""
-
-    @property
-    def config(self) -> ModelConfig: ...
-
-    @property
-    def lexicon(self) -> Mapping[str, str]: ...
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def warning(self) -> str | None: ...
-
-    def predict(
-        self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[Chunk, Rows]]: ...
 
 
 @dataclass(frozen=True, slots=True)

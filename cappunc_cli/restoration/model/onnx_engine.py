@@ -1,31 +1,46 @@
-"""The ONNX engine: words to pieces, pieces through the graph, logits to probabilities."""
+"""The ONNX engine: words to pieces, pieces through the graph, logits to probabilities.
+
+The only run-time module that uses the package tokenizers, which it imports when a model is opened.
+"""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.chunks import Chunk, merge
-from cappunc_cli.restoration.model.config import ModelConfig
+from cappunc_cli.languages.language import TYPEWRITER
+from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.model.onnx_session import Session, first_line, open_session
-from cappunc_cli.restoration.model.pieces import Encoder, Integers, Pieces, joined
-from cappunc_cli.restoration.model.registry import read_lexicon
+from cappunc_cli.restoration.model.registry import ModelConfig, read_lexicon
 from cappunc_cli.restoration.model.tensor_names import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
     from cappunc_cli.restoration.chunks import Rows
+
+Integers = npt.NDArray[np.int64]
 
 #: The future of a batch, and the index of a chunk in it.
 Part = tuple[Future["list[Rows]"], int]
 
+#: A word of more pieces (a URL, a scream, a decimal expansion) is cut to its first ones and its last.
+PIECES_PER_WORD = 16
+#: The pieces that open and close a window, as named by BERT and RoBERTa.
+OPENING, CLOSING = ("[CLS]", "<s>"), ("[SEP]", "</s>")
+#: Distinct words in the cache before it is cleared.
+_MOST_CACHED = 200_000
 
 #: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
 #: needs large batches.
@@ -34,6 +49,125 @@ _PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536, "tensorrt": 65536}
 _WORDS_PER_GROUP = {"cpu": 1 << 14, "cuda": 1 << 18, "tensorrt": 1 << 18}
 #: On a GPU the width of a batch is rounded up to one of these, so that there are few distinct shapes.
 _WIDTHS = (16, 32, 64, 96, 128, 160, 192, 256, 384, 512)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text as pieces.
+
+    `ids` [pieces] are all pieces; those of word i are ids[ends[i]:ends[i + 1]]. `pauses` (bins of the config's
+    `pause_bins_ms`, from 1; 0 is unknown) and `turns` have one value a word.
+    """
+
+    ids: Integers
+    ends: Integers
+    pauses: Integers
+    turns: Integers
+
+    def length(self, chunk: Chunk) -> int:
+        return int(self.ends[chunk.stop] - self.ends[chunk.start])
+
+    def fitting(self, chunk: Chunk, most: int) -> list[Chunk]:
+        """Overlapping windows of at most `most` pieces over a chunk that has more."""
+        window = max(len(chunk) * 5 // 8, 1)
+        while True:
+            parts = [part.moved(chunk.start) for part in split(len(chunk), window, window * 2 // 5)]
+            if max(map(self.length, parts)) <= most:
+                return parts
+            window = max(window * 5 // 8, 1)
+
+
+def joined(texts: Sequence[Pieces]) -> tuple[Pieces, list[int]]:
+    """Several texts concatenated, and the index of the first word of each."""
+    if len(texts) == 1:
+        return texts[0], [0]
+    words = np.cumsum([0, *(len(text.turns) for text in texts)]).tolist()
+    pieces = np.cumsum([0, *(len(text.ids) for text in texts)]).tolist()
+    ends = [text.ends[1:] + offset for text, offset in zip(texts, pieces[:-1], strict=True)]
+    whole = Pieces(
+        np.concatenate([text.ids for text in texts]),
+        np.concatenate([np.zeros(1, np.int64), *ends]),
+        np.concatenate([text.pauses for text in texts]),
+        np.concatenate([text.turns for text in texts]),
+    )
+    return whole, words[:-1]
+
+
+class Encoder:
+    """The tokenizer of a model directory, with a cache of words."""
+
+    def __init__(self, directory: Path, config: ModelConfig) -> None:
+        """Load tokenizer.json; raises BadModel if it is missing or lacks a special piece."""
+        from tokenizers import Tokenizer
+
+        self._bins = np.asarray(config.pause_bins_ms, np.int64)
+        path = directory / "tokenizer.json"
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises plain Exception
+            reason = str(error).strip() or "unknown error"
+            raise BadModel(f"the tokenizer cannot be loaded: {reason}", str(path)) from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.opening = special_piece(self._tokenizer, OPENING, path)
+        self.closing = special_piece(self._tokenizer, CLOSING, path)
+        self.unknown = special_piece(self._tokenizer, ("[UNK]", "<unk>"), path)
+        self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
+        #: Guards the cache: one thread encodes the next files while another decodes.
+        self._lock = Lock()
+        #: The number of each word in the cache; the pieces of all of them, concatenated; and where each one's begin.
+        self._numbers: dict[str, int] = {}
+        self._table, self._places = np.zeros(0, np.int64), np.zeros(1, np.int64)
+
+    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
+        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+        with self._lock:
+            if len(self._numbers) > _MOST_CACHED:
+                self._numbers, self._table, self._places = {}, np.zeros(0, np.int64), np.zeros(1, np.int64)
+            known = self._numbers
+            unseen = [word for word in dict.fromkeys(words) if word not in known]
+            for start in range(0, len(unseen), 10_000):
+                batch = unseen[start : start + 10_000]
+                found = [ids or [self.unknown] for ids in tokenise(self._tokenizer, batch)]
+                known.update(zip(batch, range(len(known), len(known) + len(batch)), strict=True))
+                self._table = np.append(self._table, np.fromiter(chain.from_iterable(found), np.int64))
+                ends = self._places[-1] + np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
+                self._places = np.append(self._places, ends)
+            number = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
+            table, begins = self._table, self._places
+        starts = begins[number]
+        lengths = begins[number + 1] - starts
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        # The index of every piece in the table: where its word begins there, plus its place in the word.
+        places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+        silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
+        bins = np.searchsorted(self._bins, silence, side="right") + 1
+        return Pieces(table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+
+
+def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
+    """The ids of each bare word's pieces, in training as at run time; none for a word without any that are known.
+
+    Vocabularies have the ASCII apostrophe and hyphen, and lack the lone surrogates that stand for invalid bytes; the
+    text itself keeps its spelling. The hyphen of a word that is cut off (`I- I think`) is removed: recognisers do not
+    write it, and it would give away a pause.
+    """
+    typed = [word.translate(TYPEWRITER) for word in words]
+    spoken = [(word.rstrip("-") or word).encode("utf-8", "replace").decode() for word in typed]
+    found = [encoding.ids for encoding in tokenizer.encode_batch_fast(spoken, add_special_tokens=False)]
+    return [ids if len(ids) <= PIECES_PER_WORD else [*ids[: PIECES_PER_WORD - 1], ids[-1]] for ids in found]
+
+
+def special_piece(tokenizer: Tokenizer, names: Sequence[str], path: Path | None = None) -> int:
+    """The id of a special piece, by the first of its `names` that the tokenizer has.
+
+    Raises BadModel, for the tokenizer's `path` if given, when it has none of them.
+    """
+    for name in names:
+        number = tokenizer.token_to_id(name)
+        if number is not None:
+            return number
+    raise BadModel(f"the tokenizer has no {names[0]}", str(path) if path else None)
 
 
 class OnnxEngine:
@@ -100,14 +234,26 @@ class OnnxEngine:
             for batch in running:
                 batch.cancel()
 
-    def infer(self, text: Pieces, chunks: Sequence[Chunk]) -> Iterator[Rows]:
-        """The probabilities of each chunk, in order."""
-        return self._submit(text, chunks)[0]
-
     def _submit(self, text: Pieces, chunks: Sequence[Chunk]) -> tuple[Iterator[Rows], Sequence[Future[list[Rows]]]]:
-        """Submit the chunks in batches: an iterator that waits for the rows of each, and the futures of the batches."""
-        parts = [text.fitting(chunk, self.config.max_pieces - 2) for chunk in chunks]
-        batches = list(self._batches(text, chain.from_iterable(parts)))
+        """Submit the chunks in batches: an iterator that waits for the rows of each, and the futures of the batches.
+
+        The chunks of a batch have similar lengths, without a padding mask the same.
+        """
+        most = self.config.max_pieces - 2
+        parts = [[chunk] if text.length(chunk) <= most else text.fitting(chunk, most) for chunk in chunks]
+        batches: list[tuple[Sequence[Chunk], int]] = []  # each with its width in pieces
+        # The longest chunk decides how many fit a batch.
+        todo = sorted(chain.from_iterable(parts), key=text.length)
+        while todo:
+            width = text.length(todo[-1]) + 2
+            if MASK in self._inputs:
+                width = min(_padded(width, self._buckets), self.config.max_pieces)
+                count = max(self._pieces_per_batch // width, 1)
+            else:
+                longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
+                count = min(max(self._pieces_per_batch // width, 1), longest)
+            batches.append((todo[-count:], width))
+            del todo[-count:]
         if not self._buckets:
             # In the order of the text, whose beginning can then be decoded while its end is still being read.
             batches.sort(key=lambda item: min(chunk.start for chunk in item[0]))
@@ -135,21 +281,6 @@ class OnnxEngine:
             for rows, _ in submitted.values():
                 rows.cancel()
 
-    def _batches(self, text: Pieces, chunks: Iterable[Chunk]) -> Iterator[tuple[Sequence[Chunk], int]]:
-        """Batches of chunks of similar length (the same length without a padding mask), and their widths in pieces."""
-        # The longest chunk decides how many fit a batch.
-        todo = sorted(chunks, key=text.length)
-        while todo:
-            width = text.length(todo[-1]) + 2
-            if MASK in self._inputs:
-                width = min(_padded(width, self._buckets), self.config.max_pieces)
-                count = max(self._pieces_per_batch // width, 1)
-            else:
-                longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
-                count = min(max(self._pieces_per_batch // width, 1), longest)
-            yield todo[-count:], width
-            del todo[-count:]
-
     def infer_all(
         self, requests: Sequence[tuple[Pieces, Sequence[Chunk]]], progress: Callable[[int, float], None]
     ) -> list[Rows]:
@@ -159,7 +290,7 @@ class OnnxEngine:
         """
         whole, offsets = joined([text for text, _ in requests])
         chunks = [chunk.moved(offset) for (_, own), offset in zip(requests, offsets, strict=True) for chunk in own]
-        rows = self.infer(whole, chunks)
+        rows, _ = self._submit(whole, chunks)
         found: list[Rows] = []
         for i, (_, own) in enumerate(requests):
             parts = []
@@ -185,42 +316,28 @@ class OnnxEngine:
             last = text.ends[chunk.start + 1 : chunk.stop + 1] - start  # of each word, its last piece: [CLS] adds one
             pauses[row, last] = text.pauses[chunk.start : chunk.stop]
             turns[row, last] = text.turns[chunk.start : chunk.stop]
-            lasts.append(last[chunk.own] if self._selects_pieces else last)
+            lasts.append(last[chunk.before : len(last) - chunk.after] if self._selects_pieces else last)
         named = dict(zip(INPUTS, (ids, mask, pauses, turns), strict=True))
         feeds = {name: named[name] for name in self._inputs}
         counts = list(map(len, lasts))
         rows, places = np.repeat(np.arange(len(batch)), counts), np.concatenate(lasts)
         if self._selects_pieces:
-            feeds[WANTED], places = wanted_pieces(counts, rows * width + places)
+            # As indices into the flattened batch; shorter rows are padded with index 0, whose outputs are ignored.
+            wanted, places = rows * width + places, np.concatenate([np.arange(count) for count in counts])
+            feeds[WANTED] = np.zeros((len(batch), max(counts)), np.int64)
+            feeds[WANTED][rows, places] = wanted
         try:
             logits = self.session.run(self._outputs, feeds)
         except Exception as error:  # onnxruntime has no base class of its own
             raise CappuncError(f"the model failed on {self.device}: {first_line(error)}") from error
         case, marks, *around = (values[rows, places] for values in logits)
-        table = np.concatenate([softmax(case), softmax(marks), *map(sigmoid, around)], axis=1)
+        # Paired marks are independent; written with tanh, a logistic function is safe for any finite logit.
+        paired = [0.5 * (1 + np.tanh(0.5 * values)) for values in around]
+        table = np.concatenate([softmax(case), softmax(marks), *paired], axis=1, dtype=np.float32)
         found = np.split(table, np.cumsum(counts)[:-1])
-        return [_pad_rows(chunk, own) for chunk, own in zip(batch, found, strict=True)]
-
-
-def wanted_pieces(counts: Sequence[int], pieces: Integers) -> tuple[Integers, Integers]:
-    """The graph's input for the wanted pieces, [rows, most pieces of a row], and the output column of each piece.
-
-    `pieces` are indices into the flattened batch, row by row, and `counts` are the number of each row. Shorter rows are
-    padded with index 0, whose outputs are ignored.
-    """
-    columns = np.concatenate([np.arange(count) for count in counts])
-    wanted = np.zeros((len(counts), max(counts)), np.int64)
-    wanted[np.repeat(np.arange(len(counts)), counts), columns] = pieces
-    return wanted, columns
-
-
-def _pad_rows(chunk: Chunk, rows: Rows) -> Rows:
-    """The rows of a chunk [len(chunk), labels], given all of them or only those that it keeps."""
-    if len(rows) == len(chunk):
-        return rows
-    padded = np.zeros((len(chunk), rows.shape[1]), np.float32)
-    padded[chunk.own] = rows
-    return padded
+        if not self._selects_pieces:
+            return found
+        return [np.pad(own, ((chunk.before, chunk.after), (0, 0))) for chunk, own in zip(batch, found, strict=True)]
 
 
 def rows_per_chunk(rows: Rows, chunks: Sequence[Chunk]) -> list[Rows]:
@@ -247,12 +364,6 @@ def softmax(logits: Rows) -> Rows:
     exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
     exponents /= exponents.sum(-1, keepdims=True)
     return exponents
-
-
-def sigmoid(logits: Rows) -> Rows:
-    """Probabilities of independent labels, safe for any finite logits."""
-    chances: Rows = (0.5 * (1 + np.tanh(0.5 * logits))).astype(np.float32, copy=False)
-    return chances
 
 
 def _padded(width: int, buckets: bool) -> int:

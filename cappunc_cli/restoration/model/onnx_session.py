@@ -108,25 +108,21 @@ def choose_device(device: str, available: Sequence[str]) -> Device:
     match = parse_device(device)
     if device == "cpu":
         return Device("cpu")
-    if device == "auto":
-        usable = _CUDA in available and _has_driver()
-        return Device("cuda", required=False) if usable else Device("cpu")
-    kind = match[1]
+    kind = match[1] or "cuda"
     name, provider = _PROVIDERS[kind]
+    problem = ""
     if provider not in available:
-        raise CappuncError(f"this onnxruntime has no {name} support; use --device cpu or install onnxruntime-gpu")
-    if not _has_driver():
-        raise CappuncError("no NVIDIA driver found on this machine; use --device cpu")
-    return Device(kind, int(match[2] or 0))
-
-
-def _has_driver() -> bool:
-    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-    try:
-        ctypes.CDLL(name)
-    except OSError:
-        return False
-    return True
+        problem = f"this onnxruntime has no {name} support; use --device cpu or install onnxruntime-gpu"
+    else:
+        try:
+            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        except OSError:
+            problem = "no NVIDIA driver found on this machine; use --device cpu"
+    if not problem:
+        return Device(kind, int(match[2] or 0), required=device != "auto")
+    if device == "auto":
+        return Device("cpu")
+    raise CappuncError(problem)
 
 
 def physical_cores() -> int:
@@ -164,7 +160,7 @@ def open_session(path: Path, device: str) -> OpenSession:
     if session is not None:
         wrapped, name, lanes = GpuSession(session, chosen), f"{chosen.kind}:{chosen.index}", 1
     else:
-        session = wrapped = on_cpu(path)
+        session = wrapped = load_graph(path)
         name, lanes = "cpu", physical_cores()
         if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
             lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
@@ -173,9 +169,37 @@ def open_session(path: Path, device: str) -> OpenSession:
     return OpenSession(wrapped, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
 
 
-def on_cpu(model: Path | bytes, inputs: Sequence[str] = INPUTS) -> Any:
-    """A session on the CPU, whose runs use one core each; raises BadModel, also if the graph lacks one of `inputs`."""
-    return _session(model, ["CPUExecutionProvider"], inputs, disabled_optimizers=_SLOWER_ON_CPU)
+def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:
+    """A session whose runs use one core each, on the CPU unless `providers` name a GPU.
+
+    Raises BadModel, also if the graph lacks an output or one of `inputs`, except for the padding mask.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # One thread a run: concurrent runs use several cores better than one run does.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 4
+    if _saturates():
+        # Exact 8-bit products, by kernels that take two and a half times as long.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    source, where = (str(model), str(model)) if isinstance(model, Path) else (model, "")
+    try:
+        session = onnxruntime.InferenceSession(
+            source,
+            options,
+            providers=list(providers) or ["CPUExecutionProvider"],
+            disabled_optimizers=None if providers else _SLOWER_ON_CPU,
+        )
+    except Exception as error:  # onnxruntime has no base class of its own
+        raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
+    known_inputs, outputs = ({v.name for v in values} for values in (session.get_inputs(), session.get_outputs()))
+    missing = set(inputs) - known_inputs - {MASK} | set(OUTPUTS) - outputs
+    if missing:
+        raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", where)
+    return session
 
 
 def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
@@ -213,7 +237,7 @@ def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
         providers.insert(0, ("TensorrtExecutionProvider", tensorrt))
     try:
         with _silence():
-            session = _session(model, providers)
+            session = load_graph(model, providers=providers)
     except BadModel:
         return None, missing
     # onnxruntime falls back to the CPU without an error when a CUDA library is missing.
@@ -226,31 +250,6 @@ def _cache() -> Path:
     path = Path(base, "cappunc")
     path.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def _session(model: Path | bytes, providers: Sequence[object], needed: Sequence[str] = INPUTS, **arguments: Any) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    # One thread a run: concurrent runs use several cores better than one run does.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.log_severity_level = 4
-    if _saturates():
-        # Exact 8-bit products, by kernels that take two and a half times as long.
-        options.add_session_config_entry("session.x64quantprecision", "1")
-    source = str(model) if isinstance(model, Path) else model
-    try:
-        session = onnxruntime.InferenceSession(source, options, providers=list(providers), **arguments)
-    except Exception as error:  # onnxruntime has no base class of its own
-        where = str(model) if isinstance(model, Path) else ""
-        raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
-    inputs, outputs = ({value.name for value in values} for values in (session.get_inputs(), session.get_outputs()))
-    missing = set(needed) - inputs - {MASK} | set(OUTPUTS) - outputs
-    if missing:
-        raise BadModel(f"the graph lacks {', '.join(sorted(missing))}", str(model) if isinstance(model, Path) else "")
-    return session
 
 
 @cache

@@ -90,7 +90,7 @@ class DiacriticRestorer:
         result = list(bare)
         for chunk in split(len(bare), _WINDOW, _OVERLAP):
             states = lattice_posteriors(lattice, [chunk])[1][0].sum(1)
-            for i in chunk.kept:
+            for i in range(chunk.start + chunk.before, chunk.stop - chunk.after):
                 totals: dict[str, float] = {}
                 for owner, probability in zip(owners[i], states[i - chunk.start], strict=False):
                     totals[owner] = totals.get(owner, 0.0) + float(probability)

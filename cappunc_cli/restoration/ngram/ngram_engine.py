@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.ngram import trigrams
 from cappunc_cli.restoration.ngram.trigrams import BEGIN, END, FIRST_MARK, Trigrams, WordForm, WordForms
 from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cappunc_cli.restoration.model.pieces import CLOSING, OPENING, capped, special_piece, spoken
+from cappunc_cli.restoration.model.onnx_engine import CLOSING, OPENING, special_piece, tokenise
 from cappunc_cli.training.data.corpora import Corpus, Turn
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, fold, strip, upper
 
@@ -162,9 +162,8 @@ def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]
     frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
     starts, pieces = [0], []
     for start in range(0, len(bares), 50_000):
-        some = list(map(spoken, bares[start : start + 50_000]))
-        for encoding in tokenizer.encode_batch(some, add_special_tokens=False):
-            pieces.extend(capped(encoding.ids))
+        for ids in tokenise(tokenizer, bares[start : start + 50_000]):
+            pieces.extend(ids)
             starts.append(len(pieces))
     return np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
 

@@ -17,7 +17,7 @@ from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.unrestored import expect
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
-from cappunc_cli.restoration.model.config import ModelConfig, Transitions
+from cappunc_cli.restoration.model.registry import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case, Label, dress, strip
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.restoration.model.config import ModelConfig
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, restore
 from cappunc_cli.transcript.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.transcript.words import Word

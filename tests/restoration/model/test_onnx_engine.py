@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.model import onnx_session
-from cappunc_cli.restoration.model import pieces as pieces_module
+from cappunc_cli.restoration.model import onnx_engine, onnx_session
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, softmax
 
 TINY = Path(__file__).parents[2] / "tiny_model"
@@ -183,12 +183,12 @@ def test_each_word_is_tokenised_once() -> None:
     assert pieces[0].tolist() == pieces[2].tolist()
     assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
     assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
-    assert len(pieces[6]) == pieces_module.PIECES_PER_WORD
+    assert len(pieces[6]) == onnx_engine.PIECES_PER_WORD
     assert len(engine.encoder._numbers) == 6
 
 
 def test_the_word_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces_module, "_MOST_CACHED", 10)
+    monkeypatch.setattr(onnx_engine, "_MOST_CACHED", 10)
     engine = OnnxEngine(TINY, "cpu")
     for start in range(0, 100, 20):
         words = [f"w{i}" for i in range(start, start + 20)]
@@ -237,11 +237,11 @@ def test_unknown_devices_are_refused(device: str) -> None:
 
 def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
-    monkeypatch.setattr(onnx_session, "_has_driver", lambda: False)
+    monkeypatch.setattr("ctypes.CDLL", Mock(side_effect=OSError))
     assert onnx_session.choose_device("auto", both).kind == "cpu"
     with pytest.raises(CappuncError, match="no NVIDIA driver"):
         onnx_session.choose_device("cuda", both)
-    monkeypatch.setattr(onnx_session, "_has_driver", lambda: True)
+    monkeypatch.setattr("ctypes.CDLL", Mock())
     assert onnx_session.choose_device("auto", both) == onnx_session.Device("cuda", 0, required=False)
     assert onnx_session.choose_device("cuda:2", both) == onnx_session.Device("cuda", 2)
     assert onnx_session.choose_device("auto", both[1:]).kind == "cpu"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
 import os
 from pathlib import Path
 from random import Random
@@ -16,7 +17,7 @@ from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.model import onnx_engine as engine_module
 from cappunc_cli.restoration.model import onnx_session
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-from cappunc_cli.restoration.model.onnx_session import GpuSession, OpenSession, on_cpu, open_session
+from cappunc_cli.restoration.model.onnx_session import GpuSession, OpenSession, load_graph, open_session
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
 
@@ -32,7 +33,12 @@ SPEECH = TALK.split()
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with an NVIDIA driver and an onnxruntime that has all providers."""
-    monkeypatch.setattr(onnx_session, "_has_driver", lambda: True)
+    real = ctypes.CDLL
+
+    def load(name: str, *how: Any, **more: Any) -> Any:
+        return None if name in ("libcuda.so.1", "nvcuda.dll") else real(name, *how, **more)
+
+    monkeypatch.setattr("ctypes.CDLL", load)
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ALL)
 
 
@@ -90,7 +96,7 @@ class FakeGpu:
     """A CPU session that passes for a GPU's and records the shapes of its inputs."""
 
     def __init__(self, model: bytes) -> None:
-        self.real = on_cpu(model)
+        self.real = load_graph(model)
         self.shapes: set[tuple[int, ...]] = set()
 
     def run(self, outputs: Any, feeds: Any) -> Any:
@@ -240,7 +246,7 @@ def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.Monke
         with monkeypatch.context() as patch:
             if broken:
                 patch.setattr("onnxruntime.InferenceSession", Saturating)
-            on_cpu(TINY / "model.onnx")
+            load_graph(TINY / "model.onnx")
         assert onnx_session._saturates() or not broken
         assert ("session.x64quantprecision" in set_to) == onnx_session._saturates()
     onnx_session._saturates.cache_clear()

@@ -275,7 +275,7 @@ def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
 
 
 def test_transitions_learnt_with_the_network_are_those_that_decode(table: Path, tmp_path: Path) -> None:
-    from cappunc_cli.restoration.model.config import ModelConfig
+    from cappunc_cli.restoration.model.registry import ModelConfig
     from cappunc_cli.training.export.export_model import export
     from cappunc_cli.training.trainer import CHECKPOINT, train
 

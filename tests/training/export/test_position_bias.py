@@ -17,7 +17,7 @@ from test_quantise import feeds_of, rows_of
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.gpu_graph import attention_inputs, for_all_pieces, to_float16
-from cappunc_cli.restoration.model.onnx_session import on_cpu
+from cappunc_cli.restoration.model.onnx_session import load_graph
 from cappunc_cli.restoration.model.tensor_names import MASK, POSITION_BIAS, WANTED
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.export.onnx_graph import build
@@ -84,7 +84,7 @@ def arrays_of(network: JointNetwork) -> dict[str, np.ndarray]:
 
 
 def logits(model: onnx.ModelProto) -> np.ndarray:
-    session = on_cpu(model.SerializeToString())
+    session = load_graph(model.SerializeToString())
     return session.run(["marks"], feeds_of(session))[0]
 
 
@@ -120,7 +120,7 @@ def test_every_rewriting_keeps_it(network: JointNetwork, without: float) -> None
 
 def test_queries_that_are_wanted_have_the_bias_of_their_places(network: JointNetwork) -> None:
     blocks = build(arrays_of(network), SHAPE, "blocks", {})
-    session = on_cpu(quantise(blocks, rows_of(blocks, 1)).SerializeToString())
+    session = load_graph(quantise(blocks, rows_of(blocks, 1)).SerializeToString())
     feeds = feeds_of(session)
     every = session.run(["marks"], feeds)[0].reshape(120, -1)
     some = np.array([[0, 7, 39], [40, 44, 79], [118, 80, 119]])

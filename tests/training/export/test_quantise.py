@@ -16,7 +16,7 @@ onnx = pytest.importorskip("onnx")
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.dequantise import Matrix, dense_products
 from cappunc_cli.restoration.model.gpu_graph import for_all_pieces, to_float16
-from cappunc_cli.restoration.model.onnx_session import on_cpu
+from cappunc_cli.restoration.model.onnx_session import load_graph
 from cappunc_cli.restoration.model.registry import find_model
 from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
 from cappunc_cli.training.export import onnx_weights
@@ -68,13 +68,13 @@ def rows_of(model: onnx.ModelProto, seed: int) -> dict[str, Matrix]:
     names = sorted({product.x for product in dense_products(watched.graph).values()})
     for name in names:
         watched.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
-    session = on_cpu(watched.SerializeToString())
+    session = load_graph(watched.SerializeToString())
     found = session.run(names, feeds_of(session, seed))
     return {name: values.reshape(-1, values.shape[-1]) for name, values in zip(names, found, strict=True)}
 
 
 def marks(model: onnx.ModelProto) -> np.ndarray:
-    session = on_cpu(model.SerializeToString())
+    session = load_graph(model.SerializeToString())
     return session.run(["marks"], feeds_of(session))[0].reshape(3 * 40, -1)
 
 
@@ -142,10 +142,10 @@ def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
 def test_heads_speak_of_the_pieces_that_are_wanted(arrays: Arrays) -> None:
     blocks = model_of(arrays, "blocks")
     made = quantise(blocks, rows_of(blocks, 1))
-    session = on_cpu(made.SerializeToString())
+    session = load_graph(made.SerializeToString())
     feeds, wanted = feeds_of(session), np.array([[0, 7, 39], [40, 40, 79], [118, 80, 119]])
     few = session.run(["case", "marks"], feeds | {WANTED: wanted})
-    every = on_cpu(for_all_pieces(made).SerializeToString()).run(
+    every = load_graph(for_all_pieces(made).SerializeToString()).run(
         ["case", "marks"], {name: value for name, value in feeds.items() if name != WANTED}
     )
     for some, rows in zip(few, every, strict=True):
