@@ -23,8 +23,7 @@ from cappunc_cli.formats.timed_text.speech import (
     scan,
 )
 from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Words
+from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Words
 
 # The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
 # next stamp is silence. Rolling captions have no other trace of a pause.
