@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -23,6 +24,8 @@ _TWO_CLOCKS = re.compile(r"[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}[^\r\n]*?[0-9]:[0-9]{
 _UNREADABLE = Timing(None, None)
 _ARROWHEAD = re.compile(r"[>→]")
 _DIGIT = re.compile(r"[0-9]")
+#: A line of nothing else looks blank.
+_UNSEEN = " \t\ufeff\xa0\u200b"
 
 
 def sniff(text: str) -> bool:
@@ -44,17 +47,17 @@ class _TimingLine(NamedTuple):
 def read(text: str) -> Document:
     """Read an SRT file. Raises BadInput where there is text but no timing line."""
     lines = split(text)
+    content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
     notices: list[Notice] = []
     cues: list[Cue] = []
     for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
         assert current is not None  # only the sentinel at the end is
-        if not cues:
-            orphan = next((i for i in range(current.first) if _content(text, lines[i])), None)
-            if orphan is not None:
-                notices.append(Notice(orphan + 1, "text before the first cue"))
+        if not cues and content[0] < current.first:
+            notices.append(Notice(content[0] + 1, "text before the first cue"))
         stop = len(lines) if following is None else following.first
-        cues.append(_cue(text, lines, current, stop, notices))
-        if following is not None and stop - 1 > current.line and _content(text, lines[stop - 1]):
+        own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
+        cues.append(_cue(text, lines, current, own, notices))
+        if following is not None and own and own[-1] == stop - 1:
             notices.append(Notice(stop + 1, "no blank line before this cue"))
     if not cues and text.strip():
         raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
@@ -78,15 +81,11 @@ def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
         last = i
 
 
-def _content(text: str, line: Span) -> bool:
-    return bool(text[slice(*line)].strip(" \t\ufeff\xa0\u200b"))
-
-
-def _cue(text: str, lines: Sequence[Span], head: _TimingLine, stop: int, notices: list[Notice]) -> Cue:
+def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[int], notices: list[Notice]) -> Cue:
+    """The cue after a timing line; `content` are the numbers of its lines that show anything."""
     start, end = head.timing
     if start is None or end is None:
         notices.append(Notice(head.line + 1, "unreadable timing line"))
-    content = [i for i in range(head.line + 1, stop) if _content(text, lines[i])]
     place = lines[head.line][1]
     if not content:
         notices.append(Notice(head.line + 1, "empty cue"))

@@ -126,7 +126,9 @@ def write(document: Document, texts: Sequence[str]) -> str:
 
     Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
-    return spans.write(spans.source_of(document), document.words, [text.strip() for text in texts])
+    source = spans.source_of(document)
+    changes = spans.changes(source, document.words, [text.strip() for text in texts])
+    return spans.splice(source, changes, in_order=document.words.in_order)
 
 
 def skeleton(document: Document) -> str:

@@ -188,4 +188,5 @@ def write(document: Document, texts: Sequence[str]) -> str:
     copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
     for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
         safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, safe)
-    return spans.write(origin.source, document.words, safe)
+    changes = spans.changes(origin.source, document.words, safe)
+    return spans.splice(origin.source, changes, in_order=document.words.in_order)

@@ -13,8 +13,8 @@ from math import sqrt
 
 from cappunc_cli.languages import Language
 from cappunc_cli.transcript.labels import TERMINAL, cached_strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word, turn_ends
+from cappunc_cli.transcript.pauses import pauses, turn_ends
+from cappunc_cli.transcript.words import Word
 
 #: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
 _USUAL, _TOLERANCE = 90, 70

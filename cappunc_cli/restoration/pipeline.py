@@ -24,8 +24,8 @@ from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import cached_strip, dress
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word, Words, turn_ends
+from cappunc_cli.transcript.pauses import pauses, turn_ends
+from cappunc_cli.transcript.words import Word, Words
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows

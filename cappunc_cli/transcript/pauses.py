@@ -1,9 +1,9 @@
-"""Pauses from timestamps: the silence after each word, and the usual duration of a word."""
+"""What lies between words: the silence after each, from timestamps, and the ends of captions and of turns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import islice
 
 from cappunc_cli.transcript.words import Word, Words
 
@@ -29,6 +29,8 @@ _MIN_WORDS = 50
 _TOUCHING = 0.9
 #: A real speaker pauses or slows down after at least one word in this many.
 _MAX_WORDS_PER_PAUSE = 100
+#: Cues in which more than one word in this many has a start time are segments of a recogniser, not captions.
+_TIMED_INSIDE = 10
 
 
 def speaking_time(text: str) -> int:
@@ -47,10 +49,12 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     """
     known = Words.of(words)
     starts = list(known.starts)
-    following = [*starts[1:], None]
+    if not starts:
+        return []
     # From the end of each word to the start of the next, and from start to start.
-    gaps = list(map(_gap, starts, known.ends, following, chain(islice(known.sounds, 1, None), (None,))))
-    steps = [None if a is None or b is None else b - a for a, b in zip(starts, following, strict=False)]
+    following = starts[1:]
+    gaps = [*map(_gap, starts, known.ends, following, islice(known.sounds, 1, None)), None]
+    steps = [*(None if a is None or b is None else b - a for a, b in zip(starts, following, strict=False)), None]
     timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
     silent = sum(gap is not None and gap > 0 for gap in timed)
     # Words have times of their own, but hardly any ends before the next one begins.
@@ -92,3 +96,31 @@ def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list
 
 def _longer(gap: int | None, excess: int | None) -> int | None:
     return gap if excess is None else excess if gap is None else max(gap, excess)
+
+
+def turn_ends(words: Sequence[Word]) -> list[bool]:
+    """Whether the speaker changes after each word, [n]; False for the last one."""
+    known = Words.of(words)
+    ends = [False] * len(known)
+    for _, start, _ in known.turns.stretches():
+        if start:
+            ends[start - 1] = True
+    return ends
+
+
+def cue_ends(words: Sequence[Word]) -> list[bool]:
+    """Whether a caption ends after each word, [n]; False for the last one.
+
+    All False unless the cues have times and the words inside them have none: a recogniser's segments and the lines of
+    plain text are not captions.
+    """
+    known = Words.of(words)
+    ends = [False] * len(known)
+    first_words = [start for _, start, _ in known.cues.stretches()]
+    timed = [start is not None for start in known.starts]
+    timed_cues = sum(map(timed.__getitem__, first_words))
+    timed_inside = sum(timed) - timed_cues
+    if 2 * timed_cues >= len(first_words) and _TIMED_INSIDE * timed_inside <= len(known) - len(first_words):
+        for start in first_words[1:]:
+            ends[start - 1] = True
+    return ends

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, compress, islice, pairwise, repeat
+from operator import ne, sub
 from sys import intern
 from typing import ClassVar, overload
 
-from cappunc_cli.transcript.run_lengths import RunLengthList
-
-#: Cues in which more than one word in this many has a start time are segments of a recogniser, not captions.
-_TIMED_INSIDE = 10
-
 #: Words that `add_all` appends at a time.
 _BLOCK = 1 << 8
+
+#: How a RunLengthList stores None, and where it clips values.
+_NONE = -(1 << 63)
+_LEAST, _LARGEST = -(1 << 62), 1 << 62
+_DECODED = {_NONE: None}
 
 #: (start, stop) of a piece of the source, in characters.
 Span = tuple[int, int]
@@ -47,6 +49,102 @@ class Word:
     where: tuple[Copy, ...] = ()
     sound: bool = False
     followed: bool = False
+
+
+@dataclass(slots=True, repr=False)
+class RunLengthList(Sequence[int | None]):
+    """A list of integers and None that stores each run of equal values once, for columns of words, cues and tokens.
+
+    Values beyond ±2**62 are clipped.
+    """
+
+    #: The first index of each run, and its value.
+    _starts: array[int] = field(default_factory=partial(array, "I"))
+    _values: array[int] = field(default_factory=partial(array, "q"))
+    _length: int = 0
+
+    def add(self, value: int | None, count: int = 1) -> None:
+        """Append a value `count` times, at least once."""
+        if value is None:
+            value = _NONE
+        elif not _LEAST <= value <= _LARGEST:
+            value = _LARGEST if value > 0 else _LEAST
+        if not self._length or value != self._values[-1]:
+            self._starts.append(self._length)
+            self._values.append(value)
+        self._length += count
+
+    def extend(self, values: Iterable[int | None]) -> None:
+        """Append values, much faster than one by one."""
+        starts: Sequence[int]
+        if isinstance(values, RunLengthList):
+            starts, runs, count = values._starts, values._values, values._length
+        else:
+            column = list(values)
+            count = len(column)
+            starts = list(compress(range(count), chain((True,), map(ne, islice(column, 1, None), column))))
+            plain = [value for i in starts if (value := column[i]) is not None and _LEAST <= value <= _LARGEST]
+            if len(plain) < len(starts):
+                for start, stop in pairwise((*starts, count)):
+                    self.add(column[start], stop - start)
+                return
+            runs = array("q", plain)
+        first = int(self._length > 0 and runs[:1] == self._values[-1:])
+        self._starts.extend(map(self._length.__add__, starts[first:]))
+        self._values.extend(runs[first:])
+        self._length += count
+
+    def extend_from(self, values: Sequence[int | None], indices: Sequence[int]) -> None:
+        """Append the value at each of these indices."""
+        if isinstance(values, RunLengthList) and values.is_constant and indices:
+            self.add(values[0], len(indices))
+        else:
+            self.extend(map(list(values).__getitem__, indices))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all values are equal."""
+        return len(self._values) <= 1
+
+    def stretches(self) -> Iterator[tuple[int | None, int, int]]:
+        """(value, start, stop) of each run of equal values."""
+        stops = chain(islice(self._starts, 1, None), (self._length,))
+        return zip(map(_DECODED.get, self._values, self._values), self._starts, stops, strict=False)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[int | None]:
+        values = map(_DECODED.get, self._values, self._values)
+        if len(self._values) == self._length:
+            return values
+        stops = chain(islice(self._starts, 1, None), (self._length,))
+        return chain.from_iterable(map(repeat, values, map(sub, stops, self._starts)))
+
+    @overload
+    def __getitem__(self, at: int) -> int | None: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> RunLengthList: ...
+
+    def __getitem__(self, at: int | slice) -> int | RunLengthList | None:
+        if not isinstance(at, slice):
+            if not -self._length <= at < self._length:
+                raise IndexError(at)
+            value = self._values[bisect_right(self._starts, at if at >= 0 else at + self._length) - 1]
+            return None if value == _NONE else value
+        start, stop, step = at.indices(self._length)
+        if step != 1:
+            raise ValueError("slices with a step are not supported")
+        part = RunLengthList()
+        if start < stop:
+            first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
+            starts = self._starts[first + 1 : last]
+            part._starts.append(0)
+            part._starts.extend(map((-start).__add__, starts) if start else starts)
+            part._values = self._values[first:last]
+            part._length = stop - start
+        return part
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -315,27 +413,3 @@ def timestamp(milliseconds: int) -> str:
     """`00:04:10.200`"""
     seconds, rest = divmod(milliseconds, 1000)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
-
-
-def turn_ends(words: Sequence[Word]) -> list[bool]:
-    """Whether the speaker changes after each word, [n]; False for the last one."""
-    return Words.of(words).turns.stretch_ends()
-
-
-def cue_ends(words: Sequence[Word]) -> list[bool]:
-    """Whether a caption ends after each word, [n]; False for the last one.
-
-    All False unless the cues have times and the words inside them have none: a recogniser's segments and the lines of
-    plain text are not captions.
-    """
-    known = Words.of(words)
-    first_words = [start for _, start, _ in known.cues.stretches()]
-    timed = [False] * len(known)
-    for value, start, stop in known.starts.stretches():
-        if value is not None:
-            timed[start:stop] = [True] * (stop - start)
-    timed_cues = sum(map(timed.__getitem__, first_words))
-    timed_inside = sum(timed) - timed_cues
-    if 2 * timed_cues < len(first_words) or _TIMED_INSIDE * timed_inside > len(known) - len(first_words):
-        return [False] * len(known)
-    return known.cues.stretch_ends()

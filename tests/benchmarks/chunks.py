@@ -31,8 +31,8 @@ from cappunc_cli.restoration.pipeline import Model, Options, load_model, rewrite
 from cappunc_cli.training.data.heldout import heldout_words
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word, turn_ends
+from cappunc_cli.transcript.pauses import pauses, turn_ends
+from cappunc_cli.transcript.words import Word
 
 RESULTS = Path(__file__).parent / "results" / "chunks.json"
 TITLE, TED = "TED dev2012, cased", "en/eval/ted_dev2012_cased.txt.xz"

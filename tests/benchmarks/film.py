@@ -28,7 +28,8 @@ from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
 from cappunc_cli.training.data.heldout import heldout_words
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import TERMINAL, cached_strip, fold
-from cappunc_cli.transcript.words import Word, cue_ends
+from cappunc_cli.transcript.pauses import cue_ends
+from cappunc_cli.transcript.words import Word
 
 RESULTS = Path(__file__).resolve().parent / "results" / "film.json"
 FILMS = {

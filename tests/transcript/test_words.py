@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Word, Words, turn_ends
+from cappunc_cli.transcript.pauses import turn_ends
+from cappunc_cli.transcript.words import RunLengthList, Word, Words
 
 
 def test_no_words_have_no_turns() -> None:
@@ -88,3 +88,12 @@ def test_extending_a_column_equals_adding_one_by_one(
     assert list(part) == list(together)[start:stop]
     part.add(numbers[-1] if numbers else None)
     assert list(part) == [*list(together)[start:stop], numbers[-1] if numbers else None]
+
+
+def test_values_beyond_two_to_the_62nd_are_clipped() -> None:
+    values, clipped = [1 << 62, 1 << 70, None, -(1 << 70)], [1 << 62, 1 << 62, None, -(1 << 62)]
+    one_by_one, together = RunLengthList(), RunLengthList()
+    for value in values:
+        one_by_one.add(value)
+    together.extend(values)
+    assert list(one_by_one) == list(together) == clipped

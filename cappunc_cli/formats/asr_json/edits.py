@@ -15,7 +15,7 @@ from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, literal_edit
 from cappunc_cli.formats.asr_json.styles import target
 from cappunc_cli.formats.asr_json.tokens import Part
 from cappunc_cli.formats.asr_json.tracks import Anchor
-from cappunc_cli.formats.source.spans import Edit, replace_spans, splice
+from cappunc_cli.formats.source.spans import Edit, splice
 from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.words import Span
 
@@ -196,9 +196,7 @@ def skeleton(synced: SyncedTracks) -> str:
         others[start] = "0"
     starts.sort()
     stops.sort()
-    if not others:
-        return replace_spans(fields.source, starts, stops, "_")
-    replacements = [others.get(start, "_") for start in starts]
+    replacements = [others.get(start, "_") for start in starts] if others else repeat("_", len(starts))
     return splice(fields.source, zip(starts, stops, replacements, strict=True), in_order=True)
 
 

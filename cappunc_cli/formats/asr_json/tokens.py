@@ -13,8 +13,7 @@ from sys import intern
 
 from cappunc_cli.formats.asr_json.tracks import Fields
 from cappunc_cli.transcript.labels import MARKS, cached_strip
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Span
+from cappunc_cli.transcript.words import RunLengthList, Span
 
 #: (field, start, stop): a part of the text of a field.
 Part = tuple[int, int, int]

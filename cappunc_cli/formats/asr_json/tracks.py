@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, decoded
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Span
+from cappunc_cli.transcript.words import RunLengthList, Span
 
 
 class Field(NamedTuple):

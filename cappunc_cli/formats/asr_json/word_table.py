@@ -11,8 +11,7 @@ from cappunc_cli.formats.asr_json.styles import FULL_STYLE, Style
 from cappunc_cli.formats.asr_json.tokens import Tokens, tokenize
 from cappunc_cli.formats.asr_json.tracks import Field, Fields
 from cappunc_cli.formats.asr_json.word_alignment import aligned_blocks
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Words
+from cappunc_cli.transcript.words import RunLengthList, Words
 
 
 class WordTable:

@@ -14,10 +14,10 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from html import entities
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from operator import add, gt
 from unicodedata import combining, normalize
 
@@ -73,8 +73,8 @@ _BLOCK = 1 << 10
 class Spans:
     """Spans of a source, one per cue, in arrays: a tenth of the memory that tuples take."""
 
-    starts: array[int]
-    stops: array[int]
+    starts: array[int] = field(default_factory=partial(array, "I"))
+    stops: array[int] = field(default_factory=partial(array, "I"))
 
     @classmethod
     def of(cls, spans: Sequence[Span]) -> Spans:
@@ -116,13 +116,6 @@ def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
     return zip(*(map(column.__getitem__, order) for column in (starts, stops, texts)), strict=True)
 
 
-def replace_spans(source: str, starts: Sequence[int], stops: Sequence[int], text: str) -> str:
-    """The source with `text` in place of each source[start:stop]. Raises ValueError where two spans overlap."""
-    if any(map(gt, stops, islice(starts, 1, None))):
-        raise ValueError("spans overlap")
-    return text.join([source[a:b] for a, b in zip(chain((0,), stops), chain(starts, (None,)), strict=True)])
-
-
 def shown(source: str, copy: Copy) -> str:
     """The visible text of a copy of a word."""
     if len(copy) == 1 and source[copy[0][0]] != "&":
@@ -135,15 +128,17 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
 
     Raises BadInput if `text` is another word rather than the same one with other marks or case.
     """
-    old = shown(source, copy)
+    start, stop = copy[0]
+    plain = len(copy) == 1 and source[start] != "&"
+    old = source[start:stop] if plain else shown(source, copy)
     if old == text:
         return
     bare, old_label = cached_strip(old)
     new_bare, label = cached_strip(text)
     if bare != new_bare and not same_word(old, text):
-        raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, copy[0][0]))
-    if len(copy) == 1 and source[copy[0][0]] != "&":
-        yield *copy[0], text
+        raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, start))
+    if plain:
+        yield start, stop, text
         return
     seen = list(units(source, copy))
     head, tail = len(old_label.before), len(seen) - len(old_label.after)
@@ -225,16 +220,11 @@ def line_of(source: str, offset: int) -> int:
     return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
 
 
-def write(source: str, words: Words, texts: Sequence[str]) -> str:
-    """Splice new texts of words into the source, in all copies.
+def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
+    """The edits that give words new texts in all their copies, word by word.
 
     Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
-    return splice(source, changes(source, words, texts), in_order=words.in_order)
-
-
-def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
-    """The edits of `write`, word by word."""
     if len(texts) != len(words):
         raise ValueError(f"{len(texts)} texts for {len(words)} words")
     for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
@@ -258,9 +248,9 @@ def skeleton(source: str, words: Words) -> str:
     starts = words.plain_places()
     if starts is not None:
         stops = list(map(add, starts, map(len, words.texts)))
-        distinct = set(map(placeholder, map(source.__getitem__, map(slice, starts, stops))))
-        if distinct <= {_WORD}:
-            return replace_spans(source, starts, stops, _WORD)
+        distinct = set(map(source.__getitem__, map(slice, starts, stops)))
+        if not any(any(fixed_parts(cached_strip(text)[1])) for text in distinct):
+            return splice(source, zip(starts, stops, repeat(_WORD, len(stops)), strict=True), in_order=True)
     return splice(source, placeholders(source, words), in_order=words.in_order)
 
 

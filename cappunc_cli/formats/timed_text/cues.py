@@ -1,30 +1,26 @@
-"""Read the words of cues and write them back, for all formats with timed lines of text."""
+"""Read the words of cues and write them back, for all formats with timed lines of text.
+
+In rolling captions each line is shown up to three times, but is spoken only once. YouTube's automatic captions show the
+finished line above the one in progress, and between two such pairs a cue of 10 ms with only the finished line.
+Conversion to SRT drops the inline stamps, but keeps the repetition.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import Spans
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text import guard
-from cappunc_cli.formats.timed_text.lines import milliseconds
-from cappunc_cli.formats.timed_text.speech import (
-    RollDetector,
-    SpokenWord,
-    StampReader,
-    caption_lines,
-    plain_caption_lines,
-    plain_words,
-    scan,
-)
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.run_lengths import RunLengthList
-from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Words
+from cappunc_cli.formats.timed_text.lines import BREAKS, milliseconds
+from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, Speech, SpokenWord, StampReader, scan
+from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Words
 
 # The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
 # next stamp is silence. Rolling captions have no other trace of a pause.
@@ -33,6 +29,11 @@ _LONGEST_BASE, _LONGEST_LETTER = 250, 90
 _FIRST = 40
 #: How many words are put into columns at a time.
 _TOGETHER = 256
+# A cue this short (ms) cannot be read; it only holds a line.
+_HOLD = 60
+_TOKEN = re.compile(r"\S+")
+_MARKS = re.compile(r"(?:[^\w\s]|_)+")
+_SHOWN = re.compile(r"[^\W_]")
 #: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
@@ -104,19 +105,68 @@ class TurnCounter:
         return self.number
 
 
-class _PlainCue(NamedTuple):
-    """The words of a cue that shows nothing else, and where each starts, in a file that does not roll.
+@dataclass(slots=True)
+class CaptionLine:
+    """A caption line and its words; `count` is their number, known even where `words` is left empty."""
 
-    The first word has the `start`, the last one the `end`; `sound` tells whether a sound is heard before them.
+    text: str
+    words: list[SpokenWord] = field(default_factory=list)
+    count: int = 0
+    _key: str = ""
+
+    @property
+    def key(self) -> str:
+        """The text without case and marks, for comparison."""
+        if not self._key:
+            self._key = " ".join(_MARKS.sub("", fold(self.text)).split())
+        return self._key
+
+
+def caption_lines(speech: Speech) -> list[CaptionLine]:
+    """The lines of a cue that show any text."""
+    found = [CaptionLine(text) for text in BREAKS.split(speech.visible.text)]
+    for word in speech.words:
+        found[word.line].words.append(word)
+    for line in found:
+        line.count = len(line.words)
+    return [line for line in found if line.words or _SHOWN.search(line.text)]
+
+
+@dataclass(slots=True)
+class RollDetector:
+    """Detects rolling captions from the share of cues that repeat lines; a repeated `yes` alone proves nothing.
+
+    `rolls` tells whether the cues added so far roll.
     """
 
-    texts: list[str]
-    places: list[int]
-    start: int | None
-    end: int | None
-    cue: int
-    turn: int
-    sound: bool
+    rolls: bool = False
+    _before: Sequence[CaptionLine] = ()
+    _chances: int = 0
+    _evidence: int = 0
+
+    def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
+        """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
+
+        `start` and `end` are the times of the added cue (ms).
+        """
+        if not cue:
+            return 0
+        count = 0
+        if self._before:
+            self._chances += 1
+            count = _overlap(self._before, cue)
+            hold = start is not None and end is not None and 0 <= end - start <= _HOLD
+            self._evidence += count > 0 and (hold or len(cue) > count)
+            self.rolls = self._evidence >= 2 and 5 * self._evidence >= 2 * self._chances
+        self._before = cue
+        return count
+
+
+def _overlap(before: Sequence[CaptionLine], cue: Sequence[CaptionLine]) -> int:
+    for size in range(min(len(before), len(cue), 4), 0, -1):
+        if all(a.count == b.count and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
+            return size
+    return 0
 
 
 @dataclass(slots=True)
@@ -147,117 +197,122 @@ def read_cues(
     """
     # Whether a file rolls is certain only at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
-    words, rolls = _words(reader, cues)
-    if rolls:
+    reader.read(cues)
+    if reader.roll.rolls:
         reader = _CueReader(source, hidden, clock, rolling=True)
-        words, rolls = _words(reader, cues)
-        if not rolls:  # the first cues were misleading
+        reader.read(cues)
+        if not reader.roll.rolls:  # the first cues were misleading
             reader = _CueReader(source, hidden, clock)
-            words, _ = _words(reader, cues, early=len(cues))
-    speakers = {i: cue.speaker for i, cue in enumerate(cues) if cue.speaker is not None}
-    origin = CueOrigin(source, Spans.of([cue.text for cue in cues]), hidden, speakers=speakers)
-    origin.starts.extend([cue.start for cue in cues])
-    origin.ends.extend([cue.end for cue in cues])
-    return Document(name, words, origin, tuple(notices), reader.turns.names)
-
-
-def _words(reader: _CueReader, cues: Iterable[Cue], early: int = _FIRST) -> tuple[Words, bool]:
-    """The words as the reader finds them, and whether the file rolls; `early` as in `_CueReader.drafts`."""
-    words = Words()
-    block: list[_Draft] = []
-    for found, following in pairwise(chain(reader.drafts(cues, early), (None,))):
-        if isinstance(found, _PlainCue):
-            words.add_run(found.texts, found.places, found.start, found.end, found.cue, found.turn, found.sound)
-        elif found is not None:
-            _set_end(found, following)
-            block.append(found)
-        if block and (not isinstance(following, _Draft) or len(block) == _TOGETHER):
-            words.add_all(
-                (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed)
-                for d in block
-            )
-            block.clear()
-    return words, reader.roll.rolls
+            reader.read(cues, early=len(cues))
+    speakers: dict[int, str] = {}
+    origin = CueOrigin(source, Spans(), hidden, speakers=speakers)
+    for i, (start, end, (first, stop), speaker) in enumerate(cues):
+        origin.starts.add(start)
+        origin.ends.add(end)
+        origin.regions.starts.append(first)
+        origin.regions.stops.append(stop)
+        if speaker is not None:
+            speakers[i] = speaker
+    return Document(name, reader.words, origin, tuple(notices), reader.turns.names)
 
 
 @dataclass(slots=True)
 class _CueReader:
-    """Reads cues into drafts of words; if `rolling`, lines that a cue repeats are copies of the words before."""
+    """Reads cues into `words`; if `rolling`, lines that a cue repeats are copies of the words before."""
 
     source: str
     hidden: re.Pattern[str]
     clock: StampReader
     rolling: bool = False
+    words: Words = field(default_factory=Words)
     roll: RollDetector = field(default_factory=RollDetector)
     turns: TurnCounter = field(default_factory=TurnCounter)
+    #: The lines of the cue before, whose words may still get copies, and words that cannot and wait for the next one.
+    _held: list[list[_Draft]] = field(default_factory=list)
+    _done: list[_Draft] = field(default_factory=list)
+    _any_words: bool = False
+    _sound_before: bool = False
 
-    def drafts(self, cues: Iterable[Cue], early: int) -> Iterator[_Draft | _PlainCue]:
-        """Yield the words, each when it cannot get further copies.
-
-        A reader that is not `rolling` stops after `early` cues if these roll.
-        """
-        held: list[list[_Draft]] = []  # the lines of the cue before
-        any_words = sound_before = False
+    def read(self, cues: Iterable[Cue], early: int = _FIRST) -> None:
+        """Read all cues; a reader that is not `rolling` stops after `early` cues if these roll."""
         for number, cue in enumerate(cues):
             if number == early and self.roll.rolls and not self.rolling:
                 break
+            start, stop = cue.text
             # Without an end of the cue, the end of its last word may depend on the next word.
-            simple = not self.rolling and cue.end is not None
-            if simple and (places := plain_words(self.source, *cue.text)):
-                yield from chain.from_iterable(held)
-                held = []
-                text = self.source[slice(*cue.text)]
-                self.roll.repeated(plain_caption_lines(text), cue.start, cue.end)
-                turn = self.turns.next(cue.speaker, number)
-                sound = any_words and sound_before
-                yield _PlainCue(text.split(), places, cue.start, cue.end, number, turn, sound)
-                any_words, sound_before = True, False
+            if self.rolling or cue.end is None or not WORDS_ALONE.fullmatch(self.source, start, stop):
+                self._read_speech(cue, number)
                 continue
-            speech = scan(self.source, *cue.text, self.hidden, self.clock)
-            lines = caption_lines(speech)
-            repeated = self.roll.repeated(lines, cue.start, cue.end)
-            if not self.rolling:
-                repeated = 0
-            if self.rolling and not lines:
-                sound_before |= speech.sound
-                continue
-            self.turns.announce(cue.speaker)
-            yield from chain.from_iterable(held[: len(held) - repeated])
-            held = held[len(held) - repeated :]
-            for line, drafts in zip(lines, held, strict=False):
-                for word, draft in zip(line.words, drafts, strict=True):
-                    draft.copies.append(word.copy)
-            new = [[self._draft(word, number) for word in line.words] for line in lines[repeated:]]
-            own = [draft for line in new for draft in line]
-            if own:
-                own[0].sound |= any_words and sound_before
-                self._set_times(cue, own)
-                sound_before = False
-            sound_before |= speech.sound
-            any_words |= bool(own)
-            if not self.rolling and len(_SPEAKERS.findall(speech.visible.text)) > 1:
-                self.turns.announce("")
-            if new or not self.rolling:
-                self.turns.announce(speech.trailing)
-            held += new
-        yield from chain.from_iterable(held)
+            if self._held or self._done:
+                self._finish(cue.start)
+            text = self.source[start:stop]
+            lines = [CaptionLine(line, count=count) for line in BREAKS.split(text) if (count := len(line.split()))]
+            self.roll.repeated(lines, cue.start, cue.end)
+            places = [found.start() for found in _TOKEN.finditer(self.source, start, stop)]
+            sound = self._any_words and self._sound_before
+            self._any_words, self._sound_before = True, False
+            turn = self.turns.next(cue.speaker, number)
+            self.words.add_run(text.split(), places, cue.start, cue.end, number, turn, sound)
+        if self._held or self._done:
+            self._finish(None)
+
+    def _read_speech(self, cue: Cue, number: int) -> None:
+        """Read a cue that may show more than words, or repeat lines."""
+        speech = scan(self.source, *cue.text, self.hidden, self.clock)
+        lines = caption_lines(speech)
+        repeated = self.roll.repeated(lines, cue.start, cue.end)
+        if not self.rolling:
+            repeated = 0
+        elif not lines:
+            self._sound_before |= speech.sound
+            return
+        self.turns.announce(cue.speaker)
+        first = len(self._held) - repeated
+        self._done += chain.from_iterable(self._held[:first])
+        self._held = self._held[first:]
+        if len(self._done) > _TOGETHER:
+            *full, last = self._done
+            self._append(full, last.start, last.spoken.stamp is not None)
+            self._done = [last]
+        for line, drafts in zip(lines, self._held, strict=False):
+            for word, draft in zip(line.words, drafts, strict=True):
+                draft.copies.append(word.copy)
+        new = [[self._draft(word, number) for word in line.words] for line in lines[repeated:]]
+        if own := list(chain.from_iterable(new)):
+            own[0].sound |= self._any_words and self._sound_before
+            if own[0].start is None:
+                own[0].start = cue.start
+            # A rolling line stays until the next one is complete, so the end of its cue tells nothing.
+            own[-1].end = None if self.rolling else cue.end
+            self._any_words, self._sound_before = True, False
+        self._sound_before |= speech.sound
+        if not self.rolling and len(_SPEAKERS.findall(speech.visible.text)) > 1:
+            self.turns.announce("")
+        if new or not self.rolling:
+            self.turns.announce(speech.trailing)
+        self._held += new
 
     def _draft(self, word: SpokenWord, cue: int) -> _Draft:
         return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)
 
-    def _set_times(self, cue: Cue, drafts: Sequence[_Draft]) -> None:
-        if drafts[0].start is None:
-            drafts[0].start = cue.start
-        # A rolling line stays until the next one is complete, so the end of its cue tells nothing.
-        drafts[-1].end = None if self.rolling else cue.end
+    def _finish(self, start: int | None) -> None:
+        """Append all words so far; the next one starts at `start` (ms), without an inline stamp."""
+        self._append([*self._done, *chain.from_iterable(self._held)], start)
+        self._held, self._done = [], []
 
+    def _append(self, drafts: Sequence[_Draft], start: int | None, stamped: bool = False) -> None:
+        """Append words; the next one starts at `start` (ms), which is an inline stamp if `stamped`.
 
-def _set_end(draft: _Draft, following: _Draft | _PlainCue | None) -> None:
-    """Let a word with an inline stamp end where the next word starts, or earlier if that takes too long."""
-    if draft.start is None or draft.end is not None:
-        return
-    if any(isinstance(word, _Draft) and word.spoken.stamp is not None for word in (draft, following)):
-        draft.end = latest_end(draft.start, draft.spoken.text, following.start if following else None)
+        A word with an inline stamp, or before one, ends where the next word starts, or earlier if that takes too long.
+        """
+        for draft in reversed(drafts):
+            before, stamped = stamped, draft.spoken.stamp is not None
+            if (stamped or before) and draft.start is not None and draft.end is None:
+                draft.end = latest_end(draft.start, draft.spoken.text, start)
+            start = draft.start
+        self.words.add_all(
+            (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed) for d in drafts
+        )
 
 
 def latest_end(start: int, text: str, following: int | None) -> int:
@@ -276,9 +331,12 @@ def write(document: Document, texts: Sequence[str]) -> str:
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
     # White space around a word would be read back as part of the line.
-    clean = [text.strip() for text in texts]
-    safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean, origin.hidden)
-    return spans.write(origin.source, document.words, safe)
+    new = [text.strip() for text in texts]
+    # Only a colon, a dash or a bracket can make a word something else.
+    if any(bracket in origin.source for bracket in guard.OPENING) or any(map(guard.MISREAD.search, new)):
+        new = guard.revert_ambiguous(origin.source, origin.regions, document.words, new, origin.hidden)
+    changes = spans.changes(origin.source, document.words, new)
+    return spans.splice(origin.source, changes, in_order=document.words.in_order)
 
 
 def plain_places(document: Document) -> list[int | None]:

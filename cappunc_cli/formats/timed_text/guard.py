@@ -25,8 +25,10 @@ from cappunc_cli.transcript.labels import dress, strip
 from cappunc_cli.transcript.words import Copy, Span, Words
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
-_OPENING = "(（["
 _DASHES = frozenset("—–―")
+#: In a source without opening brackets, nothing is reverted if no text has a colon or a dash.
+OPENING = "(（["
+MISREAD = re.compile(r"[:：—–―]")
 #: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
 _Place = int
 _SPOT_BITS = 32
@@ -49,8 +51,6 @@ def revert_ambiguous(
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
     risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
-    if not any(risky) and not any(bracket in source for bracket in _OPENING):
-        return result
     for number, places in _places(regions, words):
         region = _Region(source, (regions.starts[number], regions.stops[number]), hidden, words, places)
         # `mary [on the phone]: never` has its colon outside all words.
@@ -130,7 +130,7 @@ class _Region:
 
     def has_brackets(self) -> bool:
         """Whether there is an opening bracket in it."""
-        return any(self.source.find(bracket, *self.span) >= 0 for bracket in _OPENING)
+        return any(self.source.find(bracket, *self.span) >= 0 for bracket in OPENING)
 
     def read(self, texts: Sequence[str]) -> Iterator[str]:
         """Write the region with these texts and read its words back."""

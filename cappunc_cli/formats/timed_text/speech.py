@@ -1,33 +1,31 @@
-"""What is spoken in a caption: the words in its visible text, and the lines that it does not just repeat.
+"""What is spoken in a caption: the words in its visible text.
 
 Words are everything but sounds, lyrics, labels (nonspeech.py) and addresses.
 
 What counts as a word must not depend on its case or marks, or a restored file would be
 read as other words. Two rules do depend on them (`John: yes`, `(HE LEAVES AT LAST)`);
 guard.py takes care of these when a file is written.
-
-In rolling captions each line is shown up to three times, but is spoken only once. YouTube's automatic captions show the
-finished line above the one in progress, and between two such pairs a cue of 10 ms with only the finished line.
-Conversion to SRT drops the inline stamps, but keeps the repetition.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.lines import BREAKS, milliseconds
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
-from cappunc_cli.transcript.labels import MARKS, cached_strip, fold
+from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import Copy, Span
 
 _TOKEN = re.compile(r"\S+")
-# Words with no marks but those that cannot make an address of a word.
-_WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
+#: Matches a text of words and nothing else, such as most captions. `scan` would find just these words, split at white
+#: space: markup in any format has a bracket, a backslash, an ampersand or an invisible character, and the words have no
+#: marks but those that cannot make an address of them.
+WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
 # `[ __ ]`: a word that YouTube censors.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
@@ -40,12 +38,6 @@ _ADDRESS = re.compile(
 # `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
 _OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
-
-# A cue this short (ms) cannot be read; it only holds a line.
-_HOLD = 60
-_MARKS = re.compile(r"(?:[^\w\s]|_)+")
-_SHOWN = re.compile(r"[^\W_]")
-
 
 #: Parses an inline time stamp of a format into milliseconds; None if it is not a time.
 StampReader = Callable[[str], int | None]
@@ -77,17 +69,6 @@ class Speech:
     visible: Visible
     trailing: str | None = None
     sound: bool = False
-
-
-def plain_words(source: str, start: int, stop: int) -> list[int] | None:
-    """The offset of each word of source[start:stop] if it has words and shows nothing else; otherwise None.
-
-    A fast path for most captions: `scan` would find just these words, split at white space, and nothing around them,
-    as markup in any format has a bracket, a backslash, an ampersand or an invisible character.
-    """
-    if _WORDS_ALONE.fullmatch(source, start, stop) is None:
-        return None
-    return [found.start() for found in _TOKEN.finditer(source, start, stop)]
 
 
 def scan(
@@ -214,72 +195,3 @@ def _opaque(run: str) -> bool:
     if "{" in run or "}" in run or "\\" in run:
         return True
     return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
-
-
-@dataclass(slots=True)
-class CaptionLine:
-    """A caption line and its words; `count` is their number, known even where `words` is left empty."""
-
-    text: str
-    words: list[SpokenWord] = field(default_factory=list)
-    count: int = 0
-    _key: str = ""
-
-    @property
-    def key(self) -> str:
-        """The text without case and marks, for comparison."""
-        if not self._key:
-            self._key = " ".join(_MARKS.sub("", fold(self.text)).split())
-        return self._key
-
-
-def caption_lines(speech: Speech) -> list[CaptionLine]:
-    """The lines of a cue that show any text."""
-    found = [CaptionLine(text) for text in BREAKS.split(speech.visible.text)]
-    for word in speech.words:
-        found[word.line].words.append(word)
-    for line in found:
-        line.count = len(line.words)
-    return [line for line in found if line.words or _SHOWN.search(line.text)]
-
-
-def plain_caption_lines(text: str) -> list[CaptionLine]:
-    """The lines of a cue that shows only words (`plain_words`)."""
-    return [CaptionLine(line, count=count) for line in BREAKS.split(text) if (count := len(line.split()))]
-
-
-@dataclass(slots=True)
-class RollDetector:
-    """Detects rolling captions from the share of cues that repeat lines; a repeated `yes` alone proves nothing."""
-
-    before: Sequence[CaptionLine] = ()
-    chances: int = 0
-    evidence: int = 0
-
-    def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
-        """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
-
-        `start` and `end` are the times of the added cue (ms).
-        """
-        if not cue:
-            return 0
-        count = 0
-        if self.before:
-            self.chances += 1
-            count = _overlap(self.before, cue)
-            hold = start is not None and end is not None and 0 <= end - start <= _HOLD
-            self.evidence += count > 0 and (hold or len(cue) > count)
-        self.before = cue
-        return count
-
-    @property
-    def rolls(self) -> bool:
-        """Whether the cues added so far roll."""
-        return self.evidence >= 2 and 5 * self.evidence >= 2 * self.chances
-
-
-def _overlap(before: Sequence[CaptionLine], cue: Sequence[CaptionLine]) -> int:
-    for size in range(min(len(before), len(cue), 4), 0, -1):
-        if all(a.count == b.count and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
-            return size
-    return 0

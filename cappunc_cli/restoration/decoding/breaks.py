@@ -35,8 +35,8 @@ from cappunc_cli.restoration.decoding.passage import (
     sentence_end_probability,
 )
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, TERMINAL
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word, cue_ends
+from cappunc_cli.transcript.pauses import cue_ends, pauses
+from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows

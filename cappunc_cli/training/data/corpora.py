@@ -15,9 +15,9 @@ from pathlib import Path
 from unicodedata import normalize
 
 from cappunc_cli.training.data.direct_speech import direct_speech
-from cappunc_cli.transcript.pauses import pauses
+from cappunc_cli.transcript.pauses import pauses, turn_ends
 from cappunc_cli.transcript.speech_dashes import speech_dashes
-from cappunc_cli.transcript.words import Word, turn_ends
+from cappunc_cli.transcript.words import Word
 
 
 @dataclass(frozen=True, slots=True)

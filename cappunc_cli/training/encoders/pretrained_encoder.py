@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from cappunc_cli.restoration.model.pieces import CLOSING, OPENING
+from cappunc_cli.restoration.model.onnx_engine import CLOSING, OPENING
 from cappunc_cli.training.network import SHAPE, NetworkShape
 
 #: Larger vocabularies are multilingual, and the text of one language uses about a tenth of their pieces.

@@ -19,7 +19,8 @@ from cappunc_cli.formats import asr_json
 from cappunc_cli.formats.asr_json import DIALECTS, detect, document, scan, sniff, tokens, word_alignment
 from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
 from cappunc_cli.transcript.labels import Case, dress, fold, strip
-from cappunc_cli.transcript.words import Document, turn_ends
+from cappunc_cli.transcript.pauses import turn_ends
+from cappunc_cli.transcript.words import Document
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)

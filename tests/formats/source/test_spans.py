@@ -12,8 +12,10 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import ass
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.visible import HIDDEN
+from cappunc_cli.formats.timed_text import cues
+from cappunc_cli.formats.timed_text.cues import Cue, read_cues
 from cappunc_cli.formats.timed_text.lines import Timing, milliseconds, split, timing
-from cappunc_cli.formats.timed_text.speech import caption_lines, plain_caption_lines, plain_words, scan
+from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, scan
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML
 from cappunc_cli.transcript.words import Word, Words
 
@@ -25,19 +27,13 @@ def spoken(text: str) -> list[str]:
 def rewritten(text: str, new: list[str]) -> str:
     found = scan(text, 0, len(text)).words
     assert len(found) == len(new)
-    return spans.write(text, Words.of(Word(word.text, where=(word.copy,)) for word in found), new)
+    words = Words.of(Word(word.text, where=(word.copy,)) for word in found)
+    return spans.splice(text, spans.changes(text, words, new), in_order=words.in_order)
 
 
 def test_splice_takes_edits_in_any_order() -> None:
     assert spans.splice("abcdef", [(4, 5, "E"), (0, 1, ""), (2, 2, "-"), (2, 2, "+")]) == "b-+cdEf"
     assert spans.splice("abc", []) == "abc"
-
-
-def test_spans_are_replaced_and_must_not_overlap() -> None:
-    assert spans.replace_spans("one two", [0, 4], [3, 7], "_") == "_ _"
-    assert spans.replace_spans("one", [], [], "_") == "one"
-    with pytest.raises(ValueError, match="overlap"):
-        spans.replace_spans("one", [0, 1], [2, 3], "_")
 
 
 @pytest.mark.parametrize("edits", [[(0, 2, "x"), (1, 3, "y")], [(2, 1, "x")]])
@@ -217,25 +213,39 @@ _SAID = [
 @given(st.lists(st.tuples(st.sampled_from(_SAID), st.sampled_from([" ", "\n", "\r\n", "  ", "\xa0"])), max_size=8))
 def test_the_fast_path_finds_the_same_words(parts: list[tuple[str, str]]) -> None:
     text = "".join([said + space for said, space in parts])
-    places = plain_words(text, 0, len(text))
     plain = bool(parts) and all(said in _SAID[:9] for said, _ in parts)
-    assert plain == (places is not None)
-    if places is None:
+    assert plain == (WORDS_ALONE.fullmatch(text) is not None)
+    if not plain:
         return
     speech = scan(text, 0, len(text))
     found = [(word.text, word.copy, word.speaker, word.stamp, word.sound, word.followed) for word in speech.words]
-    assert found == [
-        (said, ((at, at + len(said)),), None, None, False, False) for said, at in zip(text.split(), places, strict=True)
-    ]
+    fast = read_cues("srt", text, [Cue(0, 1000, (0, len(text)))], ()).words
+    assert found == [(word.text, *word.where, None, None, word.sound, word.followed) for word in fast]
     assert (speech.trailing, speech.sound) == (None, False)
-    shown = [(line.text, line.count, line.key) for line in caption_lines(speech)]
-    assert shown == [(line.text, line.count, line.key) for line in plain_caption_lines(text)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(_SAID[:9]), st.sampled_from([" ", "\n", "\r\n", "  ", "\xa0"])),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_the_fast_path_sees_the_same_lines(parts: list[tuple[str, str]]) -> None:
+    text = "".join([said + space for said, space in parts])
+    lines = {}
+    # A cue without an end is read word by word.
+    for end in (1000, None):
+        reader = cues._CueReader(text, HIDDEN, milliseconds)
+        reader.read([Cue(0, end, (0, len(text)))])
+        lines[end] = [(line.text, line.count, line.key) for line in reader.roll._before]
+    assert lines[1000] == lines[None]
 
 
 @pytest.mark.parametrize("hidden", [HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
 @given(st.text(st.sampled_from("ab1 \n\\Nnh<>{}&;#'’-.,!?…\xa0\u200b\u200e\u202a\u2060\ufeff"), max_size=12))
 def test_the_fast_path_takes_no_markup(hidden: re.Pattern[str], text: str) -> None:
-    assert plain_words(text, 0, len(text)) is None or not hidden.search(text)
+    assert not WORDS_ALONE.fullmatch(text) or not hidden.search(text)
 
 
 def test_a_label_without_words_is_announced() -> None:
@@ -276,7 +286,7 @@ def test_another_word_is_refused(text: str) -> None:
 
 def test_the_number_of_texts_must_fit() -> None:
     with pytest.raises(ValueError, match="1 texts for 2 words"):
-        spans.write("a b", Words.of([Word("a"), Word("b")]), ["a"])
+        list(spans.changes("a b", Words.of([Word("a"), Word("b")]), ["a"]))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from cappunc_cli.restoration.decoding import breaks
 from cappunc_cli.restoration.decoding.breaks import part_turns
 from cappunc_cli.restoration.decoding.passage import CueBreaks, Posteriors
 from cappunc_cli.transcript.labels import MARK_CLASSES
-from cappunc_cli.transcript.words import Word, cue_ends, turn_ends
+from cappunc_cli.transcript.pauses import cue_ends, turn_ends
+from cappunc_cli.transcript.words import Word
 
 NONE, COMMA, PERIOD = (MARK_CLASSES.index(mark) for mark in ("", ",", "."))
 
