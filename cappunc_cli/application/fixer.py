@@ -82,12 +82,16 @@ class Settings:
         """Whether words may be respelled."""
         return self.numbers or self.apostrophes
 
-    def check(self, config: ModelConfig | None = None) -> None:
-        """Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
+    def check(self, config: ModelConfig | None = None) -> ModelConfig:
+        """The model's config, which is read unless given.
 
-        `config` is the model's, if it is loaded already.
+        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
         """
-        config = config or self.config()
+        if config is None:
+            from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+
+            kind = ENGINES[self.engine]
+            config = ModelConfig.load(find_model(self.model, kind), kind.config)
         self.options.windows(config)
         self.options.paired_marks(config)
         own = self.options.conventions(config)
@@ -97,13 +101,7 @@ class Settings:
             from cappunc_cli.spelling.speller import check_spelling
 
             check_spelling(own, self.numbers, self.apostrophes)
-
-    def config(self) -> ModelConfig:
-        """The model's config; raises BadModel if there is no such model."""
-        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-
-        kind = ENGINES[self.engine]
-        return ModelConfig.load(find_model(self.model, kind), kind.config)
+        return config
 
     def notice(self, config: ModelConfig) -> str:
         """A warning if the model was not trained on the requested language, otherwise ""."""
@@ -213,12 +211,14 @@ class Fixer:
         from cappunc_cli import formats
 
         old, output, attach = document.words.texts, source, self.settings.attach
-        if encoding is not None:
+        # Unicode's own encodings have all characters.
+        lacks = encoding is not None and (encoding.guess is not None or not encoding.codec.startswith("utf"))
+        if encoding is not None and lacks:
             new = limited(old, new, encoding)
         with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
             if attach or new != old:
                 output = formats.write(document, new, attach=attach)
-                output = output if encoding is None else writable(output, encoding)
+                output = writable(output, encoding) if encoding is not None and lacks else output
             if output != source:
                 formats.verify(document, output)
         fixed = Fixed(output, document.notices, len(old), *_changes(old, new), encoding or UTF_8)

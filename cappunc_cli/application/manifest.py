@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import __version__
-from cappunc_cli.application.storage.urls import is_url
+from cappunc_cli.application.storage.files import is_url
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:

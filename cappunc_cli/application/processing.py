@@ -21,14 +21,14 @@ from cappunc_cli.application.storage.encodings import Encoding, decode
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
-    is_file,
     is_pipe,
+    is_url,
     read_bytes,
     sync_directory,
     unified_diff,
     write_atomic,
 )
-from cappunc_cli.application.storage.urls import Target, Url, is_url, url_exists, write_url
+from cappunc_cli.application.storage.urls import Target, Url, url_exists, write_url
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def refuse_overwriting(
         if mode == "new" and url_exists(target.text):
             raise CappuncError("already exists; --force overwrites it", str(target))
         return
-    if not is_file(target):
+    if not os.path.isfile(target):  # noqa: PTH113 (Path.is_file raises if the directory cannot be searched)
         return
     if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
         raise CappuncError(f"is the input itself{hint}", str(target))

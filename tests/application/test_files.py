@@ -284,14 +284,18 @@ def test_a_file_whose_owner_cannot_be_kept_is_refused(tmp_path: Path, monkeypatc
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
 
+    stat_of = Path.stat
+
     class Foreign:
+        def __init__(self, path: Path) -> None:
+            self.path = path
+
         def __getattr__(self, name: str) -> object:
-            return getattr(real, name)
+            return getattr(stat_of(self.path), name)
 
         st_uid = 12345
 
-    real = target.stat()
-    monkeypatch.setattr(files, "_existing", lambda _: Foreign())
+    monkeypatch.setattr(Path, "stat", lambda path, **_: Foreign(path) if path == target else stat_of(path))
 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
