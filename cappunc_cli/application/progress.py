@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, plain, print_on, print_parts
@@ -38,13 +37,6 @@ def escaped_lines(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
-
-
-def make_streams_safe() -> None:
-    """Let standard output and error escape characters that their encoding lacks, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 @dataclass(eq=False)
