@@ -226,11 +226,15 @@ def write_atomic(
 def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
     """A temporary file in a directory, with `mode` less the umask; removed at the end, unless it was renamed.
 
-    It is locked while open, so that other runs can tell it from a leftover. Raises OSError.
+    It is locked while open, so that other runs can tell it from a leftover. The first one in a directory removes the
+    leftovers of other runs there. Raises OSError.
     """
     if directory not in _cleaned:
         _cleaned.add(directory)
-        remove_leftovers(directory)
+        with contextlib.suppress(OSError), os.scandir(directory) as entries:
+            for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
+                with contextlib.suppress(OSError):
+                    _remove_leftover(name)
     # Let the system apply the umask: it cannot be queried without changing it, for all threads.
     opener = partial(os.open, mode=mode)
     while True:
@@ -248,15 +252,8 @@ def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
             return
 
 
-def remove_leftovers(directory: Path) -> None:
-    """Remove temporary files that are not locked by a running process."""
-    with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
-            with contextlib.suppress(OSError):
-                _remove(name)
-
-
-def _remove(name: Path) -> None:
+def _remove_leftover(name: Path) -> None:
+    """Remove a temporary file, unless it is locked by a running process. Raises OSError."""
     if sys.platform == "win32":
         name.unlink()  # open files cannot be removed there
         return
