@@ -23,7 +23,6 @@ from cappunc_cli.application.processing import (
     JobOutcome,
     collect_rarely,
     failed,
-    parse_input,
     read_inputs,
     refuse_overwriting,
     restored,
@@ -155,9 +154,8 @@ class BlockWorker:
             else:
                 parts.setdefault(id(fixer), (fixer, []))[1].append(found)
         for fixer, inputs in parts.values():
-            parsed = [parse_input(fixer, found) for found in inputs]
             # Not "in-place": a result is written even if it equals its input.
-            for _, outcome in restored(parsed, fixer, "force"):
+            for _, outcome in restored(inputs, fixer, "force"):
                 if outcome.fatal:
                     result.fatal = outcome.error
                     return []
