@@ -70,11 +70,6 @@ class Reporter:
         if self.verbose:
             self._say(message)
 
-    def guessed(self, name: str, note: str) -> None:
-        """Print a note about a file's guessed encoding, if there is one."""
-        if note:
-            self.info(f"{name}: {note}")
-
     def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
         """Print a warning for each (line number, message), at most 20 unless verbose."""
         if self.quiet:

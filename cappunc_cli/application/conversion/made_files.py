@@ -79,7 +79,8 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     if job.target is not None:
         refuse_overwriting(job, job.target, "force" if force else "new", hint="")
     text, encoding = read_text(job.source, job.encoding)
-    reporter.guessed(job.name, encoding.note)
+    if encoding.guess is not None:
+        reporter.info(f"{job.name}: {encoding.guess.note}")
     document = fixer.read(text, job.source)
     terms.check(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])

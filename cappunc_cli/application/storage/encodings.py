@@ -75,11 +75,6 @@ class Encoding:
             return "surrogateescape"
         return "surrogatepass" if self.codec.startswith(("utf-16", "utf-32")) else "strict"
 
-    @property
-    def note(self) -> str:
-        """A message about the guess, "" if nothing was guessed."""
-        return self.guess.note if self.guess is not None else ""
-
 
 UTF_8 = Encoding()
 
