@@ -192,8 +192,7 @@ def _fixer(
     codes = given.config.languages if given else None
     name, code = model_of_text(text, language, named, settings.engine, fast, codes)
     settings = replace(settings, model=name, options=replace(settings.options, language=code))
-    config = given.config if given else settings.config()
-    settings.check(config)
+    config = settings.check(given.config if given else None)
     if notice := settings.notice(config):
         _warn(notice)
     fixer = _CachingFixer(settings, _warn)

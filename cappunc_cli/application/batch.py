@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,8 @@ from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.processing import JobOutcome, Mode, collect_rarely, process_jobs
+from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 
 #: Limits of a group of files that are restored together: enough words to fill batches, few enough to bound memory.
@@ -53,10 +53,8 @@ class BatchSummary:
             return
         if self.failed and self.asked > 1:
             reporter.error(f"{self.failed} of {self.asked} files failed")
-        if self.asked > _FILES_LISTED or self.known:
-            reporter.info(self._summary())
-
-    def _summary(self) -> str:
+        if self.asked <= _FILES_LISTED and not self.known:
+            return
         parts = [
             f"{self.fixed:,} files fixed",
             f"{self.known:,} up to date" if self.known else "",
@@ -65,7 +63,7 @@ class BatchSummary:
         ]
         seconds = time.perf_counter() - self.started
         pace = f"{self.words:,} words in {seconds:.1f} s, {self.words / max(seconds, 1e-9):,.0f} words/s"
-        return f"{', '.join(part for part in parts if part)}; {pace}"
+        reporter.info(f"{', '.join(part for part in parts if part)}; {pace}")
 
 
 def run_batch(
@@ -91,13 +89,14 @@ def run_batch(
     alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in todo)
     try:
         with reporter.progress(len(todo)) as steps:
-            steps.begin(job.name for job in todo)
+            if steps is not None:
+                steps.begin(job.name for job in todo)
             if alone:
-                outcomes = _in_this_process(todo, fixer, mode, steps.group_progress, manifest)
+                outcomes = _in_this_process(todo, fixer, mode, steps, manifest)
             else:
                 from cappunc_cli.application.worker_pool import process_all
 
-                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps.group_progress, manifest)
+                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps, manifest)
             for outcome in outcomes:
                 tally.words += outcome.words
                 tally.skipped += outcome.skipped
@@ -106,7 +105,8 @@ def run_batch(
                 if tally.terms is not None and outcome.terms is not None:
                     tally.terms.add(outcome.terms)
                 _report(outcome, reporter, len(todo) <= _FILES_LISTED, mode)
-                steps.done(outcome.job.name)
+                if steps is not None:
+                    steps.done(outcome.job.name)
                 if outcome.fatal:
                     tally.stopped = True
                     return
@@ -139,17 +139,14 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 
 def _in_this_process(
-    jobs: Sequence[Job],
-    fixer: Fixer,
-    mode: Mode,
-    group_progress: Callable[[int], ProgressCallback | None],
-    manifest: Manifest | None,
+    jobs: Sequence[Job], fixer: Fixer, mode: Mode, steps: Steps | None, manifest: Manifest | None
 ) -> Iterator[JobOutcome]:
     # The next group is read, and run through the model, while the current one is decided and written.
     current: Iterator[JobOutcome] = iter(())
     with ThreadPoolExecutor(1) as reader:
         for group in job_groups(jobs):
-            following = process_jobs(group, fixer, mode, group_progress(len(group)), manifest)
+            progress = None if steps is None else steps.group_progress(len(group))
+            following = process_jobs(group, fixer, mode, progress, manifest)
             if len(group) == 1:  # perhaps a large file: two at a time would need twice the memory
                 yield from current
                 yield from following
@@ -168,7 +165,8 @@ def _chained(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iter
 
 def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -> None:
     """Report the outcome of a job, and write its data to standard output."""
-    reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
+    if outcome.notices:
+        reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
     if outcome.error is not None:
         reporter.failure(outcome.error, outcome.skipped)
         if outcome.trace is not None:
@@ -188,13 +186,9 @@ def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -
     job = outcome.job
     way = job.name if job.target is None or str(job.target) == job.source else f"{job.name} -> {job.target}"
     log = reporter.info if listed and job.target is not None else reporter.detail
-    log(f"{way}: {_counts(outcome)}, {outcome.seconds:.1f} s")
-
-
-def _counts(outcome: JobOutcome) -> str:
+    # --attach, --diacritics and spelling change other things than marks and capitals.
+    what = "no new marks or capitals" if outcome.changed else "nothing to change"
+    if outcome.marks or outcome.capitals:
+        what = f"{outcome.marks:,} marks and {outcome.capitals:,} capitals set"
     respelled = f", {len(outcome.respelled):,} respelled" if outcome.respelled else ""
-    if not outcome.marks and not outcome.capitals:
-        # --attach, --diacritics and spelling change other things than marks and capitals.
-        what = "no new marks or capitals" if outcome.changed else "nothing to change"
-        return f"{outcome.words:,} words, {what}{respelled}"
-    return f"{outcome.words:,} words, {outcome.marks:,} marks and {outcome.capitals:,} capitals set{respelled}"
+    log(f"{way}: {outcome.words:,} words, {what}{respelled}, {outcome.seconds:.1f} s")

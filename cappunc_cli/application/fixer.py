@@ -77,33 +77,26 @@ class Settings:
     numbers: bool = False
     apostrophes: bool = False
 
-    @property
-    def respells(self) -> bool:
-        """Whether words may be respelled."""
-        return self.numbers or self.apostrophes
+    def check(self, config: ModelConfig | None = None) -> ModelConfig:
+        """The model's config, which is read unless given.
 
-    def check(self, config: ModelConfig | None = None) -> None:
-        """Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
-
-        `config` is the model's, if it is loaded already.
+        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
         """
-        config = config or self.config()
+        if config is None:
+            from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+
+            kind = ENGINES[self.engine]
+            config = ModelConfig.load(find_model(self.model, kind), kind.config)
         self.options.windows(config)
         self.options.paired_marks(config)
         own = self.options.conventions(config)
         if self.diacritics == "restore" and not own.diacritics:
             raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
-        if self.respells:
+        if self.numbers or self.apostrophes:
             from cappunc_cli.spelling.speller import check_spelling
 
             check_spelling(own, self.numbers, self.apostrophes)
-
-    def config(self) -> ModelConfig:
-        """The model's config; raises BadModel if there is no such model."""
-        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-
-        kind = ENGINES[self.engine]
-        return ModelConfig.load(find_model(self.model, kind), kind.config)
+        return config
 
     def notice(self, config: ModelConfig) -> str:
         """A warning if the model was not trained on the requested language, otherwise ""."""
@@ -213,16 +206,24 @@ class Fixer:
         from cappunc_cli import formats
 
         old, output, attach = document.words.texts, source, self.settings.attach
-        if encoding is not None:
-            new = limited(old, new, encoding)
+        # Unicode's own encodings have all characters.
+        narrow = None if encoding is None or (encoding.guess is None and encoding.codec.startswith("utf")) else encoding
+        if narrow is not None:
+            new = limited(old, new, narrow)
         with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
             if attach or new != old:
                 output = formats.write(document, new, attach=attach)
-                output = output if encoding is None else writable(output, encoding)
+                output = output if narrow is None else writable(output, narrow)
             if output != source:
                 formats.verify(document, output)
-        fixed = Fixed(output, document.notices, len(old), *_changes(old, new), encoding or UTF_8)
-        if self.settings.respells and old:
+        marks = capitals = 0
+        for before, after in zip(old, new, strict=True):
+            if before != after:
+                (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
+                marks += old_label.signs != new_label.signs
+                capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
+        fixed = Fixed(output, document.notices, len(old), marks, capitals, encoding or UTF_8)
+        if old and (self.settings.numbers or self.settings.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
         if encoding is not None and encoding.guess is not None and fixed.text != source:
             refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
@@ -247,14 +248,3 @@ class Fixer:
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
-
-
-def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many words changed in marks, and how many in case."""
-    marks = capitals = 0
-    for before, after in zip(old, new, strict=True):
-        if before != after:
-            (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
-            marks += old_label.signs != new_label.signs
-            capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
-    return marks, capitals

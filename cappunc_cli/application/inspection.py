@@ -47,7 +47,8 @@ def inspect_files(
                 fixer.on_progress = tally.begin(job.name)
                 text, encoding = read_text(job.source, job.encoding)
                 document = fixer.read(text, job.source)
-                reporter.guessed(job.name, encoding.note)
+                if encoding.guess is not None:
+                    reporter.info(f"{job.name}: {encoding.guess.note}")
                 report = inspect(document, fixer)
             except BadModel:
                 raise

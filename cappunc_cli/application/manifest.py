@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import __version__
-from cappunc_cli.application.storage.urls import is_url
+from cappunc_cli.application.storage.files import is_url
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def settings_signature(settings: Settings, encoding: str | None = None) -> str:
     configs += [(other / "config.json").read_text("utf-8") for other in others]
     parts = [__version__, *configs, settings.format, settings.attach, settings.diacritics, asdict(settings.options)]
     parts += [encoding] if encoding else []
-    parts += [{"numbers": settings.numbers, "apostrophes": settings.apostrophes}] if settings.respells else []
+    if settings.numbers or settings.apostrophes:
+        parts.append({"numbers": settings.numbers, "apostrophes": settings.apostrophes})
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 

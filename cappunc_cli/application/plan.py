@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
-from cappunc_cli.application.storage.files import PIPE, about, is_pipe, read_text
+from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url, read_text
 from cappunc_cli.application.storage.urls import (
     Target,
     Url,
     fixed_part,
     is_pattern,
-    is_url,
     is_url_directory,
     match_url,
     url_exists,
@@ -106,27 +105,14 @@ def replaceable(jobs: Sequence[Job], skip: Callable[[str], None]) -> list[Job]:
     return list(kept.values())
 
 
-def names_directory(names: Sequence[str]) -> bool:
-    """Whether any input is a directory."""
-    return any(name != PIPE and Path(name).is_dir() for name in names)
-
-
-def output_directory(jobs: Sequence[Job], output: str | None) -> Path | None:
-    """The directory of the results, in which a manifest is kept; None unless `output` is a local directory."""
-    if output in (None, PIPE) or is_url(output):
-        return None
-    root = Path(output or "")
-    return None if any(job.target == root for job in jobs) else root
-
-
 def plan_jobs(
     jobs: Sequence[Job],
     output: str | None,
     in_place: bool,
     stdout_is_terminal: bool,
-    tree: bool = False,
+    names: Sequence[str] = (),
 ) -> list[Job]:
-    """The jobs with their targets; with `tree`, `output` is a directory even if there is only one file.
+    """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
     Raises BadOption for options that contradict each other.
     """
@@ -141,7 +127,7 @@ def plan_jobs(
     if output is None and stdout_is_terminal:
         return [replace(job, target=sibling(job.source, fixed_name(Path(job.source)))) for job in jobs]
     if output not in (None, PIPE):
-        return _to_path(jobs, output, tree)
+        return _to_path(jobs, output, names)
     if len(jobs) > 1:
         raise BadOption("several files cannot be written to standard output; name a directory with -o", option="FILES")
     return list(jobs)
@@ -189,7 +175,7 @@ def _expand(
         yield PIPE, Path("stdin")
     elif is_url(name):
         yield from _expand_url(name, suffixes_of(format_name), results)
-    elif is_pattern(name) and not os.path.lexists(path):
+    elif not os.path.lexists(path) and is_pattern(name):
         for source, relative in match_paths(name):
             yield source, Path(relative)
     elif not path.is_dir():
@@ -272,10 +258,21 @@ def sibling(source: str, name: str) -> Target | None:
     return Url(source.rpartition("/")[0]) / name if is_url(source) else Path(source).with_name(name)
 
 
-def _to_path(jobs: Sequence[Job], output: str, tree: bool) -> list[Job]:
+def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job]:
+    """The jobs with targets in the directory `output`, or at `output` itself, if that names one file.
+
+    It is a directory if it exists as one, or otherwise by its name. A new name without a suffix is a directory if the
+    input has a suffix: `fix *.srt -o fixed` may match only one file.
+    """
     root: Target = Url(output) if is_url(output) else Path(output)
-    directory = _is_directory(root, output, jobs[0])
-    if len(jobs) == 1 and not tree and not directory:
+    by_name = jobs[0].source != PIPE and bool(jobs[0].relative.suffix) and not root.suffix
+    if output.endswith(("/", os.sep)):
+        directory = True
+    elif isinstance(root, Url):
+        directory = is_url_directory(output) or (by_name and not url_exists(output))
+    else:
+        directory = root.is_dir() or (by_name and not os.path.lexists(root))
+    if len(jobs) == 1 and not directory and not any(name != PIPE and Path(name).is_dir() for name in names):
         return [replace(jobs[0], target=root)]
     if isinstance(root, Path):
         is_file = os.path.lexists(root) and not root.is_dir()
@@ -288,16 +285,3 @@ def _to_path(jobs: Sequence[Job], output: str, tree: bool) -> list[Job]:
             raise BadOption(f"{taken[target]} and {job.source} would both become {target}", option="-o")
         taken[target] = job.source
     return [replace(job, target=root / job.relative) for job in jobs]
-
-
-def _is_directory(root: Target, output: str, first: Job) -> bool:
-    """Whether `output` is a directory: as it exists, or otherwise by its name.
-
-    A new name without a suffix is a directory if the input has a suffix: `fix *.srt -o fixed` may match only one file.
-    """
-    if output.endswith(("/", os.sep)):
-        return True
-    by_name = first.source != PIPE and bool(first.relative.suffix) and not root.suffix
-    if isinstance(root, Url):
-        return is_url_directory(output) or (by_name and not url_exists(output))
-    return root.is_dir() or (by_name and not os.path.lexists(root))

@@ -21,14 +21,14 @@ from cappunc_cli.application.storage.encodings import Encoding, decode
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
-    is_file,
     is_pipe,
+    is_url,
     read_bytes,
     sync_directory,
     unified_diff,
     write_atomic,
 )
-from cappunc_cli.application.storage.urls import Target, Url, is_url, url_exists, write_url
+from cappunc_cli.application.storage.urls import Target, Url, url_exists, write_url
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class JobOutcome:
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """The decoded input of a job, and the `seconds` that reading took."""
+    """The decoded input of a job, and the `seconds` that reading took, later with those that finding its words took."""
 
     job: Job
     text: str
@@ -92,15 +92,6 @@ class InputText:
     state: State
     #: Hash of the content, if the file is to be overwritten.
     digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedInput:
-    """An input with its document, and the `seconds` that reading and parsing took."""
-
-    input: InputText
-    document: Document
-    seconds: float
 
 
 def collect_rarely() -> None:
@@ -124,10 +115,10 @@ def process_jobs(
     Yields one outcome per job, in order. `progress` gets the share of the words that the model has read. Results are
     recorded in the `manifest`; those that it knows already may be overwritten.
     """
-    parsed = [parse_input(fixer, read) for read in read_inputs(jobs, mode, manifest)]
+    inputs = read_inputs(jobs, mode, manifest)
     with ThreadPoolExecutor(_WRITERS) as writers:
         pending: deque[Future[JobOutcome]] = deque()
-        for read, outcome in restored(parsed, fixer, mode, progress):
+        for read, outcome in restored(inputs, fixer, mode, progress):
             pending.append(writers.submit(_write, outcome, read, mode, manifest))
             while pending and (len(pending) > _WAITING or pending[0].done()):
                 yield pending.popleft().result()
@@ -137,38 +128,46 @@ def process_jobs(
 
 
 def restored(
-    parsed: Sequence[ParsedInput | JobOutcome], fixer: Fixer, mode: Mode, progress: ProgressCallback | None = None
+    inputs: Sequence[InputText | JobOutcome], fixer: Fixer, mode: Mode, progress: ProgressCallback | None = None
 ) -> Iterator[tuple[InputText | None, JobOutcome]]:
     """Yield (input, outcome) for each file in order; the input is None if there is no result.
 
-    Files are restored together, or one by one if that fails. Reads and writes no files: shared by the command line
-    and the cluster.
+    Files are parsed, then restored together, or one by one if that fails. Reads and writes no files: shared by the
+    command line and the cluster.
     """
-    documents = [found.document for found in parsed if isinstance(found, ParsedInput)]
-    done = 0
-    failure: Exception | None = None
-    try:
-        texts = fixer.restore(documents, progress)
-        for found in parsed:
-            yield (None, found) if isinstance(found, JobOutcome) else (found.input, _finish(found, texts, fixer, mode))
-            done += 1
-    except Exception as error:
-        failure = error
-    if failure is None:
-        return
-    job = _job_of(parsed[done])
-    if isinstance(failure, BadModel):
-        # Every other file would fail the same way.
-        yield None, replace(failed(job, failure), error=str(failure), fatal=True)
-    elif len(parsed) == 1:
-        yield None, failed(job, failure)
-    else:
-        for found in parsed[done:]:  # one by one, so that a bad file fails alone
-            yield from restored([found], fixer, mode, progress)
-
-
-def _job_of(found: ParsedInput | JobOutcome) -> Job:
-    return found.job if isinstance(found, JobOutcome) else found.input.job
+    parsed: list[tuple[InputText, Document] | JobOutcome] = []
+    for read in inputs:
+        if isinstance(read, JobOutcome):
+            parsed.append(read)
+            continue
+        begun = time.perf_counter()
+        try:
+            document = fixer.read(read.text, read.job.source)
+        except Exception as error:
+            parsed.append(failed(read.job, error))
+        else:
+            parsed.append((replace(read, seconds=read.seconds + time.perf_counter() - begun), document))
+    done, together = 0, len(parsed)
+    while done < len(parsed):
+        group = parsed[done : done + together]
+        try:
+            texts = fixer.restore([found[1] for found in group if not isinstance(found, JobOutcome)], progress)
+            for found in group:
+                if isinstance(found, JobOutcome):
+                    yield None, found
+                else:
+                    yield found[0], _finish(*found, texts, fixer, mode)
+                done += 1
+        except Exception as error:
+            job = inputs[done].job
+            if isinstance(error, BadModel):
+                # Every other file would fail the same way.
+                yield None, replace(failed(job, error), error=str(error), fatal=True)
+                return
+            if together == 1:
+                yield None, failed(job, error)
+                done += 1
+            together = 1  # one by one, so that a bad file fails alone
 
 
 def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = None) -> list[InputText | JobOutcome]:
@@ -195,25 +194,14 @@ def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputT
         return failed(job, error)
 
 
-def parse_input(fixer: Fixer, read: InputText | JobOutcome) -> ParsedInput | JobOutcome:
-    """Find the words of an input; a failure if its format is unknown or malformed."""
-    if isinstance(read, JobOutcome):
-        return read
-    begun = time.perf_counter()
-    try:
-        document = fixer.read(read.text, read.job.source)
-    except Exception as error:
-        return failed(read.job, error)
-    return ParsedInput(read, document, read.seconds + time.perf_counter() - begun)
-
-
-def _finish(found: ParsedInput, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode) -> JobOutcome:
+def _finish(
+    read: InputText, document: Document, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode
+) -> JobOutcome:
     """The result of a file, whose new words are the next of the `texts`; raises what that iterator raises."""
     begun = time.perf_counter()
-    read, new = found.input, next(texts)
-    job = read.job
+    job, new = read.job, next(texts)
     try:
-        fixed = fixer.write(found.document, read.text, new, read.encoding)
+        fixed = fixer.write(document, read.text, new, read.encoding)
         changed = fixed.text != read.text
         data: bytes | None = fixed.data
         if mode == "diff":
@@ -222,11 +210,11 @@ def _finish(found: ParsedInput, texts: Iterator[Sequence[str]], fixer: Fixer, mo
             data = None
     except Exception as error:
         return failed(job, error)
-    seconds = found.seconds + time.perf_counter() - begun
+    seconds = read.seconds + time.perf_counter() - begun
     counts = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
     glossary = fixer.settings.options.glossary
     seen = glossary.sightings(new) if glossary.terms else None
-    guessed = read.encoding.note if fixed.words else ""
+    guessed = read.encoding.guess.note if read.encoding.guess is not None and fixed.words else ""
     return JobOutcome(job, fixed.notices, *counts, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
@@ -308,7 +296,7 @@ def refuse_overwriting(
         if mode == "new" and url_exists(target.text):
             raise CappuncError("already exists; --force overwrites it", str(target))
         return
-    if not is_file(target):
+    if not os.path.isfile(target):  # noqa: PTH113 (Path.is_file raises if the directory cannot be searched)
         return
     if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
         raise CappuncError(f"is the input itself{hint}", str(target))

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, plain, print_on, print_parts
@@ -38,13 +37,6 @@ def escaped_lines(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
-
-
-def make_streams_safe() -> None:
-    """Let standard output and error escape characters that their encoding lacks, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 @dataclass(eq=False)
@@ -78,11 +70,6 @@ class Reporter:
         if self.verbose:
             self._say(message)
 
-    def guessed(self, name: str, note: str) -> None:
-        """Print a note about a file's guessed encoding, if there is one."""
-        if note:
-            self.info(f"{name}: {note}")
-
     def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
         """Print a warning for each (line number, message), at most 20 unless verbose."""
         if self.quiet:
@@ -97,10 +84,10 @@ class Reporter:
         self._print([("cappunc:", style), (f" {escaped(message)}", "")])
 
     @contextmanager
-    def progress(self, total: int) -> Iterator[Steps]:
-        """Show a progress bar for `total` files, if standard error is a terminal."""
+    def progress(self, total: int) -> Iterator[Steps | None]:
+        """Show a progress bar for `total` files, and yield its steps; None unless standard error is a terminal."""
         if self.quiet or sys.stderr is None or not sys.stderr.isatty():
-            yield Steps()
+            yield None
             return
         from rich.console import Console
         from rich.markup import escape
@@ -149,9 +136,9 @@ class Reporter:
 
 @dataclass(slots=True)
 class Steps:
-    """Progress over files; `show`, if set, is called with the name of the current file and how many are done."""
+    """Progress over files; `show` is called with the name of the current file, or a note, and how many are done."""
 
-    show: Callable[[str, float], None] | None = None
+    show: Callable[[str, float], None]
     _done: int = 0
     _read: float = 0.0
     _name: str = ""
@@ -171,18 +158,11 @@ class Steps:
         self._name = next(iter(self._left), name)
         self._moved()
 
-    def update(self, note: str, done: float) -> None:
-        """Show a note and how many files are done."""
-        if self.show is not None:
-            self.show(note, done)
-
-    def group_progress(self, files: int) -> Callable[[float], None] | None:
-        """A callback for the share of words that the model has read of a group of `files`; None if nothing is shown.
+    def group_progress(self, files: int) -> Callable[[float], None]:
+        """A callback for the share of words that the model has read of a group of `files`.
 
         Several groups may be in progress at a time.
         """
-        if self.show is None:
-            return None
         known = 0.0
 
         def advance(share: float) -> None:
@@ -195,8 +175,6 @@ class Steps:
         return advance
 
     def _moved(self) -> None:
-        if self.show is None:
-            return
         # Files may have been read but not written, or, without words, written but not read.
         name = self._name if len(self._name) <= _NAME_WIDTH else f"…{self._name[1 - _NAME_WIDTH :]}"
         self.show(name, max(self._done, self._read))
@@ -204,25 +182,27 @@ class Steps:
 
 @dataclass(slots=True)
 class FileTally:
-    """Counts the files of a run that are done, successfully or not; shown by `steps`."""
+    """Counts the files of a run that are done, successfully or not; shown by `steps`, if there are any."""
 
     files: int = 0
     done: int = 0
-    steps: Steps = field(default_factory=Steps)
+    steps: Steps | None = None
     _on_progress: Callable[[float], None] | None = None
 
     def begin(self, name: str) -> Callable[[float], None] | None:
         """Start on a file; returns the callback for the share of its words that the model has read, if it is shown."""
-        self.steps.begin([name])
-        self._on_progress = self.steps.group_progress(1)
+        if self.steps is not None:
+            self.steps.begin([name])
+            self._on_progress = self.steps.group_progress(1)
         return self._on_progress
 
     def finish(self, name: str) -> None:
         """Mark the current file as done."""
+        self.done += 1
         if self._on_progress is not None:
             self._on_progress(1.0)
-        self.done += 1
-        self.steps.done(name)
+        if self.steps is not None:
+            self.steps.done(name)
 
     def summary(self, verb: str = "done", resumable: bool = False) -> str:
         """A text such as `3 of 7 files done; run the same command again to resume`."""

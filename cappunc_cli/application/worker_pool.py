@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
+from cappunc_cli.application.progress import Steps
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -38,13 +39,12 @@ def process_all(
     fixer: Fixer,
     mode: Mode,
     workers: int,
-    group_progress: Callable[[int], ProgressCallback | None],
+    steps: Steps | None,
     manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """Run `processing.process_jobs` over all groups in up to `workers` processes; yields outcomes as they are ready.
 
-    `group_progress` returns the progress callback for a group of that many files, if any. Raises CappuncError if a
-    worker dies.
+    The `steps` show progress, if there are any. Raises CappuncError if a worker dies.
     """
     # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
     context = multiprocessing.get_context("spawn")
@@ -59,8 +59,8 @@ def process_all(
             processes.append(worker)
             theirs.close()
             ours.send(group)
-            busy[ours] = group_progress(len(group))
-        yield from _serve(busy, todo, fixer, group_progress)
+            busy[ours] = None if steps is None else steps.group_progress(len(group))
+        yield from _serve(busy, todo, fixer, steps)
     except (EOFError, ConnectionError) as error:
         raise CappuncError("a worker process ended unexpectedly") from error
     finally:
@@ -75,7 +75,7 @@ def _serve(
     busy: dict[Connection, ProgressCallback | None],
     todo: Iterator[Sequence[Job]],
     fixer: Fixer,
-    group_progress: Callable[[int], ProgressCallback | None],
+    steps: Steps | None,
 ) -> Iterator[JobOutcome]:
     requests: list[Request] = []
     while busy:
@@ -93,7 +93,7 @@ def _serve(
                 del busy[connection]
                 connection.close()
             else:
-                busy[connection] = group_progress(len(group))
+                busy[connection] = None if steps is None else steps.group_progress(len(group))
         if requests and not ready:
             _answer(requests, fixer, busy)
             requests = []

@@ -6,18 +6,21 @@ commands share are in `parameters.py`. No other room imports this one.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, cast
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
 
 from cappunc_cli import __version__
-from cappunc_cli.application.progress import Reporter, make_streams_safe
-from cappunc_cli.application.storage.files import about, drop_unwritten
+from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import about
 from cappunc_cli.cli.bench import bench
 from cappunc_cli.cli.captions import captions
 from cappunc_cli.cli.check import check
@@ -98,32 +101,38 @@ def cappunc(
 
 def main() -> None:
     """Run the command line. Exit codes: 0 success, 1 something failed, 2 wrong usage, 130 Ctrl-C."""
-    make_streams_safe()
-    group = get_command(app)
-    _hide_argument_types(group)
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, TextIOWrapper):  # characters that its encoding lacks are escaped, not an error
+            output.reconfigure(errors="backslashreplace")
+    group: Any = get_command(app)
+    for command in (*group.commands.values(), *group.commands["models"].commands.values()):
+        for parameter in command.params:
+            if parameter.param_type_name == "argument":
+                parameter.get_help_record = partial(_without_type, parameter.get_help_record)
     try:
         sys.exit(group(standalone_mode=False, default_map=default_map(group, sys.argv[1:])))
     except typer.Abort:
         Reporter().info("stopped")
         sys.exit(130)
     except _USAGE_ERROR as error:
-        usage = cast("typer.BadParameter", error)
-        hint, source = f"; see {usage.ctx.command_path} --help" if usage.ctx else "", ""
-        if usage.ctx and (parameter := getattr(usage, "param", None)) is not None:
-            source = setting_source(group, sys.argv[1:], usage.ctx.info_name or "", parameter.name)
-        message = _usage_message(usage)
-        Reporter().error(f"{source}: {message}" if source else message + hint)
+        Reporter().error(_usage_message(group, error))
         sys.exit(2)
     except (CappuncError, OSError) as error:
         names_file = isinstance(error, OSError) and error.filename is not None
         Reporter().error(about(error, "") if names_file else error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
-        drop_unwritten()
+        # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError:
+            with Path(os.devnull).open("wb") as nothing:
+                os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
-def _usage_message(error: Any) -> str:
-    """The message of a usage error, in our words rather than pydantic's."""
+def _usage_message(group: Any, error: Any) -> str:
+    """The message of a usage error, in our words rather than pydantic's, and where the value is set or explained."""
     cause = error.__cause__
     if hasattr(cause, "errors") and (found := cause.errors()):
         first = found[0]
@@ -131,17 +140,16 @@ def _usage_message(error: Any) -> str:
             error.message = template.format(input=first["input"], **first.get("ctx", {}))
         else:
             error.message = re.sub(r"^Value error, ", "", first["msg"])
-    return " ".join(error.format_message().split()).rstrip(".")
-
-
-def _hide_argument_types(group: Any) -> None:
-    """Leave Python types out of the arguments in the help texts of a group's commands."""
-    for command in (*group.commands.values(), *group.commands["models"].commands.values()):
-        for parameter in command.params:
-            if parameter.param_type_name == "argument":
-                parameter.get_help_record = partial(_without_type, parameter.get_help_record)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = error.ctx
+    if context and (parameter := getattr(error, "param", None)) is not None:
+        source = setting_source(group, sys.argv[1:], context.info_name or "", parameter.name)
+        if source:
+            return f"{source}: {message}"
+    return f"{message}; see {context.command_path} --help" if context else message
 
 
 def _without_type(record: Callable[[Any], tuple[str, str] | None], context: Any) -> tuple[str, str] | None:
+    """An argument's line in the help text, without its Python type."""
     found = record(context)
     return found and (_TYPE.sub("", found[0]), found[1])

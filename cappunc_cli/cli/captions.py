@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import check_name, find_inputs, names_directory
+from cappunc_cli.application.plan import check_name, find_inputs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.cli.parameters import (
@@ -190,9 +190,8 @@ def captions(
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    tree = names_directory(names)
     with options_checked():
-        jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, tree, ".captions")
+        jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, ".captions")
     file = Path(output or "")
     if not (rewrap or to or named) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(

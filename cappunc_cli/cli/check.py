@@ -139,7 +139,8 @@ def _check_captions(
         tally.begin(job.name)
         try:
             text, encoding = read_text(job.source, job.encoding)
-            reporter.guessed(job.name, encoding.note)
+            if encoding.guess is not None:
+                reporter.info(f"{job.name}: {encoding.guess.note}")
             code = language_of_text(text, known_languages()) if lang == AUTO else lang
             report = document_report(job.name, read(text, job.source, format_name), language(code), limits)
         except (CappuncError, OSError) as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import find_inputs, names_directory
+from cappunc_cli.application.plan import find_inputs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli.parameters import (
     Device,
@@ -94,7 +94,7 @@ def convert(
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
-        jobs = made_jobs(found, f".{kind.value}", output, names_directory(names))
+        jobs = made_jobs(found, f".{kind.value}", output, names)
 
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)

@@ -6,6 +6,7 @@ import sys
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,14 +15,11 @@ from cappunc_cli.application.plan import (
     check_name,
     find_inputs,
     holds_many,
-    names_directory,
-    output_directory,
     plan_jobs,
     replaceable,
 )
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import PIPE, checked_name, names_in
-from cappunc_cli.application.storage.urls import is_url
+from cappunc_cli.application.storage.files import PIPE, checked_name, is_url, names_in
 from cappunc_cli.cli.parameters import (
     CommaStyle,
     Device,
@@ -202,7 +200,8 @@ def fix(
         raise typer.BadParameter("--model already names the model", param_hint="--fast")
     reporter = Reporter(quiet, verbose)
     with_ray = ray or ray_address is not None
-    archive = _is_archive(files or [], files_from, output, with_ray, diff, in_place)
+    by_url = any(map(is_url, [output, *(files or [])]))
+    archive = (with_ray or by_url) and _is_archive(files or [], files_from, output, with_ray, diff, in_place)
     for option, given in (("--fail-over", fail_over), ("--report", report)):
         if given is not None and not archive:
             raise typer.BadParameter("needs --ray, or directories that are URLs", param_hint=option)
@@ -256,9 +255,12 @@ def fix(
     if not diff:
         with options_checked():
             terminal = sys.stdout is not None and sys.stdout.isatty()
-            jobs = plan_jobs(jobs, output, in_place, terminal, tree=names_directory(names))
+            jobs = plan_jobs(jobs, output, in_place, terminal, names)
             check_name(jobs, format_name)
-    root = output_directory(jobs, output)
+    # Results in a local directory are recorded there, so that the next run goes on where this one was stopped.
+    root = Path(output) if output is not None and output != PIPE and not is_url(output) else None
+    if any(job.target == root for job in jobs):
+        root = None
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.language_detection import by_model
@@ -293,7 +295,10 @@ def fix(
 def _is_archive(
     files: list[str], files_from: str | None, output: str | None, ray: bool, diff: bool, in_place: bool
 ) -> bool:
-    """Whether to process the files as an archive, with a ledger and a lock at the target: on Ray, or if many by URL."""
+    """Whether to process the files as an archive, with a ledger and a lock at the target: on Ray, or if many by URL.
+
+    Without `ray`, the output or one of the files is a URL.
+    """
     if ray:
         for option, given in (("--diff", diff), ("--in-place", in_place)):
             if given:
@@ -304,8 +309,6 @@ def _is_archive(
             raise typer.BadParameter("needs the names of files, directories or URLs", param_hint="--ray")
         return True
     if output in (None, PIPE) or diff or in_place or PIPE in files:
-        return False
-    if not any(map(is_url, [output, *files])):
         return False
     return files_from is not None or len(files) > 1 or any(map(holds_many, files))
 

@@ -84,7 +84,8 @@ def _texts(
     for job in jobs:
         try:
             text, encoding = read_text(job.source, job.encoding)
-            reporter.guessed(job.name, encoding.note)
+            if encoding.guess is not None:
+                reporter.info(f"{job.name}: {encoding.guess.note}")
             document = formats.read(text, job.source)
             texts = [word.text for word in document.words]
             spoken = code or language_of(job, codes)

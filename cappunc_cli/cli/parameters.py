@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import FileTally, Reporter, Steps
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, standard_input
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES
@@ -293,7 +293,7 @@ def tallied(reporter: Reporter, files: int = 0, verb: str = "done") -> Iterator[
     tally = FileTally(files)
     with (
         stoppable(reporter, lambda: tally.summary(verb)),
-        reporter.progress(files) if files else nullcontext(Steps()) as steps,
+        reporter.progress(files) if files else nullcontext() as steps,
     ):
         tally.steps = steps
         yield tally

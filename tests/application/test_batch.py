@@ -327,7 +327,7 @@ def test_progress_moves_as_the_model_reads_for_workers(tmp_path: Path, monkeypat
         workers[-1].start()
         here.send(some)
         busy[here] = steps.group_progress(len(some))
-    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps.group_progress))
+    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps))
     for worker in workers:
         worker.join()
     assert sorted((outcome.job.name, outcome.error) for outcome in outcomes) == [(job.name, None) for job in jobs]

@@ -168,11 +168,11 @@ def test_utf8_and_declared_encodings_are_not_guesses() -> None:
     said = "<?xml version='1.0' encoding='ISO-8859-2'?><tt>šest žen</tt>"
     for data in ("šest".encode(), "šest".encode("utf-16"), said.encode("iso8859_2"), b"plain ASCII"):
         text, encoding = decode(data)
-        assert encoding.note == ""
+        assert encoding.guess is None
         assert encode(text, encoding) == data
     assert decode(said.encode("iso8859_2"))[0] == said
     # Said, but not so.
-    assert decode(said.replace("ISO-8859-2", "US-ASCII").encode("iso8859_2"))[1].note
+    assert decode(said.replace("ISO-8859-2", "US-ASCII").encode("iso8859_2"))[1].guess
 
 
 @pytest.mark.parametrize(

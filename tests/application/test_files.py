@@ -245,7 +245,7 @@ def test_a_killed_writer_never_leaves_a_partial_file(tmp_path: Path) -> None:
         assert target.read_bytes() in whole
     # What a kill leaves behind is hidden and takes nobody's name, and the next one to write there removes it.
     assert all(p.name.startswith(".cappunc-") for p in tmp_path.iterdir() if p != target)
-    files.remove_leftovers(tmp_path)
+    write_atomic(target, b"whole")
     assert [p.name for p in tmp_path.iterdir()] == ["a.srt"]
 
 
@@ -262,8 +262,9 @@ def test_leftovers_are_removed_by_the_next_write(tmp_path: Path) -> None:
 def test_files_being_written_are_not_leftovers(tmp_path: Path) -> None:
     with files.temporary(tmp_path, 0o600) as file:
         module = "cappunc_cli.application.storage.files"
-        code = f"import pathlib, sys, {module} as files; files.remove_leftovers(pathlib.Path(sys.argv[1]))"
-        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+        code = f"import pathlib, sys, {module} as files; files.write_atomic(pathlib.Path(sys.argv[1]), b'x')"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True)
+        assert (tmp_path / "a").exists()
         assert Path(file.name).exists()
     assert not Path(file.name).exists()
 
@@ -284,14 +285,18 @@ def test_a_file_whose_owner_cannot_be_kept_is_refused(tmp_path: Path, monkeypatc
     target = tmp_path / "a.srt"
     target.write_bytes(b"old")
 
+    stat_of = Path.stat
+
     class Foreign:
+        def __init__(self, path: Path) -> None:
+            self.path = path
+
         def __getattr__(self, name: str) -> object:
-            return getattr(real, name)
+            return getattr(stat_of(self.path), name)
 
         st_uid = 12345
 
-    real = target.stat()
-    monkeypatch.setattr(files, "_existing", lambda _: Foreign())
+    monkeypatch.setattr(Path, "stat", lambda path, **_: Foreign(path) if path == target else stat_of(path))
 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")

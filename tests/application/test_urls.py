@@ -12,12 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.application.storage import urls
-from cappunc_cli.application.storage.files import names_in
+from cappunc_cli.application.storage.files import is_url, names_in
 from cappunc_cli.application.storage.urls import (
     Url,
     create_url,
     fixed_part,
-    is_url,
     is_url_directory,
     match_url,
     read_url,

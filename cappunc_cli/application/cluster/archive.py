@@ -20,13 +20,12 @@ from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore, l
 from cappunc_cli.application.cluster.work_plan import FileBlock, WorkPlan
 from cappunc_cli.application.plan import holds_many, is_transcript_name, match_paths, suffixes_of
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import PIPE, about
+from cappunc_cli.application.storage.files import PIPE, about, is_url
 from cappunc_cli.application.storage.urls import (
     Entry,
     Target,
     Url,
     is_pattern,
-    is_url,
     match_url,
     stat_url,
     walk_url,

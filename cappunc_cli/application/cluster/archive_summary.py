@@ -173,7 +173,7 @@ def progress(reporter: Reporter, summary: ArchiveSummary) -> Iterator[ArchivePro
 class ArchiveProgress:
     """The progress of an archive run, as a bar or as lines."""
 
-    def __init__(self, reporter: Reporter, summary: ArchiveSummary, steps: Steps) -> None:
+    def __init__(self, reporter: Reporter, summary: ArchiveSummary, steps: Steps | None) -> None:
         self._reporter = reporter
         self._summary = summary
         self._steps = steps
@@ -181,8 +181,9 @@ class ArchiveProgress:
 
     def update(self) -> None:
         """Update the bar, or print a line if the last one is old enough."""
-        self._steps.update(self._summary.line(), self._summary.done)
-        if self._steps.show is None and time.monotonic() - self._shown >= _PROGRESS_S:
+        if self._steps is not None:
+            self._steps.show(self._summary.line(), self._summary.done)
+        elif time.monotonic() - self._shown >= _PROGRESS_S:
             self._shown = time.monotonic()
             self._reporter.info(self._summary.line())
 

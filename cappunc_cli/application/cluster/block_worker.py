@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 import time
@@ -22,12 +23,11 @@ from cappunc_cli.application.processing import (
     JobOutcome,
     collect_rarely,
     failed,
-    parse_input,
     read_inputs,
     refuse_overwriting,
     restored,
 )
-from cappunc_cli.application.storage.files import is_file, read_bytes, write_atomic
+from cappunc_cli.application.storage.files import read_bytes, write_atomic
 from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import CappuncError
 
@@ -154,9 +154,8 @@ class BlockWorker:
             else:
                 parts.setdefault(id(fixer), (fixer, []))[1].append(found)
         for fixer, inputs in parts.values():
-            parsed = [parse_input(fixer, found) for found in inputs]
             # Not "in-place": a result is written even if it equals its input.
-            for _, outcome in restored(parsed, fixer, "force"):
+            for _, outcome in restored(inputs, fixer, "force"):
                 if outcome.fatal:
                     result.fatal = outcome.error
                     return []
@@ -203,7 +202,8 @@ class BlockWorker:
         try:
             refuse_overwriting(job, target, "force", hint="")
             # The listing showed that the target does not exist; on disk it costs nothing to check again.
-            if self._order.force or (ours is None and (isinstance(target, Url) or not is_file(target))):
+            exists = not isinstance(target, Url) and os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
+            if self._order.force or (ours is None and not exists):
                 return None
             current = md5_of(read_bytes(str(target)))
             if current == md5_of(found.outcome.data or b""):

@@ -64,7 +64,7 @@ class FixRequest:
         if named is None:
             return ""
         settings = self.settings(*named)
-        return settings.notice(settings.config())
+        return settings.notice(settings.check())
 
     def signature(self) -> str:
         """A hash of all that determines results, as `settings_signature`, over all models that files may need.

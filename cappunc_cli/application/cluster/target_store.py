@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cappunc_cli.application.manifest import state_of
-from cappunc_cli.application.storage.files import read_bytes, write_result
+from cappunc_cli.application.storage.files import is_url, read_bytes, write_result
 from cappunc_cli.application.storage.urls import (
     Entry,
     Target,
     Url,
     create_url,
-    is_url,
     remove_url,
     walk_url,
 )

@@ -59,9 +59,8 @@ def make_files(
     term_check = TermCheck(terms)
     for name, code, own_jobs in by_language(jobs, lang, model, restore, reporter):
         settings = Settings(name, device, format_name, Options(language=code or None, glossary=terms))
-        if name:
-            settings.check()
-        own = language(code) if code else settings.options.conventions(settings.config())
+        config = settings.check() if name else None
+        own = settings.options.conventions(config) if config and not code else language(code)
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = maker_of(fixer, own)
         for job in own_jobs:
@@ -80,7 +79,8 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     if job.target is not None:
         refuse_overwriting(job, job.target, "force" if force else "new", hint="")
     text, encoding = read_text(job.source, job.encoding)
-    reporter.guessed(job.name, encoding.note)
+    if encoding.guess is not None:
+        reporter.info(f"{job.name}: {encoding.guess.note}")
     document = fixer.read(text, job.source)
     terms.check(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
@@ -94,15 +94,17 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     reporter.info(f"{job.name} -> {job.target}: {summary}")
 
 
-def made_jobs(jobs: Sequence[Job], suffix: str | None, output: str | None, tree: bool, added: str = "") -> list[Job]:
+def made_jobs(
+    jobs: Sequence[Job], suffix: str | None, output: str | None, names: Sequence[str], added: str = ""
+) -> list[Job]:
     """The jobs with targets that have this `suffix` (None: the input's).
 
-    With `tree`, `output` is a directory. On a terminal and without `output`, results go next to their inputs, with
-    `added` before the suffix. Raises BadOption.
+    If one of the inputs' `names` is a directory, so is `output`. On a terminal and without `output`, results go next
+    to their inputs, with `added` before the suffix. Raises BadOption.
     """
     if suffix is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        names = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
-        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, names, strict=True)]
-    return plan_jobs(jobs, output, False, False, tree)
+        made = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
+        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, made, strict=True)]
+    return plan_jobs(jobs, output, False, False, names)

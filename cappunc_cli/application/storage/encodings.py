@@ -55,6 +55,8 @@ _SHIFTED = (
     (re.compile(rb"~\{(?:[!-w][!-~])+~\}"), ("hz",)),
 )
 _UTF7 = re.compile(rb"\+([A-Za-z0-9+/]*)(-?)")
+#: What these sequences, and those of UTF-7, begin with.
+_ESCAPES = (b"\x1b", b"~{", b"+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,6 @@ class Encoding:
         if self.codec in ("utf-8", _UNKNOWN) or (self.guess is None and code_pages.is_single(self.codec)):
             return "surrogateescape"
         return "surrogatepass" if self.codec.startswith(("utf-16", "utf-32")) else "strict"
-
-    @property
-    def note(self) -> str:
-        """A message about the guess, "" if nothing was guessed."""
-        return self.guess.note if self.guess is not None else ""
 
 
 UTF_8 = Encoding()
@@ -101,7 +98,11 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
     mark is not part of the text. Raises BadInput for bytes that are not text (a video, half a UTF-16 character) or not
     valid in the codec.
     """
-    encoding = _sniff(data) if codec is None else _requested(data, codec)
+    encoding = next((Encoding(own, bom) for bom, own in _BOMS if data.startswith(bom)), None)
+    if encoding is None and codec is not None:
+        encoding = Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
+    elif encoding is None:
+        encoding = _detected(data)
     try:
         text = data[len(encoding.bom) :].decode(encoding.codec, encoding.errors)
     except UnicodeDecodeError as error:
@@ -120,13 +121,6 @@ def _encoded(text: str, encoding: Encoding) -> bytes | None:
         return encode(text, encoding)
     except UnicodeEncodeError:
         return None
-
-
-def _requested(data: bytes, codec: str) -> Encoding:
-    marked = next((Encoding(own, bom) for bom, own in _BOMS if data.startswith(bom)), None)
-    if marked is not None:
-        return marked
-    return Encoding(f"{codec}-le" if codec in ("utf-16", "utf-32") else codec)
 
 
 def encode(text: str, encoding: Encoding) -> bytes:
@@ -158,8 +152,6 @@ def _spell(character: str, encoding: Encoding) -> str:
 
 def limited(old: Sequence[str], new: Sequence[str], encoding: Encoding) -> Sequence[str]:
     """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess."""
-    if encoding.guess is None and encoding.codec.startswith("utf"):
-        return new
     limit = partial(_encodable, encoding) if encoding.guess is None else encoding.guess.limit
     return list(map(limit, old, new))
 
@@ -184,12 +176,10 @@ def refuse_unsure(guess: Guess, source: bytes, output: bytes) -> None:
         raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
 
 
-def _sniff(data: bytes) -> Encoding:
-    for bom, codec in _BOMS:
-        if data.startswith(bom):
-            return Encoding(codec, bom)
+def _detected(data: bytes) -> Encoding:
+    """The encoding of bytes without a byte order mark; raises BadInput if they are no text."""
     is_ascii = data.isascii()
-    if is_ascii and (shifted := _shifted(data)):
+    if is_ascii and any(escape in data for escape in _ESCAPES) and (shifted := _shifted(data)):
         return shifted
     is_utf8 = is_ascii or _decodes(data, "utf-8")
     if b"\0" in data:
@@ -224,7 +214,7 @@ def _shifted(data: bytes) -> Encoding | None:
                     return Encoding(codec)
             name = codecs_with_it[0].replace("iso2022_", "ISO-2022-").upper()
             raise BadInput(f"looks like {name} text that cannot be written back unchanged; convert it to UTF-8")
-    if b"+" not in data or not _is_utf7(data):
+    if not _is_utf7(data):
         return None
     if data.decode("utf-7").encode("utf-7") != data:
         raise BadInput("looks like UTF-7 text that cannot be written back unchanged; convert it to UTF-8")

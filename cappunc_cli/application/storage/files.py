@@ -19,7 +19,7 @@ from typing import TextIO
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode
-from cappunc_cli.application.storage.urls import Target, Url, is_url, read_url, write_url
+from cappunc_cli.application.storage.urls import Target, Url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 if sys.platform != "win32":
@@ -27,6 +27,8 @@ if sys.platform != "win32":
 
 #: The name of standard input and output on the command line.
 PIPE = "-"
+#: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
+_URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 #: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
 _TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
 #: Attributes that depend on the content, which the kernel sets itself.
@@ -118,17 +120,6 @@ def write_stdout(data: bytes) -> None:
         raise about(error, "standard output") from error
 
 
-def drop_unwritten() -> None:
-    """Discard output that cannot be written: Python would try again at exit, complain and return 120."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except OSError:
-        with Path(os.devnull).open("wb") as nothing:
-            os.dup2(nothing.fileno(), sys.stdout.fileno())
-
-
 def write_text(text: str) -> None:
     """Write text to standard output, with control characters escaped on a terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
@@ -169,20 +160,17 @@ def write_json(data: object, indent: int = 2) -> None:
     write_stdout(f"{text}\n".encode("utf-8", "backslashreplace"))
 
 
+def is_url(name: object) -> bool:
+    """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
+    return _URL.match(str(name)) is not None
+
+
 def is_pipe(source: str) -> bool:
     """Whether an input is standard input or another pipe (`<(command)`), which can be read only once."""
     if is_url(source):
         return False
     path = Path(source)
-    return source == PIPE or (path.exists() and not is_file(path) and not path.is_dir())
-
-
-def is_file(path: Path) -> bool:
-    """Whether the path is, or links to, a regular file (not a pipe, device or directory)."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
+    return source == PIPE or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def write_result(target: Target, data: bytes) -> None:
@@ -206,10 +194,15 @@ def write_atomic(
     """
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
-        found = _existing(target)
+        found = None
+        with contextlib.suppress(FileNotFoundError):
+            found = target.stat()
         if found is not None and not stat.S_ISREG(found.st_mode):
             target.write_bytes(data)
             return
+        if found is not None and not os.access(target, os.W_OK):
+            # A rename would not need write permission on the file, but read-only files are meant to stay.
+            raise PermissionError(13, "is read-only", str(target))
         with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
             file.write(data)
             file.flush()
@@ -233,28 +226,34 @@ def write_atomic(
 def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
     """A temporary file in a directory, with `mode` less the umask; removed at the end, unless it was renamed.
 
-    It is locked while open, so that other runs can tell it from a leftover. Raises OSError.
+    It is locked while open, so that other runs can tell it from a leftover. The first one in a directory removes the
+    leftovers of other runs there. Raises OSError.
     """
     if directory not in _cleaned:
         _cleaned.add(directory)
-        remove_leftovers(directory)
-    with _locked(directory, mode) as file:
-        try:
-            yield file
-        finally:
-            with contextlib.suppress(OSError):
-                Path(file.name).unlink()
+        with contextlib.suppress(OSError), os.scandir(directory) as entries:
+            for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
+                with contextlib.suppress(OSError):
+                    _remove_leftover(name)
+    # Let the system apply the umask: it cannot be queried without changing it, for all threads.
+    opener = partial(os.open, mode=mode)
+    while True:
+        with open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener) as file:
+            if sys.platform != "win32":
+                with contextlib.suppress(OSError):  # a file system without locks, where no run removes it either
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                if not os.fstat(file.fileno()).st_nlink:
+                    continue  # another run took it for a leftover before it was locked
+            try:
+                yield file
+            finally:
+                with contextlib.suppress(OSError):
+                    Path(file.name).unlink()
+            return
 
 
-def remove_leftovers(directory: Path) -> None:
-    """Remove temporary files that are not locked by a running process."""
-    with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
-            with contextlib.suppress(OSError):
-                _remove(name)
-
-
-def _remove(name: Path) -> None:
+def _remove_leftover(name: Path) -> None:
+    """Remove a temporary file, unless it is locked by a running process. Raises OSError."""
     if sys.platform == "win32":
         name.unlink()  # open files cannot be removed there
         return
@@ -265,32 +264,6 @@ def _remove(name: Path) -> None:
             name.unlink()
     finally:
         os.close(handle)
-
-
-def _locked(directory: Path, mode: int) -> BufferedWriter:
-    # Let the system apply the umask: it cannot be queried without changing it, for all threads.
-    opener = partial(os.open, mode=mode)
-    while True:
-        file = open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener)  # noqa: SIM115
-        if sys.platform == "win32":
-            return file
-        with contextlib.suppress(OSError):  # a file system without locks, where no run removes it either
-            fcntl.flock(file, fcntl.LOCK_EX)
-        if os.fstat(file.fileno()).st_nlink:
-            return file
-        file.close()  # another run took it for a leftover before it was locked
-
-
-def _existing(target: Path) -> os.stat_result | None:
-    """The status of a file; None if there is none. Raises PermissionError if it is read-only."""
-    try:
-        found = target.stat()
-    except FileNotFoundError:
-        return None
-    if stat.S_ISREG(found.st_mode) and not os.access(target, os.W_OK):
-        # A rename would not need write permission on the file, but read-only files are meant to stay.
-        raise PermissionError(13, "is read-only", str(target))
-    return found
 
 
 def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:

@@ -18,8 +18,6 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
 _Result = TypeVar("_Result")
 
-#: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
-_URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC = re.compile(r"[*?\[]")
 #: Schemes whose packages the extra `cluster` installs.
 _EXTRA_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
@@ -68,11 +66,6 @@ class Entry:
     relative: str
     size: int
     tag: str
-
-
-def is_url(name: object) -> bool:
-    """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
-    return _URL.match(str(name)) is not None
 
 
 def is_pattern(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from cappunc_cli.application.cluster import archive_summary, block_worker, ledger, target_lock, work_plan
+from cappunc_cli.application.cluster import archive_summary, ledger, target_lock, work_plan
 from cappunc_cli.application.cluster.archive import ArchiveOrder, in_this_process, run_archive
 from cappunc_cli.application.cluster.archive_summary import ArchiveSummary, kind_of
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
@@ -20,6 +20,7 @@ from cappunc_cli.application.cluster.ledger import Line
 from cappunc_cli.application.cluster.target_lock import TargetLock
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
+from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.urls import Entry, read_url, url_exists, walk_url, write_url
 from cappunc_cli.cli import app
@@ -236,18 +237,18 @@ def test_files_that_ran_out_of_memory_are_retried_alone(
     tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    true = block_worker.parse_input
+    read = Fixer.read
 
-    def starved(fixer: Any, found: Any) -> Any:
-        if found.job.source.endswith("/0.txt"):
+    def starved(fixer: Fixer, text: str, name: str) -> Any:
+        if name.endswith("/0.txt"):
             asked.append(True)
             if len(asked) == 1:
-                return block_worker.failed(found.job, MemoryError())
-        if found.job.source.endswith("/2.txt"):
-            return block_worker.failed(found.job, MemoryError())
-        return true(fixer, found)
+                raise MemoryError
+        if name.endswith("/2.txt"):
+            raise MemoryError
+        return read(fixer, text, name)
 
-    monkeypatch.setattr(block_worker, "parse_input", starved)
+    monkeypatch.setattr(Fixer, "read", starved)
     summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_))
     assert (summary.fixed, summary.refused, summary.skipped) == (8, 1, 1)
     assert summary.reasons == {"needs more memory than is available": 1}
