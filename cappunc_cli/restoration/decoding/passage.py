@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -164,6 +164,11 @@ def columns(labels: Sequence[Label]) -> tuple[Numbers, Numbers]:
     """The column numbers of the labels' cases and marks, [n] each."""
     cases = np.fromiter([_CASE_NUMBER[label.case] for label in labels], np.int8, len(labels))
     return cases, np.fromiter([_MARK_NUMBER[label.mark] for label in labels], np.int8, len(labels))
+
+
+def contain_any(characters: frozenset[str], texts: Iterable[str]) -> Flags:
+    """Which texts contain one of these characters, [n]."""
+    return np.array([text != "" and not characters.isdisjoint(text) for text in texts], np.bool_)
 
 
 def fold_marks(text: Posteriors, wanted: str) -> Posteriors:
