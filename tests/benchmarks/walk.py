@@ -28,7 +28,6 @@ STAGES = {
     "application/storage/encodings": "encoding",
     "application/storage/": "bytes in and out",
     "application/progress": "messages",
-    "application/language_detection": "model and options",
     "application/": "run",
     "restoration/options": "model and options",
     "restoration/model/registry": "model and options",
