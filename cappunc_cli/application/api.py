@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
 from cappunc_cli.application.inspection import Report, find_missing, span_entry
-from cappunc_cli.application.language_detection import AUTO, model_of_text
+from cappunc_cli.application.language_detection import AUTO
+from cappunc_cli.application.plan import model_of_text
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK

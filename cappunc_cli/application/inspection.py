@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.plan import Job, by_model
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json
 from cappunc_cli.errors import BadModel, CappuncError
@@ -75,7 +75,6 @@ def fixers_by_model(
     Raises BadModel and WrongUsage.
     """
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.language_detection import by_model
 
     for (name, code), own_jobs in by_model(jobs, lang, model, NETWORK, refuse).items():
         settings = Settings(name, device, format_name, replace(options, language=code))

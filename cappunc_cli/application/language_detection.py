@@ -1,21 +1,16 @@
-"""Detect the language of files and choose their models."""
+"""Detect the language of texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
-from cappunc_cli.application.plan import Job
-from cappunc_cli.application.storage.files import about, read_text
-from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.languages import LANGUAGES, UNSPACED, language
+from cappunc_cli.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from py3langid.langid import LanguageIdentifier
 
 AUTO = "auto"
@@ -88,125 +83,6 @@ def _identifier(among: tuple[str, ...] = ()) -> LanguageIdentifier:
     restricted = copy(_identifier())
     restricted.set_languages(among)
     return restricted
-
-
-def model_for(code: str, engine: str, fast: bool = False) -> str:
-    """The directory of a language's best or `fast` model; raises UnknownModel, which says how to get one."""
-    from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import find_model_for
-
-    try:
-        return str(find_model_for(code, ENGINES[engine], fast=fast))
-    except BadModel as error:
-        for other, config in ENGINES.items():
-            try:
-                find_model_for(code, config)
-            except BadModel:
-                continue
-            raise UnknownModel(f"{error.message}; --engine {other} has one") from error
-        hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
-        hint = "" if code in UNSPACED else hint
-        raise UnknownModel(error.message + hint) from error
-
-
-def by_model(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    engine: str,
-    refuse: Callable[[CappuncError], None],
-    fast: bool = False,
-) -> dict[tuple[str, str | None], list[Job]]:
-    """Group jobs by model and language code, keeping their order; the code None stands for the model's own language.
-
-    With `lang` auto, the language of each file is detected, unless the named `model` has only one; `refuse` is called
-    for files that cannot be read or whose language has no model. Otherwise all jobs share one model; raises BadModel
-    if there is none.
-    """
-    named = named_model(lang, model, engine, fast)
-    codes = () if lang != AUTO else known_languages() if model is None else languages_of(model, engine)
-    if named is not None and len(codes) <= 1:
-        return {named: list(jobs)}
-    model_of = cache(partial(model_for_detected, engine=engine, fast=fast)) if model is None else lambda _: model
-    result: dict[tuple[str, str | None], list[Job]] = {}
-    for job, code in with_languages(jobs, codes, refuse):
-        try:
-            name = model_of(code)
-        except BadModel as error:
-            refuse(CappuncError(error.message, job.name))
-        else:
-            result.setdefault((name, code), []).append(job)
-    return result
-
-
-def with_languages(
-    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
-) -> Iterator[tuple[Job, str]]:
-    """Yield each job with its file's language as `language_of` finds it; `refuse` is called for unreadable files."""
-    for job in jobs:
-        try:
-            code = language_of(job, codes)
-        except (CappuncError, OSError) as error:
-            refuse(about(error, job.name))
-        else:
-            yield job, code
-
-
-def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -> tuple[str, str | None] | None:
-    """The requested model and language code; None if the model depends on the text's language. Raises BadModel."""
-    if model is None and lang == AUTO:
-        return None
-    return model_for(lang, engine, fast) if model is None else model, None if lang == AUTO else lang
-
-
-def model_of_text(
-    text: str, lang: str, model: str | None, engine: str, fast: bool = False, codes: Sequence[str] | None = None
-) -> tuple[str, str | None]:
-    """The model and the language code for a text; the code None stands for the model's own language.
-
-    `codes` are the languages of the named model; they are looked up if None. Raises BadModel.
-    """
-    named = named_model(lang, model, engine, fast)
-    if named is None:
-        code = language_of_text(text, known_languages())
-        return model_for_detected(code, engine, fast), code
-    name, own = named
-    if own is None:
-        codes = languages_of(name, engine) if codes is None else codes
-        own = language_of_text(text, codes) if len(codes) > 1 else None
-    return name, own
-
-
-def model_for_detected(code: str, engine: str, fast: bool = False) -> str:
-    """As `model_for`, for a language that was detected: the error says so."""
-    try:
-        return model_for(code, engine, fast)
-    except BadModel as error:
-        raise BadModel(
-            f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
-        ) from error
-
-
-def languages_of(model: str, engine: str) -> list[str]:
-    """The language codes of a model, given by name or directory; raises BadModel."""
-    from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-
-    kind = ENGINES[engine]
-    return list(ModelConfig.load(find_model(model, kind), kind.config).languages)
-
-
-def known_languages() -> list[str]:
-    """Languages that have a model of any engine."""
-    from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import model_languages
-
-    return sorted({code for config in ENGINES.values() for code in model_languages(config)})
-
-
-def language_of(job: Job, codes: Sequence[str]) -> str:
-    """The detected language of a job's file, one of `codes` if in doubt; raises BadInput and OSError."""
-    return language_of_text(read_text(job.source, job.encoding)[0], codes)
 
 
 def language_of_text(text: str, codes: Sequence[str]) -> str:

@@ -1,13 +1,15 @@
-"""Find the input files and decide where each result goes."""
+"""Plan a run: find the input files, decide where each result goes, and choose the model of each file."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
 
+from cappunc_cli.application.language_detection import AUTO, language_of_text
 from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url, read_text
 from cappunc_cli.application.storage.urls import (
     Target,
@@ -19,7 +21,9 @@ from cappunc_cli.application.storage.urls import (
     url_exists,
     walk_url,
 )
-from cappunc_cli.errors import BadOption, CappuncError, UnknownFormat
+from cappunc_cli.errors import BadModel, BadOption, CappuncError, UnknownFormat
+from cappunc_cli.languages import language
+from cappunc_cli.restoration.model.registry import known_languages, languages_of, model_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +289,84 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
             raise BadOption(f"{taken[target]} and {job.source} would both become {target}", option="-o")
         taken[target] = job.source
     return [replace(job, target=root / job.relative) for job in jobs]
+
+
+def by_model(
+    jobs: Sequence[Job],
+    lang: str,
+    model: str | None,
+    engine: str,
+    refuse: Callable[[CappuncError], None],
+    fast: bool = False,
+) -> dict[tuple[str, str | None], list[Job]]:
+    """Group jobs by model and language code, keeping their order; the code None stands for the model's own language.
+
+    With `lang` auto, the language of each file is detected, unless the named `model` has only one; `refuse` is called
+    for files that cannot be read or whose language has no model. Otherwise all jobs share one model; raises BadModel
+    if there is none.
+    """
+    named = named_model(lang, model, engine, fast)
+    codes = () if lang != AUTO else known_languages() if model is None else languages_of(model, engine)
+    if named is not None and len(codes) <= 1:
+        return {named: list(jobs)}
+    model_of = cache(partial(model_for_detected, engine=engine, fast=fast)) if model is None else lambda _: model
+    result: dict[tuple[str, str | None], list[Job]] = {}
+    for job, code in with_languages(jobs, codes, refuse):
+        try:
+            name = model_of(code)
+        except BadModel as error:
+            refuse(CappuncError(error.message, job.name))
+        else:
+            result.setdefault((name, code), []).append(job)
+    return result
+
+
+def with_languages(
+    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
+) -> Iterator[tuple[Job, str]]:
+    """Yield each job with the language of its file, one of `codes` if in doubt.
+
+    `refuse` is called for unreadable files.
+    """
+    for job in jobs:
+        try:
+            code = language_of_text(read_text(job.source, job.encoding)[0], codes)
+        except (CappuncError, OSError) as error:
+            refuse(about(error, job.name))
+        else:
+            yield job, code
+
+
+def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -> tuple[str, str | None] | None:
+    """The requested model and language code; None if the model depends on the text's language. Raises BadModel."""
+    if model is None and lang == AUTO:
+        return None
+    return model_for(lang, engine, fast) if model is None else model, None if lang == AUTO else lang
+
+
+def model_of_text(
+    text: str, lang: str, model: str | None, engine: str, fast: bool = False, codes: Sequence[str] | None = None
+) -> tuple[str, str | None]:
+    """The model and the language code for a text; the code None stands for the model's own language.
+
+    `codes` are the languages of the named model; they are looked up if None. Raises BadModel.
+    """
+    named = named_model(lang, model, engine, fast)
+    if named is None:
+        code = language_of_text(text, known_languages())
+        return model_for_detected(code, engine, fast), code
+    name, own = named
+    if own is None:
+        codes = languages_of(name, engine) if codes is None else codes
+        own = language_of_text(text, codes) if len(codes) > 1 else None
+    return name, own
+
+
+def model_for_detected(code: str, engine: str, fast: bool = False) -> str:
+    """As `registry.model_for`, for a language that was detected: the error says so."""
+    try:
+        return model_for(code, engine, fast)
+    except BadModel as error:
+        raise BadModel(
+            f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
+        ) from error

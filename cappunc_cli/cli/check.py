@@ -127,9 +127,10 @@ def _check_captions(
         rendered,
         summary,
     )
-    from cappunc_cli.application.language_detection import AUTO, known_languages, language_of_text
+    from cappunc_cli.application.language_detection import AUTO, language_of_text
     from cappunc_cli.formats import read
     from cappunc_cli.layout.caption_profiles import caption_profile
+    from cappunc_cli.restoration.model.registry import known_languages
 
     with options_checked():
         checked_report(file)

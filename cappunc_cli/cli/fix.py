@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.plan import (
+    by_model,
     check_name,
     find_inputs,
     holds_many,
@@ -263,7 +264,6 @@ def fix(
         root = None
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.language_detection import by_model
     from cappunc_cli.application.manifest import Manifest, settings_signature
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"

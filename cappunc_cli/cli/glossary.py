@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, find_inputs
+from cappunc_cli.application.plan import Job, find_inputs, model_for_detected
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, read_text, write_json, write_text
 from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked
@@ -74,8 +74,9 @@ def _texts(
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model; its layout breaks; its language."""
     from cappunc_cli import formats
-    from cappunc_cli.application.language_detection import known_languages, language_of, model_for, model_for_detected
+    from cappunc_cli.application.language_detection import language_of_text
     from cappunc_cli.languages import language
+    from cappunc_cli.restoration.model.registry import known_languages, model_for
     from cappunc_cli.restoration.pipeline import Options, load_model, restore
     from cappunc_cli.restoration.term_extraction import is_cased, layout_breaks
 
@@ -88,7 +89,7 @@ def _texts(
                 reporter.info(f"{job.name}: {encoding.guess.note}")
             document = formats.read(text, job.source)
             texts = [word.text for word in document.words]
-            spoken = code or language_of(job, codes)
+            spoken = code or language_of_text(text, codes)
             if texts and not is_cased(texts):
                 own = (model_for if code else model_for_detected)(spoken, NETWORK) if model is None else model
                 loaded[own] = loaded.get(own) or load_model(own, device)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.language_detection import AUTO, DEFAULT, model_for
+from cappunc_cli.application.language_detection import AUTO, DEFAULT
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, standard_input, write_stdout
@@ -101,6 +101,7 @@ def stream(
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRestorer
     from cappunc_cli.restoration.live_gru import live_restorer
+    from cappunc_cli.restoration.model.registry import model_for
     from cappunc_cli.restoration.pipeline import Options, load_model
 
     reporter = Reporter()

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.formats.source.visible import HIDDEN
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.timed_text.cues import Cue, milliseconds, read_cues, skeleton, write
 from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merge_copies, with_inline_times
-from cappunc_cli.formats.timed_text.lines import milliseconds, split
 from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.words import Document, Notice, Word, Words
 
@@ -82,7 +82,7 @@ def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
 def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
     columns = _columns(_USUAL)
     events = seen = False
-    for number, (start, stop) in enumerate(split(text), 1):
+    for number, (start, stop) in enumerate(split_lines(text), 1):
         line = text[start:stop]
         if section := _SECTION.match(line):
             events = section[1].strip().lower() == "events"

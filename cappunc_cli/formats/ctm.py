@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.spans import BREAKS, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.formats.timed_text.lines import BREAKS, split
 from cappunc_cli.transcript.labels import Label, cached_strip, dress, mark_of
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
 
@@ -40,7 +40,7 @@ _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 def sniff(text: str) -> bool:
     """Whether at least four of five lines are rows, not counting comments and blank lines."""
     rows = others = 0
-    for start, stop in split(text[:100_000]):
+    for start, stop in split_lines(text[:100_000]):
         line = text[start:stop].strip(" \t")
         if line and not line.startswith(";;"):
             if _ROW.match(line):
@@ -152,7 +152,7 @@ def read(text: str) -> Document:
     """
     reader = _CtmReader(text, Words(), [], TurnCounter())
     rows = 0
-    for number, (start, stop) in enumerate(split(text), 1):
+    for number, (start, stop) in enumerate(split_lines(text), 1):
         reader.row(number, start, stop)
         rows += 1
     reader.flush()

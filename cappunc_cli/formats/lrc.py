@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import milliseconds, split
+from cappunc_cli.formats.source.spans import split_lines
+from cappunc_cli.formats.timed_text.cues import Cue, milliseconds, read_cues, skeleton, write
 from cappunc_cli.transcript.words import Document, Notice
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -38,7 +38,7 @@ def read(text: str) -> Document:
     """
     cues: list[Cue] = []
     notices: list[Notice] = []
-    for number, (start, stop) in enumerate(split(text), 1):
+    for number, (start, stop) in enumerate(split_lines(text), 1):
         at, begin = start, None
         if number == 1 and text.startswith("\ufeff"):
             at += 1

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.source.spans import Spans, line_numbers
 from cappunc_cli.formats.source.visible import visible
 from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import line_numbers
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]

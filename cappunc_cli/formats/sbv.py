@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import milliseconds, split
+from cappunc_cli.formats.source.spans import split_lines
+from cappunc_cli.formats.timed_text.cues import Cue, milliseconds, read_cues, skeleton, write
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -28,7 +28,7 @@ sniff = partial(re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?!
 
 def read(text: str) -> Document:
     """Read an SBV file. Raises BadInput where there is text but no pair of times."""
-    lines = split(text)
+    lines = split_lines(text)
     heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
     if not heads and text.strip():
         raise BadInput("no times such as 0:00:01.000,0:00:02.000")

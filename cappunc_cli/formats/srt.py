@@ -11,8 +11,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import Timing, is_index, nonempty_lines, split, timing
+from cappunc_cli.formats.source.spans import nonempty_lines, split_lines
+from cappunc_cli.formats.timed_text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -46,7 +46,7 @@ class _TimingLine(NamedTuple):
 
 def read(text: str) -> Document:
     """Read an SRT file. Raises BadInput where there is text but no timing line."""
-    lines = split(text)
+    lines = split_lines(text)
     content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
     notices: list[Notice] = []
     cues: list[Cue] = []

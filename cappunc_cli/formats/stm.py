@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.spans import nonempty_lines, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.formats.timed_text.lines import nonempty_lines, split
 from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
@@ -64,7 +64,7 @@ def read(text: str) -> Document:
     notices: list[Notice] = []
     turns = TurnCounter()
     rows = 0
-    for number, (start, stop) in enumerate(split(text)):
+    for number, (start, stop) in enumerate(split_lines(text)):
         found = _ROW.match(text, start, stop)
         if found is None:
             line = text[start:stop].strip(" \t\ufeff")

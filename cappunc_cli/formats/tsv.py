@@ -9,10 +9,9 @@ from itertools import pairwise
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.spans import Edit
+from cappunc_cli.formats.source.spans import Edit, nonempty_lines, split_lines
 from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues
-from cappunc_cli.formats.timed_text.lines import nonempty_lines, split
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -55,7 +54,7 @@ def read(text: str) -> Document:
         raise BadInput("the first line does not name the columns: start, end, text (separated by tabs)")
     notices: list[Notice] = []
     cues = []
-    for number, (start, stop) in enumerate(split(text)[1:], 2):
+    for number, (start, stop) in enumerate(split_lines(text)[1:], 2):
         if found := _ROW.match(text, start, stop):
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():

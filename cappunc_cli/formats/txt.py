@@ -7,9 +7,8 @@ from array import array
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.source.spans import Spans, split_lines
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
-from cappunc_cli.formats.timed_text.lines import split
 from cappunc_cli.formats.timed_text.speech import scan_lazily
 from cappunc_cli.transcript.words import Document, Span, Words
 
@@ -55,7 +54,7 @@ def read(text: str) -> Document:
         raise BadInput("this is not text", line=text.count("\n", 0, text.index("\0")) + 1)
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
-    lines, paragraph_start = split(text), 0
+    lines, paragraph_start = split_lines(text), 0
     has_paragraphs = _has_paragraphs(text, lines)
     blank_before: list[int] = []
     for number, (start, stop) in enumerate(lines):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.lines import Timing, is_index, split, timing
+from cappunc_cli.formats.source.spans import split_lines
+from cappunc_cli.formats.timed_text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
 from cappunc_cli.transcript.words import Document, Notice, Span
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
 
 def read(text: str) -> Document:
     """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
-    lines = split(text)
+    lines = split_lines(text)
     notices: list[Notice] = []
     signed = _SIGNATURE.match(text) is not None
     if not signed and text.strip():

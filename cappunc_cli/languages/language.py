@@ -93,6 +93,10 @@ class Language:
         found = _APOSTROPHE.search(word)
         return found.end() if found and word[: found.start()].lower() in self.elisions else 0
 
+    def is_quoted(self, mark: str) -> bool:
+        """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
+        return self.quoted_stops if mark in (",", ".") else mark not in (";", ":")
+
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
         if bare in self.abbreviations:

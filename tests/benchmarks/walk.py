@@ -23,12 +23,11 @@ SRT = "1\n00:00:01,000 --> 00:00:02,000\nhello\n"
 #: Prefix of a module's path -> its stage; the first match counts.
 STAGES = {
     "cli/": "command line",
-    "application/plan": "files and results",
-    "application/storage/urls": "files and results",
+    "application/plan": "plan",
+    "application/storage/urls": "plan",
     "application/storage/encodings": "encoding",
     "application/storage/": "bytes in and out",
     "application/progress": "messages",
-    "application/language_detection": "model and options",
     "application/": "run",
     "restoration/options": "model and options",
     "restoration/model/registry": "model and options",

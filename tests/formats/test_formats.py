@@ -17,7 +17,7 @@ from rules import rules
 from cappunc_cli import formats
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats.timed_text.lines import split
+from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.restoration.pipeline import Model, restore
 from cappunc_cli.transcript.labels import Case, dress, strip
 from cappunc_cli.transcript.pauses import pauses
@@ -540,7 +540,7 @@ def test_identity_over_any_mixture(name: str, body: str) -> None:
     source = HEADS[name] + body
     document = formats.read(source, format=name)
     assert same(document) == source
-    lines = len(split(source))
+    lines = len(split_lines(source))
     assert all(1 <= notice.line <= lines for notice in document.notices)
     assert all(pause is None or pause >= 0 for pause in pauses(document.words))
 

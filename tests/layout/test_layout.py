@@ -21,7 +21,7 @@ from test_cli import WORDS, cappunc
 from cappunc_cli import formats
 from cappunc_cli.application.storage.files import read_text
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats.timed_text.lines import milliseconds
+from cappunc_cli.formats.timed_text.cues import milliseconds
 from cappunc_cli.languages import LANGUAGES, language
 from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, as_heard, cut, render
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities

@@ -8,16 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.language_detection import (
-    AUTO,
-    known_languages,
-    languages_of,
-    model_for_detected,
-    model_of_text,
-    named_model,
-)
+from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.manifest import settings_signature
+from cappunc_cli.application.plan import model_for_detected, model_of_text, named_model
 from cappunc_cli.errors import BadModel
+from cappunc_cli.restoration.model.registry import known_languages, languages_of
 from cappunc_cli.restoration.options import Options
 
 _languages_of = cache(languages_of)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.language_detection import AUTO
+from cappunc_cli.application.plan import Job, by_model, with_languages
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.restoration.model.registry import known_languages
 
 
 def by_language(
     jobs: Sequence[Job], lang: str, model: str | None, restore: bool, reporter: Reporter
 ) -> list[tuple[str, str, list[Job]]]:
     """Groups (model, language code, jobs). The model is "" without `restore`; the code "" is the model's language."""
-    from cappunc_cli.application.language_detection import AUTO, by_model, known_languages, with_languages
-
     if restore:
         parts = by_model(jobs, lang, model, NETWORK, reporter.error)
         return [(name, code or "", own_jobs) for (name, code), own_jobs in parts.items()]

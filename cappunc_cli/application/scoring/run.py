@@ -146,18 +146,12 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
 
 
 def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
-    from cappunc_cli.application.language_detection import (
-        AUTO,
-        DEFAULT,
-        detect_language,
-        model_for,
-        model_for_detected,
-        words_of,
-    )
+    from cappunc_cli.application.language_detection import AUTO, DEFAULT, detect_language, words_of
+    from cappunc_cli.application.plan import model_for_detected
     from cappunc_cli.application.scoring.inputs import listing, read_text
     from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, load_restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import model_languages
+    from cappunc_cli.restoration.model.registry import model_for, model_languages
     from cappunc_cli.restoration.pipeline import Options
 
     code = request.lang

@@ -1,4 +1,4 @@
-"""Locate words in a source and change them there without touching anything else.
+"""Locate lines and words in a source, and change words there without touching anything else.
 
 A copy of a word is a tuple of fragments, which are spans of the source: `hel<i>lo</i>` has two. Most words
 have one copy; those in YouTube's rolling captions have up to three. All offsets are in characters.
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -25,6 +26,11 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import units
 from cappunc_cli.transcript.labels import Label, cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
+
+# The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
+BREAKS = re.compile(r"\r\n|\r|\n")
+#: Iterates over the lines that are not empty, without their endings; lazy, as sniffing needs only the first few.
+nonempty_lines = re.compile(r"[^\r\n]+").finditer
 
 #: Replace source[start:stop] by a text.
 Edit = tuple[int, int, str]
@@ -79,6 +85,30 @@ class Spans:
     @classmethod
     def of(cls, spans: Sequence[Span]) -> Spans:
         return cls(array("I", [start for start, _ in spans]), array("I", [stop for _, stop in spans]))
+
+
+def split_lines(source: str) -> list[Span]:
+    """The spans of the lines, without their endings; there is no empty line after a final line ending."""
+    lines: list[Span] = []
+    start = 0
+    for found in BREAKS.finditer(source):
+        stop, following = found.span()
+        lines.append((start, stop))
+        start = following
+    if start < len(source):
+        lines.append((start, len(source)))
+    return lines
+
+
+def line_of(source: str, offset: int) -> int:
+    """The 1-based number of the line at an offset."""
+    return len(BREAKS.findall(source[:offset])) + 1
+
+
+def line_numbers(source: str) -> Callable[[int], int]:
+    """As `line_of`, for many offsets: a function from an offset to its 1-based line number."""
+    starts = array("I", (found.end() for found in BREAKS.finditer(source)))
+    return lambda offset: bisect_right(starts, offset) + 1
 
 
 def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str:
@@ -213,11 +243,6 @@ def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> I
         return
     for i, (start, stop, _) in enumerate(removed):
         yield start, stop, "" if i else middle
-
-
-def line_of(source: str, offset: int) -> int:
-    """The 1-based number of the line at an offset."""
-    return len(re.findall(r"\r\n|\r|\n", source[:offset])) + 1
 
 
 def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:

@@ -1,4 +1,4 @@
-"""Read the words of cues and write them back, for all formats with timed lines of text.
+"""Read the times and words of cues and write the words back, for all formats with timed lines of text.
 
 In rolling captions each line is shown up to three times, but is spoken only once. YouTube's automatic captions show the
 finished line above the one in progress, and between two such pairs a cue of 10 ms with only the finished line.
@@ -8,23 +8,20 @@ Conversion to SRT drops the inline stamps, but keeps the repetition.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
 from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.spans import Spans
+from cappunc_cli.formats.source.spans import BREAKS, Spans
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text import guard
-from cappunc_cli.formats.timed_text.lines import BREAKS, milliseconds
-from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, Speech, SpokenWord, StampReader, scan
-from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.formats.timed_text.inline_times import latest_end
+from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, Speech, SpokenWord, scan
+from cappunc_cli.transcript.labels import fold
 from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Words
 
-# The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
-# next stamp is silence. Rolling captions have no other trace of a pause.
-_LONGEST_BASE, _LONGEST_LETTER = 250, 90
 #: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
 #: How many words are put into columns at a time.
@@ -36,6 +33,48 @@ _MARKS = re.compile(r"(?:[^\w\s]|_)+")
 _SHOWN = re.compile(r"[^\W_]")
 #: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
+
+_TIME = r"-?[0-9]{1,4}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,:][0-9]+(?:\.[0-9]+)?)?"
+#: At most 15 digits: more are no time, and exceed what `int` and `float` convert.
+_CLOCK = re.compile(r"(-?)(?:([0-9]{1,15}):)?([0-9]{1,15}):([0-9]{1,15})(?:[.,:]([0-9]+))?")
+_START = re.compile(rf"\s*({_TIME})\s*\Z")
+_END = re.compile(rf"\s*({_TIME})(?=\s|\Z)")
+# `->`, `—>` and the like are arrows only between two times.
+_ODD_ARROW = re.compile(rf"\s*({_TIME})\s*(?:-{{1,3}}\s?>|[–—=]>|→)\s*({_TIME})(?=\s|\Z)")
+#: Whether a line can be the index of a cue: digits with at most some marks. `2.` has to count as one, or removing the
+#: mark from such a text line would turn it into an index.
+is_index = re.compile(r"[\s\ufeff]*[0-9]+[.,:;?!…—]*\s*\Z").match
+
+#: Parses an inline time stamp of a format into milliseconds; None if it is not a time.
+StampReader = Callable[[str], int | None]
+
+
+class Timing(NamedTuple):
+    """The times of a timing line (ms), None where unreadable."""
+
+    start: int | None
+    end: int | None
+
+
+def milliseconds(text: str) -> int | None:
+    """Parse a time into milliseconds, or None: `00:00:02,5` is 2500. Hours and fractions are optional."""
+    found = _CLOCK.match(text.strip())
+    if found is None:
+        return None
+    sign, hours, minutes, seconds, fraction = found.groups()
+    whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
+    value = whole * 1000 + int((fraction or "")[:3].ljust(3, "0"))
+    return -value if sign else value
+
+
+def timing(line: str) -> Timing | None:
+    """The times of a line with an arrow; None for any other line."""
+    left, arrow, right = line.partition("-->")
+    if not arrow:
+        odd = _ODD_ARROW.match(line) if ">" in line or "→" in line else None
+        return Timing(milliseconds(odd.group(1)), milliseconds(odd.group(2))) if odd else None
+    start, end = _START.match(left), _END.match(right)
+    return Timing(milliseconds(start.group(1)) if start else None, milliseconds(end.group(1)) if end else None)
 
 
 class Cue(NamedTuple):
@@ -180,6 +219,7 @@ class _Draft:
     end: int | None
     copies: list[Copy]
     sound: bool
+    stamped: bool
 
 
 def read_cues(
@@ -258,7 +298,7 @@ class _CueReader:
 
     def _read_speech(self, cue: Cue, number: int) -> None:
         """Read a cue that may show more than words, or repeat lines."""
-        speech = scan(self.source, *cue.text, self.hidden, self.clock)
+        speech = scan(self.source, *cue.text, self.hidden)
         lines = caption_lines(speech)
         repeated = self.roll.repeated(lines, cue.start, cue.end)
         if not self.rolling:
@@ -272,7 +312,7 @@ class _CueReader:
         self._held = self._held[first:]
         if len(self._done) > _TOGETHER:
             *full, last = self._done
-            self._append(full, last.start, last.spoken.stamp is not None)
+            self._append(full, last.start, last.stamped)
             self._done = [last]
         for line, drafts in zip(lines, self._held, strict=False):
             for word, draft in zip(line.words, drafts, strict=True):
@@ -293,7 +333,9 @@ class _CueReader:
         self._held += new
 
     def _draft(self, word: SpokenWord, cue: int) -> _Draft:
-        return _Draft(word, cue, self.turns.next(word.speaker, cue), word.stamp, None, [word.copy], word.sound)
+        start = None if word.stamp is None else self.clock(word.stamp)
+        turn = self.turns.next(word.speaker, cue)
+        return _Draft(word, cue, turn, start, None, [word.copy], word.sound, start is not None)
 
     def _finish(self, start: int | None) -> None:
         """Append all words so far; the next one starts at `start` (ms), without an inline stamp."""
@@ -306,19 +348,13 @@ class _CueReader:
         A word with an inline stamp, or before one, ends where the next word starts, or earlier if that takes too long.
         """
         for draft in reversed(drafts):
-            before, stamped = stamped, draft.spoken.stamp is not None
+            before, stamped = stamped, draft.stamped
             if (stamped or before) and draft.start is not None and draft.end is None:
                 draft.end = latest_end(draft.start, draft.spoken.text, start)
             start = draft.start
         self.words.add_all(
             (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed) for d in drafts
         )
-
-
-def latest_end(start: int, text: str, following: int | None) -> int:
-    """The latest end (ms) of a word that starts at `start`; `following` is the start of the next word."""
-    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(text)[0])
-    return longest if following is None else max(start, min(following, longest))
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cappunc_cli.formats.source.visible import units
-from cappunc_cli.formats.timed_text.cues import latest_end
+from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.words import Document, Span, Word, Words
+
+# The longest a word can take: this (ms), plus this (ms) for each letter; the rest of the time until the
+# next stamp is silence. Rolling captions have no other trace of a pause.
+_LONGEST_BASE, _LONGEST_LETTER = 250, 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,12 @@ def with_inline_times(source: str, document: Document, spans: Sequence[TimedSpan
         if open_ended and word.start is not None and (i + 1 == len(words) or firsts[i + 1] != last):
             words[i] = replace(word, end=latest_end(word.start, word.text, following))
     return replace(document, words=Words.of(words))
+
+
+def latest_end(start: int, text: str, following: int | None) -> int:
+    """The latest end (ms) of a word that starts at `start`; `following` is the start of the next word."""
+    longest = start + _LONGEST_BASE + _LONGEST_LETTER * len(cached_strip(text)[0])
+    return longest if following is None else max(start, min(following, longest))
 
 
 def merge_copies(word: Word, other: Word) -> Word:

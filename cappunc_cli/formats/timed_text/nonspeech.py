@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cappunc_cli.formats.timed_text.lines import BREAKS
+from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.languages.caption_words import (
     ASIDES,
     GENERIC_LABEL,

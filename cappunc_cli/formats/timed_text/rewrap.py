@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Edit, splice
+from cappunc_cli.formats.source.spans import BREAKS, Edit, splice
 from cappunc_cli.formats.source.visible import Visible, visible
 from cappunc_cli.formats.timed_text.cues import CueOrigin
-from cappunc_cli.formats.timed_text.lines import BREAKS
 from cappunc_cli.formats.timed_text.speech import scan
 from cappunc_cli.transcript.words import Document, Span
 

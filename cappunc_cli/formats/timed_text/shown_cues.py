@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import line_of
+from cappunc_cli.formats.source.spans import BREAKS, line_of
 from cappunc_cli.formats.source.visible import visible
 from cappunc_cli.formats.timed_text.cues import CueOrigin
-from cappunc_cli.formats.timed_text.lines import BREAKS
 from cappunc_cli.transcript.words import Document
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
-from cappunc_cli.formats.timed_text.lines import BREAKS, milliseconds
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
 from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import Copy, Span
@@ -39,15 +39,12 @@ _ADDRESS = re.compile(
 _OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 
-#: Parses an inline time stamp of a format into milliseconds; None if it is not a time.
-StampReader = Callable[[str], int | None]
-
 
 class SpokenWord(NamedTuple):
     """A word: its text, its place, and its line in the scanned region (from 0).
 
     `speaker` is the name of a speaker who starts with this word, '' for a new speaker without a name,
-    and None otherwise. `stamp` is the word's inline time in milliseconds. `sound` tells that a sound is
+    and None otherwise. `stamp` is the inline time stamp before the word, as written. `sound` tells that a sound is
     heard between the word before and this one; `followed`, that something comes after the word that is not
     a word but belongs to the sentence, such as an address.
     """
@@ -56,7 +53,7 @@ class SpokenWord(NamedTuple):
     copy: Copy
     line: int
     speaker: str | None = None
-    stamp: int | None = None
+    stamp: str | None = None
     sound: bool = False
     followed: bool = False
 
@@ -71,28 +68,21 @@ class Speech:
     sound: bool = False
 
 
-def scan(
-    source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: StampReader = milliseconds
-) -> Speech:
-    """Find the words of source[start:stop], a cue or a line.
-
-    `hidden` matches the markup in it, and `clock` reads its inline time stamps.
-    """
-    speech = scan_lazily(source, start, stop, hidden, clock)
+def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
+    """Find the words of source[start:stop], a cue or a line; `hidden` matches the markup in it."""
+    speech = scan_lazily(source, start, stop, hidden)
     speech.words = tuple(speech.words)
     return speech
 
 
-def scan_lazily(
-    source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN, clock: StampReader = milliseconds
-) -> Speech:
+def scan_lazily(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
     """As `scan`, for long lines: `words` is an iterator, and `trailing` and `sound` are set when it is exhausted."""
     speech = Speech((), visible(source, start, stop, hidden))
-    speech.words = _spoken_words(speech, clock)
+    speech.words = _spoken_words(speech)
     return speech
 
 
-def _spoken_words(speech: Speech, clock: StampReader) -> Iterator[SpokenWord]:
+def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
     """The words with their lines, speakers and stamps, in one pass over each list."""
     seen = speech.visible
     masks, speakers, sounds = find_nonspeech(seen.text)
@@ -112,7 +102,7 @@ def _spoken_words(speech: Speech, clock: StampReader) -> Iterator[SpokenWord]:
         stamp = None
         while t < len(stamps) and stamps[t][0] <= a:
             if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
-                stamp = clock(stamps[t][1])
+                stamp = stamps[t][1]
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n) if sounds else 0

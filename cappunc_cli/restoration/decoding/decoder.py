@@ -17,13 +17,14 @@ import numpy as np
 from cappunc_cli.restoration.decoding.breaks import weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
-    contain_any,
+    close_questions,
     place_paired_marks,
     without_opening_marks,
 )
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
+    NO_START,
     NONE,
     PERIOD,
     Flags,
@@ -31,13 +32,16 @@ from cappunc_cli.restoration.decoding.passage import (
     Passage,
     Posteriors,
     Probabilities,
+    WordProperty,
     columns,
+    contain_any,
     fold_marks,
+    mixed_form,
     sentence_end_probability,
     sentence_ends,
+    start_form,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
-from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (
@@ -124,7 +128,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
-        marks, before, after = place_paired_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
+        marks, before, after = _place_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
         return _labels(passage, known.cases.astype(np.intp), marks, before, after)
     capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, capital)
@@ -141,7 +145,7 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         for _, stop in found:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    marks, before, after = place_paired_marks(passage, marks, scores, known.marks < 0)
+    marks, before, after = _place_marks(passage, marks, scores, known.marks < 0)
     titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
     if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
@@ -152,6 +156,28 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     is_capital = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return _labels(passage, cases, marks, before, after)
+
+
+def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> tuple[Indices, list[str], list[str]]:
+    """Place the marks beside what the words have, and the paired marks: (mark columns, texts before, texts after) [n].
+
+    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
+    if nothing else does.
+    """
+    language, written = passage.conventions, passage.labels
+    if language.opening:
+        marks = close_questions(passage, marks, scores, free)
+    names = [MARK_CLASSES[mark] for mark in marks.tolist()]
+    before = [label.before for label in written]
+    after = [
+        label.with_mark(name, quoted=language.is_quoted(name)).after
+        if label.after and label.mark != name
+        else label.after or name
+        for label, name in zip(written, names, strict=True)
+    ]
+    if language.opening or passage.options.paired_marks(passage.config):
+        place_paired_marks(passage, marks, before, after)
+    return marks, before, after
 
 
 def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:

@@ -9,17 +9,15 @@ do not cross.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.languages import Language
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, sentence_ends
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, WordProperty, contain_any, sentence_ends
 from cappunc_cli.restoration.decoding.viterbi import viterbi
-from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 
 if TYPE_CHECKING:
@@ -79,14 +77,20 @@ def without_opening_marks(labels: Sequence[Label], opening: str, committed: int)
     ]
 
 
-def _close_questions(passage: Passage, pairs: Mapping[str, str], marks: Indices, scores: Rows, free: Flags) -> Indices:
-    """The marks with a `?` for each existing `¿` that is not closed before the next sentence.
+def _pairs(passage: Passage) -> dict[str, str]:
+    """`{"?": "¿", "!": "¡"}`, as far as the language has them and the closing mark is wanted."""
+    opening, wanted = passage.conventions.opening, passage.marks
+    return {mark: opener for mark, opener in zip(CLOSING, opening, strict=False) if mark in wanted}
+
+
+def close_questions(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> Indices:
+    """The marks [n] with a `?` for each existing `¿` that is not closed before the next sentence.
 
     A period at the end of its sentence becomes the `?`, unless existing marks are kept. Without a sentence end the `?`
     goes to the word with the best of `scores` [n, 9] among those whose mark is `free`.
     """
     written = passage.labels
-    columns = {opener: MARK_CLASSES.index(mark) for mark, opener in pairs.items()}
+    columns = {opener: MARK_CLASSES.index(mark) for mark, opener in _pairs(passage).items()}
     opened = [i for i, label in enumerate(written) if not columns.keys().isdisjoint(label.before)]
     if not opened:
         return marks
@@ -123,30 +127,11 @@ def _is_question(label: Label, mark: int) -> bool:
     return label.after != "" and label.mark == MARK_CLASSES[mark] and not _CLOSING_SET.isdisjoint(label.after)
 
 
-def place_paired_marks(
-    passage: Passage, marks: Indices, scores: Rows, free: Flags
-) -> tuple[Indices, list[str], list[str]]:
-    """Place the paired marks: (mark columns [n], the text before each word, the text after each).
-
-    The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
-    if nothing else does.
-    """
-    language, written = passage.conventions, passage.labels
-    asked = passage.options.paired_marks(passage.config)
-    # {"?": "¿", "!": "¡"} as far as the language has them and the closing mark is wanted.
-    pairs = {mark: opener for mark, opener in zip(CLOSING, language.opening, strict=False) if mark in passage.marks}
-    if pairs:
-        marks = _close_questions(passage, pairs, marks, scores, free)
+def place_paired_marks(passage: Passage, marks: Indices, before: list[str], after: list[str]) -> None:
+    """Place the paired marks in the texts before and after each word, which have its mark and what it had before."""
+    language = passage.conventions
+    asked, pairs = passage.options.paired_marks(passage.config), _pairs(passage)
     names = [MARK_CLASSES[mark] for mark in marks.tolist()]
-    before = [label.before for label in written]
-    after = [
-        label.with_mark(name, quoted=_goes_inside(name, language)).after
-        if label.after and label.mark != name
-        else label.after or name
-        for label, name in zip(written, names, strict=True)
-    ]
-    if not asked and not pairs:
-        return marks, before, after
     ended = sentence_ends(passage.posteriors, marks)
     closes, quotes = np.zeros(len(ended), np.bool_), language.quotes
     if asked & QUOTE_PAIR:
@@ -156,23 +141,12 @@ def place_paired_marks(
             place = _opening_offset(before[i])
             before[i] = before[i][:place] + quotes[0] + before[i][place:]
         for i in np.flatnonzero(closes).tolist():
-            after[i] = _with_closing_quote(passage, i, names[i], quotes[1], _goes_inside(names[i], language))
+            after[i] = _with_closing_quote(passage, i, names[i], quotes[1], language.is_quoted(names[i]))
     if pairs:
         _place_opening_marks(passage, pairs, names, ended, (closes, quotes[1]), (before, after))
     if PairedMark.OPEN_DASH in asked:
         for i in np.flatnonzero(_find_dashes(passage, after)).tolist():
             before[i] = _DASH + before[i]
-    return marks, before, after
-
-
-def contain_any(characters: frozenset[str], texts: Iterable[str]) -> Flags:
-    """Which texts contain one of these characters, [n]."""
-    return np.array([text != "" and not characters.isdisjoint(text) for text in texts], np.bool_)
-
-
-def _goes_inside(mark: str, language: Language) -> bool:
-    """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
-    return language.quoted_stops if mark in (",", ".") else mark not in (";", ":")
 
 
 def _opening_offset(before: str) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import BadModel, CappuncError, UnknownModel
-from cappunc_cli.languages import language
+from cappunc_cli.languages import UNSPACED, language
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK, EngineSpec
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, fold
@@ -209,6 +209,17 @@ def model_languages(engine: EngineSpec = ENGINES[NETWORK]) -> list[str]:
     return sorted({code for config in _configs(engine).values() for code in config.languages})
 
 
+def known_languages() -> list[str]:
+    """The codes of all languages that have a model of any engine, sorted."""
+    return sorted({code for engine in ENGINES.values() for code in model_languages(engine)})
+
+
+def languages_of(model: str, engine: str) -> list[str]:
+    """The language codes of a model, given by name or directory; raises BadModel."""
+    kind = ENGINES[engine]
+    return list(ModelConfig.load(find_model(model, kind), kind.config).languages)
+
+
 def languages_with(mark: PairedMark) -> list[str]:
     """The codes of all languages for which a model of any engine restores a paired mark, sorted."""
     known = [config for engine in ENGINES.values() for config in _configs(engine).values()]
@@ -226,6 +237,22 @@ def find_model_for(code: str, engine: EngineSpec = ENGINES[NETWORK], *, fast: bo
         known = ", ".join(model_languages(engine)) or "none"
         raise UnknownModel(f"no model for {language(code).name} (languages: {known})")
     return min(fitting, key=lambda path: (found[path].fast != fast, len(found[path].languages), path.name != code))
+
+
+def model_for(code: str, engine: str, fast: bool = False) -> str:
+    """As `find_model_for`, for a named engine; the error says how to get a model for the language."""
+    try:
+        return str(find_model_for(code, ENGINES[engine], fast=fast))
+    except BadModel as error:
+        for other, config in ENGINES.items():
+            try:
+                find_model_for(code, config)
+            except BadModel:
+                continue
+            raise UnknownModel(f"{error.message}; --engine {other} has one") from error
+        hint = f"; train one with cappunc train --lang {code} TEXT -o DIR, or use another with --model NAME"
+        hint = "" if code in UNSPACED else hint
+        raise UnknownModel(error.message + hint) from error
 
 
 def _configs(engine: EngineSpec) -> dict[Path, ModelConfig]:

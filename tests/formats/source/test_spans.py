@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import ass
 from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text import cues
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues
-from cappunc_cli.formats.timed_text.lines import Timing, milliseconds, split, timing
+from cappunc_cli.formats.timed_text.cues import Cue, Timing, milliseconds, read_cues, timing
 from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, scan
 from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML
 from cappunc_cli.transcript.words import Word, Words
@@ -327,7 +327,7 @@ def test_timing_lines(line: str, times: Timing | None) -> None:
 
 @given(st.text(alphabet="a \r\n\u2028\x85\x0b"))
 def test_lines_end_where_editors_end_them(text: str) -> None:
-    lines = [text[a:b] for a, b in split(text)]
+    lines = [text[a:b] for a, b in split_lines(text)]
     expected = re.split(r"\r\n|\r|\n", text)
     assert lines == (expected[:-1] if expected[-1] == "" else expected)
 
