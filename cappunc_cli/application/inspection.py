@@ -1,4 +1,4 @@
-"""What `check` and `review` share: inspect files without changing them, and report lines or JSON."""
+"""The common part of `check` and `review`: inspect files without changing them, and report lines or JSON."""
 
 from __future__ import annotations
 

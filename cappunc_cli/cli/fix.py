@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class Existing(StrEnum):
-    """What to do with marks and capitals that a file already has."""
+    """Treatment of marks and capitals that a file already has."""
 
     AUTO = "auto"
     KEEP = "keep"
@@ -62,7 +62,7 @@ class Existing(StrEnum):
 
 
 class Diacritics(StrEnum):
-    """What to do with diacritics (`restoration.ngram.diacritics`)."""
+    """Treatment of diacritics (`restoration.ngram.diacritics`)."""
 
     KEEP = "keep"
     NORMALISE = "normalise"

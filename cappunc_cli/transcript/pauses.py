@@ -1,4 +1,4 @@
-"""What lies between words: the silence after each, from timestamps, and the ends of captions and of turns."""
+"""Pauses between words: the silence after each, from timestamps, and the ends of captions and of turns."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class WorkOrder:
-    """What a worker needs to know before its first block.
+    """The settings that a worker gets before its first block.
 
     `run` identifies this run in the ledger. `force` overwrites existing results. `memory` limits the bytes that the
     process may take for files; None is no limit.

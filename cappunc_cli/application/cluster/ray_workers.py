@@ -329,7 +329,7 @@ class RayMetrics:
 
 
 def metrics_of(result: BlockResult) -> dict[str, int]:
-    """What a block adds to the counters, without zeros."""
+    """The increments of the counters by a block, without zeros."""
     refused = sum(not refusal.skipped for refusal in result.refusals)
     increments = {"files": result.fixed, "words": result.words.total(), "refused": refused}
     return {name: count for name, count in increments.items() if count}

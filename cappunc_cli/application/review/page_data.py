@@ -101,7 +101,7 @@ def _units(text: str) -> int:
 
 
 def with_file(document: Document, text: str, data: bytes) -> Report:
-    """What the page needs to write the file itself: its `source`, and `places` of words in UTF-16 units.
+    """Data with which the page writes the file itself: its `source`, and `places` of words in UTF-16 units.
 
     If it cannot, `no_file` says why; otherwise it is "".
     """

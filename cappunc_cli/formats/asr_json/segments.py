@@ -29,7 +29,7 @@ def _has_words(segment: Node, key: str) -> bool:
 
 
 def join_of(words: Sequence[Node], key: str) -> str:
-    """What to put between words: nothing where they have their own spaces (` One`), else a space."""
+    """The text between words: nothing where they have their own spaces (` One`), else a space."""
     return "" if 2 * sum(word[key][:1].isspace() for word in words) > len(words) else " "
 
 

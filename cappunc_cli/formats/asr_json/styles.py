@@ -18,7 +18,7 @@ _SHOWN, _MARKED, _CAPITAL = 1, 2, 4
 
 
 class Style(NamedTuple):
-    """What a stream shows; a word list, for example, may have case but leave marks to the text."""
+    """Whether a stream shows marks and case; a word list, for example, may have case but leave marks to the text."""
 
     case: bool = True
     marks: bool = True

@@ -1,4 +1,4 @@
-"""What is spoken in a caption: the words in its visible text.
+"""The words spoken in a caption: those in its visible text that are speech.
 
 Words are everything but sounds, lyrics, labels (nonspeech.py) and addresses.
 

@@ -1,4 +1,4 @@
-"""What is known of a text before a model decides: its existing marks and capitals, and labels that are certain.
+"""Evidence that a text has before a model decides: its existing marks and capitals, and labels that are certain.
 
 Certain whatever the model says are the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups
 (`10 000`), inside which there is no mark; and the period of abbreviations such as `dr.`

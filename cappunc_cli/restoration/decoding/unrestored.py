@@ -105,7 +105,7 @@ def unrestored_spans(lack: Lack) -> list[UnrestoredSpan]:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a model expects of each word, as probabilities and flags.
+    """The expectations of a model for each word, as probabilities and flags.
 
     `marks` [n, 3]: no mark, one within a sentence, one at its end. `own` [n]: a capital form although no sentence
     begins. `capital` [n]: a capital form for any reason; `upper` [n]: given that, the form in upper case. The flags

@@ -24,7 +24,7 @@ _PAUSE_BINS = (5, 30, 60, 100, 150, 200, 300, 400, 500, 650, 800, 1000, 1300, 17
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What `cappunc train` was asked for: the language, files without and with times, a model to start from.
+    """A request to `cappunc train`: the language, files without and with times, a model to start from.
 
     `encoder` is a pretrained encoder to start from instead (`encoders.read`). `pieces` is the length of the run in
     sub-word pieces, None for a length that suits the text.
