@@ -283,7 +283,8 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        reporter.info(f"stopped: {done()}")
+        found = done()
+        reporter.info(f"stopped: {found}" if found else "stopped")
         raise typer.Exit(130) from None
 
 

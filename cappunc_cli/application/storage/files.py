@@ -71,6 +71,18 @@ def read_bytes(source: str) -> bytes:
     return _piped[source][1]
 
 
+def is_standard_output(source: str) -> bool:
+    """Whether an input is the file that standard output was redirected to (`> talk.srt`)."""
+    if sys.stdout is None or is_url(source):
+        return False
+    try:
+        output = os.fstat(sys.stdout.fileno())
+        found = os.fstat(standard_input().fileno()) if source == PIPE else os.stat(source)  # noqa: PTH116
+    except (OSError, ValueError, CappuncError):  # no files, or none of the system's
+        return False
+    return stat.S_ISREG(output.st_mode) and os.path.samestat(output, found)
+
+
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
     """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
     return decode(read_bytes(source), codec)
