@@ -18,7 +18,7 @@ from typing import TextIO
 
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
-from cappunc_cli.application.storage.encodings import Encoding, decode
+from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.urls import Target, Url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
@@ -136,7 +136,7 @@ def write_text(text: str) -> None:
     """Write text to standard output, with control characters escaped on a terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
         text = escaped_lines(text)
-    write_stdout(text.encode("utf-8", "surrogateescape"))
+    write_stdout(shown_utf_8(text))
 
 
 def write_lines(lines: Iterable[Parts]) -> None:
@@ -145,7 +145,7 @@ def write_lines(lines: Iterable[Parts]) -> None:
     if sys.stdout is not None and is_coloured(sys.stdout):
         print_parts(sys.stdout, found)
     else:
-        write_stdout("".join(f"{plain(parts)}\n" for parts in found).encode("utf-8", "surrogateescape"))
+        write_stdout(shown_utf_8("".join(f"{plain(parts)}\n" for parts in found)))
 
 
 def unified_diff(name: str, before: str, after: str) -> str:
