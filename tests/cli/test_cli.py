@@ -433,6 +433,7 @@ def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, arguments: tuple[str,
     [
         (("--model", "nowhere"), "no model 'nowhere'"),
         (("--lang", "klingon", "--model", ""), "no model ''"),
+        (("--lang", ""), "Invalid value for '--lang': the name is empty"),
         (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
         (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
         (("--marks", "“"), "the model tiny does not restore '“'; models for ca, de, en, es, "),
@@ -445,6 +446,13 @@ def test_invalid_options(tiny: tuple[str, str], arguments: tuple[str, ...], mess
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.decode().startswith(f"cappunc: {message}")
     assert run.stderr.count(b"\n") == 1
+
+
+def test_a_glossary_that_is_no_text_is_refused(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    (tmp_path / "terms.docx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00Kubernetes\nBioNTech\n")
+    run = cappunc("fix", *tiny, "--glossary", "terms.docx", data=SRT.encode(), cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert run.stderr.decode() == "cappunc: terms.docx: is not a text file\n"
 
 
 @pytest.mark.parametrize(("command", "offered"), [("fix", True), ("review", True), ("stream", False)])
