@@ -41,7 +41,7 @@ def test_the_installed_version_is_that_of_the_package(distribution: metadata.Dis
 
 def test_the_command_is_installed(distribution: metadata.Distribution) -> None:
     entries = {entry.name: entry.value for entry in distribution.entry_points if entry.group == "console_scripts"}
-    assert entries == {"cappunc": "cappunc_cli.cli:main"}
+    assert entries == {"cappunc": "cappunc_cli.__main__:main"}
 
 
 def test_the_licence_is_shipped(distribution: metadata.Distribution) -> None:

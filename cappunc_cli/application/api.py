@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
@@ -18,7 +18,7 @@ from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.plan import model_of_text
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The path of a file, its bytes, or its text.
 Source = str | bytes | os.PathLike[str]
+#: What to do with diacritics.
+Diacritics = Literal["keep", "normalise", "restore"]
 
 #: Models kept open between calls.
 _OPEN_MODELS = 2
@@ -79,7 +81,7 @@ def fix(
     fast: bool = False,
     device: str = "auto",
     attach: bool = False,
-    diacritics: Literal["keep", "normalise", "restore"] = "keep",
+    diacritics: Diacritics = "keep",
     numbers: bool = False,
     apostrophes: bool = False,
     **options: Unpack[Choices],
@@ -101,6 +103,9 @@ def fix(
     >>> fixed.text.splitlines()[:3]
     ['1', '00:00:01,280 --> 00:00:02,760', 'Good evening London.']
     """
+    for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
+        if value not in known:
+            raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
     terms = options.pop("glossary", ())
     glossary = terms if isinstance(terms, Glossary) else Glossary.of(_term_list(terms))
     chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, limited, refuse_unsure, writable
 from cappunc_cli.application.storage.files import write_atomic
-from cappunc_cli.errors import BadModel, CappuncError, WrongUsage
+from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.transcript.labels import cached_strip
@@ -49,8 +49,15 @@ class Fixed:
 
     @property
     def data(self) -> bytes:
-        """The text in the encoding of the input, with its byte order mark if it had one."""
-        return encode(self.text, self.encoding)
+        """The text in the encoding of the input, with its byte order mark if it had one.
+
+        Raises BadInput for half a character, which only a str can have.
+        """
+        try:
+            return encode(self.text, self.encoding)
+        except UnicodeEncodeError as error:
+            character = self.text[error.start]
+            raise BadInput(f"{character!r} cannot be written in {self.encoding.codec}") from error
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write `data` to a file atomically.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, checked_name, read_text
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 from cappunc_cli.restoration.terms import Glossary, Sightings, parse_glossary
 
 #: Most terms listed in a message.
@@ -30,6 +30,8 @@ def _terms(path: str) -> list[str]:
         raise WrongUsage(f"--glossary: {about(error, path)}") from error
     except CappuncError as error:
         raise about(error, path) from error
+    if "\0" in text:
+        raise BadInput("is not a text file", path)
     return parse_glossary(text, path)
 
 

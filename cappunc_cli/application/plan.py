@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
 
 from cappunc_cli.application.language_detection import AUTO, language_of_text
-from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url, read_text
+from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_standard_output, is_url, read_text
 from cappunc_cli.application.storage.urls import (
     Target,
     Url,
@@ -118,7 +118,7 @@ def plan_jobs(
 ) -> list[Job]:
     """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
-    Raises BadOption for options that contradict each other.
+    Raises BadOption for options that contradict each other, and CappuncError if standard output is an input.
     """
     if in_place:
         if output is not None:
@@ -134,6 +134,9 @@ def plan_jobs(
         return _to_path(jobs, output, names)
     if len(jobs) > 1:
         raise BadOption("several files cannot be written to standard output; name a directory with -o", option="FILES")
+    for job in jobs:
+        if is_standard_output(job.source):  # the shell has emptied it (`>`), or it would be written twice (`>>`)
+            raise CappuncError("standard output is the input itself; name another file with -o", job.name)
     return list(jobs)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.manifest import Manifest, State, state, state_of
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.storage.encodings import Encoding, decode
+from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
@@ -205,7 +205,7 @@ def _finish(
         changed = fixed.text != read.text
         data: bytes | None = fixed.data
         if mode == "diff":
-            data = unified_diff(job.name, read.text, fixed.text).encode("utf-8", "surrogateescape")
+            data = shown_utf_8(unified_diff(job.name, read.text, fixed.text))
         elif mode == "in-place" and not changed:
             data = None
     except Exception as error:

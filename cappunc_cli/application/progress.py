@@ -205,7 +205,9 @@ class FileTally:
             self.steps.done(name)
 
     def summary(self, verb: str = "done", resumable: bool = False) -> str:
-        """A text such as `3 of 7 files done; run the same command again to resume`."""
+        """A text such as `3 of 7 files done; run the same command again to resume`, "" if no files are known yet."""
+        if not self.files:
+            return ""
         hint = "; run the same command again to resume" if resumable else ""
         return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{hint}"
 

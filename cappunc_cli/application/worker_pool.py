@@ -11,8 +11,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -55,7 +57,8 @@ def process_all(
         for _, group in zip(range(workers), todo, strict=False):
             ours, theirs = context.Pipe()
             worker = context.Process(target=_work, args=(theirs, fixer.settings, mode, manifest), daemon=True)
-            worker.start()
+            with _without_interrupts():
+                worker.start()
             processes.append(worker)
             theirs.close()
             ours.send(group)
@@ -69,6 +72,31 @@ def process_all(
         for worker in processes:
             worker.terminate()
             worker.join()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Put off Ctrl-C until the block ends, and block it in processes that are started in the block.
+
+    Ctrl-C at a terminal goes to all processes of a command: in one that is only just starting it would be an error.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    came = threading.Event()
+    resource_tracker.ensure_running()  # it unblocks signals when it is started
+    # Another thread may receive what this one blocks, and then Python interrupts this one all the same.
+    handler = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, handler)
+        if came.is_set():
+            signal.raise_signal(signal.SIGINT)
 
 
 def _serve(

@@ -119,7 +119,9 @@ def main() -> None:
         sys.exit(2)
     except (CappuncError, OSError) as error:
         names_file = isinstance(error, OSError) and error.filename is not None
-        Reporter().error(about(error, "") if names_file else error)
+        # Without a file's name it is typically standard output that cannot be written.
+        cause = isinstance(error, OSError) and error.strerror
+        Reporter().error(about(error, "") if names_file else cause or error)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
         # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.

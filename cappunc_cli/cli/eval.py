@@ -210,7 +210,7 @@ def eval_(
     try:
         with tallied(reporter, verb="scored") as tally:
             enough = run_evaluation(request, tally)
-    except (CappuncError, OSError) as error:
+    except CappuncError as error:
         reporter.error(error)
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
     if not enough:

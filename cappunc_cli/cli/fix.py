@@ -267,19 +267,20 @@ def fix(
     from cappunc_cli.application.manifest import Manifest, settings_signature
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
-    parts = by_model(jobs, lang, model, engine, reporter.error, fast)
     terms = TermCheck(options.glossary) if glossary else None
-    tally = BatchSummary(asked=reporter.errors, failed=reporter.errors, terms=terms)
-    # One run for each model and language; all settings are checked before the first run.
-    runs = []
-    for (name, code), own_jobs in parts.items():
-        own = replace(options, language=code)
-        how = attach, diacritics.value, numbers, apostrophes
-        settings = Settings(name, device, format_name, own, engine, *how)
-        settings.check()
-        runs.append((settings, own_jobs))
+    tally = BatchSummary(terms=terms)
     resumable = (root is not None and not force) or in_place
     with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).summary(resumable=resumable)):
+        parts = by_model(jobs, lang, model, engine, reporter.error, fast)
+        tally.asked = tally.failed = reporter.errors
+        # One run for each model and language; all settings are checked before the first run.
+        runs = []
+        for (name, code), own_jobs in parts.items():
+            own = replace(options, language=code)
+            how = attach, diacritics.value, numbers, apostrophes
+            settings = Settings(name, device, format_name, own, engine, *how)
+            settings.check()
+            runs.append((settings, own_jobs))
         for settings, own_jobs in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))

@@ -25,8 +25,10 @@ CODE = re.compile(r"[a-z]{2,3}")
 
 
 def code_of(language: str) -> str:
-    """The language code for `EN`, `en-US` or `English`; anything else is returned unchanged."""
+    """The language code for `EN`, `en-US` or `English`; anything else but an empty name is returned unchanged."""
     plain = language.strip().lower()
+    if not plain:  # as from an unset shell variable
+        raise typer.BadParameter("the name is empty")
     code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
     return code if code == "auto" or CODE.fullmatch(code) else language
 
@@ -283,7 +285,8 @@ def stoppable(reporter: Reporter, done: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        reporter.info(f"stopped: {done()}")
+        found = done()
+        reporter.info(f"stopped: {found}" if found else "stopped")
         raise typer.Exit(130) from None
 
 

@@ -197,3 +197,24 @@ def test_text_without_words_is_unchanged() -> None:
             fixed = cappunc.fix(source, TINY)
             assert (fixed.data, fixed.words) == (source.encode() if isinstance(source, str) else source, 0)
             assert cappunc.check(source, TINY) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"diacritics": "normalize"}, "diacritics must be one of keep, normalise, restore, not 'normalize'"),
+        ({"engine": "torch"}, "engine must be one of onnx, ngram, gru, not 'torch'"),
+    ],
+)
+def test_an_unknown_value_is_wrong_usage(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(cappunc.WrongUsage) as raised:
+        cappunc.fix("good evening london", TINY, **given)
+    assert str(raised.value) == said
+
+
+def test_half_a_character_has_no_bytes(tmp_path: Path) -> None:
+    fixed = cappunc.fix("hello \ud83d anna", TINY)
+    assert "\ud83d" in fixed.text
+    with pytest.raises(cappunc.BadInput, match="cannot be written in utf-8"):
+        fixed.save(tmp_path / "new.txt")
+    assert not list(tmp_path.iterdir())

@@ -512,6 +512,41 @@ def test_a_manifest_that_is_not_a_file_is_refused(tree: Path, kind: str) -> None
     assert kind != "link" or other.read_text() == "mine\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_control_c_does_not_reach_workers_that_are_starting(tree: Path) -> None:
+    # Before anything of a worker's own has run.
+    (tree / "early").mkdir()
+    (tree / "early/sitecustomize.py").write_text(
+        "import os, signal, sys\nif '--multiprocessing-fork' in sys.orig_argv: os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "in", "-o", "out", "--jobs", "2"]
+    paths = f"{tree / 'early'}{os.pathsep}{Path(cappunc_cli.__file__).parents[1]}"
+    run = subprocess.run(
+        command,
+        capture_output=True,
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": paths},
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert run.returncode == 0, run.stderr
+    assert len(contents(tree / "out")) == 30
+
+
+def test_control_c_while_workers_are_started_is_put_off() -> None:
+    came: list[str] = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append("Ctrl-C"))
+    try:
+        with worker_pool._without_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            came.append("started")
+        assert came == ["started", "Ctrl-C"]
+        signal.raise_signal(signal.SIGINT)
+        assert len(came) == 3
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_FILES_TOGETHER", 5)
     jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]

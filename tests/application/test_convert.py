@@ -139,6 +139,25 @@ def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
     assert "would be read as an override in ASS" in run.stderr
 
 
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml", "txt", "md", "json"])
+def test_half_a_character_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
+    # Half of an emoji, as programs leave it that cut a text after so many UTF-16 units.
+    (tmp_path / "a.json").write_text('{"segments": [{"text": " it was late\\ud83d now", "start": 0, "end": 3}]}')
+    (tmp_path / "b.json").write_text('{"segments": [{"text": " it was late now", "start": 0, "end": 3}]}')
+    run = cappunc("convert", "--no-restore", tmp_path, "--to", kind, "-o", tmp_path / "out")
+    assert run.exit_code == 1
+    (line,) = [line for line in run.stderr.splitlines() if "a.json" in line]
+    assert "\\ud83d" in line
+    assert [path.stem for path in (tmp_path / "out").iterdir()] == ["b"]
+
+
+def test_captions_refuse_half_a_character(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"segments": [{"text": " it was late\\ud83d now", "start": 0, "end": 3}]}')
+    run = cappunc("captions", "--no-restore", tmp_path / "a.json", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert "'late\\ud83d' has half a character" in run.stderr
+
+
 def test_where_the_result_goes(talk: Path) -> None:
     run = cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt"))
     assert run.exit_code == 0

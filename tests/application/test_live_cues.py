@@ -54,6 +54,23 @@ def test_a_sentence_is_written_as_soon_as_it_ends() -> None:
     assert cues.flush() == ""
 
 
+def test_a_cue_lasts_until_its_latest_word_ends() -> None:
+    cues = LiveCues(ENGLISH)
+    texts = ["We", "went", "home", "again."]
+    times = [(100, 300), (900, 1400), (600, 800), (200, 350)]
+    words = [Word(text, *time) for text, time in zip(texts, times, strict=True)]
+    assert cues.add(words, texts, [0] * 4) == "WEBVTT\n\n00:00:00.100 --> 00:00:01.400\nWe went home again.\n\n"
+
+
+def test_half_a_character_of_json_is_replaced(tiny_model: Path) -> None:
+    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = b'{"word": "hello\\ud83d", "start": 1.0, "end": 1.4}\n{"word": "anna\\udc80", "start": 1.5, "end": 1.9}\n'
+    run = subprocess.run(command, input=lines, capture_output=True, env=paths, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert run.stdout.decode("utf-8").lower().count("\ufffd") == 2
+
+
 def test_the_command_writes_cues(tiny_model: Path) -> None:
     paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -19,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
 from cappunc_cli.application.scoring.inputs import load_documents
-from cappunc_cli.cli import app
+from cappunc_cli.cli import app, main
 from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.evaluation import datasets, label_files, sweep
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
@@ -175,6 +176,22 @@ def test_a_missing_hypothesis_is_an_error(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "no hypothesis with the name of short.txt" in result.stderr
     assert result.stdout == ""
+
+
+def test_a_page_that_cannot_be_written_is_one_line_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("a file\n")
+    reference = tmp_path / "a.txt"
+    reference.write_text("Hello, Anna.\n")
+    other = tmp_path / "b.txt"
+    other.write_text("hello anna\n")
+    page = str(tmp_path / "file/page.html")
+    monkeypatch.setattr(sys, "argv", ["cappunc", "eval", "--ref", str(reference), str(other), "--html", page])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err == f"cappunc: {tmp_path}/file: File exists\n"
 
 
 def test_a_binary_reference_is_named(tmp_path: Path) -> None:

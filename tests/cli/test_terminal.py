@@ -45,6 +45,20 @@ def test_json_is_always_utf_8(tmp_path: Path, tiny_model: Path, encoding: str) -
             assert os.fsencode(shown[0]["file"]) == os.fsencode(reference)
 
 
+@pytest.mark.parametrize(
+    "command", ["review --below 1", "review --csv --below 1", "review --json", "glossary", "eval --csv --ref"]
+)
+def test_half_a_character_of_json_is_shown(tmp_path: Path, tiny_model: Path, command: str) -> None:
+    (tmp_path / "a.json").write_text(
+        '{"segments": [{"text": " Hello, then we met Anna\\ud83d in London.", "start": 0, "end": 3}]}'
+    )
+    verb, *options = command.split()
+    hypothesis = ["a.json"] if verb == "eval" else ["--model", tiny_model]
+    run = cappunc(verb, *options, "a.json", *hypothesis, cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert run.stdout.decode("utf-8")
+
+
 def test_eval_makes_a_page_of_a_name_that_is_no_utf_8(tmp_path: Path, tiny_model: Path) -> None:
     reference = tmp_path / os.fsdecode(b"caf\xe9.txt")
     reference.write_text("Hello Anna, then we went to London.\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.conversion.caption_report import report_of, summary
 from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
-from cappunc_cli.application.storage.encodings import Encoding, encode
+from cappunc_cli.application.storage.encodings import Encoding, encode, new_utf_8
 from cappunc_cli.languages import Language
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CaptionMaker:
         report = report_of(name, made, self.language, self.limits)
         self.reports.append(report)
         counts = f"{len(words):,} words, {summary([report])}"
-        output = render(made, shown, self.kind).encode("utf-8", "surrogateescape")
+        output = new_utf_8(render(made, shown, self.kind))
         return output, "; ".join(filter(None, (counts, note, left_out(document))))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, own_cues, timed_words
 from cappunc_cli.application.conversion.readable import readable, words_json
-from cappunc_cli.application.storage.encodings import Encoding
+from cappunc_cli.application.storage.encodings import Encoding, new_utf_8
 from cappunc_cli.errors import BadInput
 from cappunc_cli.languages import Language
 
@@ -38,7 +38,7 @@ class Converter:
     def make(self, document: Document, _name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
         """The new file in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
         output, summary = self._converted(document)
-        return output.encode("utf-8", "surrogateescape"), summary
+        return new_utf_8(output), summary
 
     def _converted(self, document: Document) -> tuple[str, str]:
         texts = list(document.words.texts)

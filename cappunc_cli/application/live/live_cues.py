@@ -33,9 +33,10 @@ class LiveCues:
             if self._texts and (word.turn != self._turn or not self._has_room(text, start, end)):
                 done.append(self.flush())
             if not self._texts:
-                self._start = start
+                self._start = self._end = start
             self._texts.append(" ".join(text.split()))
-            self._end, self._turn = end, word.turn
+            # Recognisers also return words whose times go back.
+            self._end, self._turn = max(self._end, end), word.turn
             if cached_strip(text)[1].mark in TERMINAL and cached_strip(text)[1].mark and self._length() >= _SHORT:
                 done.append(self.flush())
         return "".join(done)

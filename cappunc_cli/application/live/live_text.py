@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cappunc_cli.formats.asr_json.json_lines import JsonLines
     from cappunc_cli.restoration.live import LiveRestorer
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")
 
 
@@ -132,7 +133,7 @@ class LiveOutput:
             piece, own = self._waiting.popleft(), self._texts[:count]
             if self._cues is None:
                 self._write(self._with_line_break(piece, own).written(own))
-            elif done := self._cues.add(piece.words, own, self._arrived[:count]):
+            elif done := self._cues.add(piece.words, _whole(piece, own), self._arrived[:count]):
                 self._write(done)
             del self._texts[:count], self._arrived[:count]
 
@@ -143,6 +144,11 @@ class LiveOutput:
         begins, mark = self._sentence_ended, cached_strip(texts[-1])[1].mark
         self._sentence_ended = bool(mark) and mark in TERMINAL
         return replace(piece, before="\n") if begins and piece.before == " " else piece
+
+
+def _whole(piece: LivePiece, texts: Sequence[str]) -> Sequence[str]:
+    r"""The texts with halves of characters replaced, which only JSON can write, as escapes (`\ud83d`)."""
+    return texts if isinstance(piece, PlainWord) else [_SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)

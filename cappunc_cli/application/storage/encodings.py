@@ -44,6 +44,8 @@ _RARE = ("mac_roman", "cp850", "cp852")
 _DECLARED = re.compile(
     rb"""\A\s*<[^\0]{0,1000}?(?:encoding|charset)\s*=\s*["']?([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE
 )
+#: Half of a character beyond U+FFFF, as cut-off JSON has it; U+DC80 to U+DCFF stand for bytes that are not UTF-8.
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 #: Python codecs that are not encodings of text files.
 _NOT_FOR_FILES = frozenset(("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs", "oem"))
 _JAPANESE = ("iso2022_jp", "iso2022_jp_2004", "iso2022_jp_2", "iso2022_jp_ext")
@@ -126,6 +128,22 @@ def _encoded(text: str, encoding: Encoding) -> bytes | None:
 def encode(text: str, encoding: Encoding) -> bytes:
     """The bytes of a text; raises UnicodeEncodeError for characters that `writable` would replace."""
     return encoding.bom + text.encode(encoding.codec, encoding.errors)
+
+
+def new_utf_8(text: str) -> bytes:
+    r"""The UTF-8 of a new file's text; bytes of the source that were not UTF-8 stay as they are.
+
+    Raises BadInput for half a character, which JSON can write as an escape (`\ud83d`).
+    """
+    if found := _HALF.search(text):
+        word = next(word for word in text.split() if found[0] in word)
+        raise BadInput(f"{word!r} has half a character, which cannot be written in UTF-8")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def shown_utf_8(text: str) -> bytes:
+    """The UTF-8 of a text for people to read: halves of characters are replaced, bytes that were not UTF-8 stay."""
+    return _HALF.sub("\ufffd", text).encode("utf-8", "surrogateescape")
 
 
 def writable(text: str, encoding: Encoding) -> str:

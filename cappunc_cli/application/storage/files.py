@@ -18,7 +18,7 @@ from typing import TextIO
 
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
 from cappunc_cli.application.progress import escaped, escaped_lines
-from cappunc_cli.application.storage.encodings import Encoding, decode
+from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.urls import Target, Url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
 
@@ -69,6 +69,18 @@ def read_bytes(source: str) -> bytes:
     if source not in _piped or _piped[source][0] is not stream:
         _piped[source] = stream, Path(source).read_bytes() if stream is None else stream.read()
     return _piped[source][1]
+
+
+def is_standard_output(source: str) -> bool:
+    """Whether an input is the file that standard output was redirected to (`> talk.srt`)."""
+    if sys.stdout is None or is_url(source):
+        return False
+    try:
+        output = os.fstat(sys.stdout.fileno())
+        found = os.fstat(standard_input().fileno()) if source == PIPE else os.stat(source)  # noqa: PTH116
+    except (OSError, ValueError, CappuncError):  # no files, or none of the system's
+        return False
+    return stat.S_ISREG(output.st_mode) and os.path.samestat(output, found)
 
 
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
@@ -124,7 +136,7 @@ def write_text(text: str) -> None:
     """Write text to standard output, with control characters escaped on a terminal."""
     if sys.stdout is not None and sys.stdout.isatty():
         text = escaped_lines(text)
-    write_stdout(text.encode("utf-8", "surrogateescape"))
+    write_stdout(shown_utf_8(text))
 
 
 def write_lines(lines: Iterable[Parts]) -> None:
@@ -133,7 +145,7 @@ def write_lines(lines: Iterable[Parts]) -> None:
     if sys.stdout is not None and is_coloured(sys.stdout):
         print_parts(sys.stdout, found)
     else:
-        write_stdout("".join(f"{plain(parts)}\n" for parts in found).encode("utf-8", "surrogateescape"))
+        write_stdout(shown_utf_8("".join(f"{plain(parts)}\n" for parts in found)))
 
 
 def unified_diff(name: str, before: str, after: str) -> str:

@@ -36,5 +36,6 @@ def hash_words(documents: Sequence[Sequence[str]]) -> str:
     """Twelve hex digits of the SHA-256 of the written words; the same text in another format gives the same."""
     digest = hashlib.sha256()
     for words in documents:
-        digest.update(" ".join(words).encode() + b"\n")
+        # Halves of characters, which JSON may have, are hashed as they are.
+        digest.update(" ".join(words).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()[:12]

@@ -174,10 +174,21 @@ def _revert_in_region(region: _Region, texts: list[str]) -> None:
     for n, i in enumerate(numbers):
         if _has_colon(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
             for j in numbers[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
-                texts[j] = old[j]
+                texts[j] = _as_before(old[j], texts[j])
+    if region.reads_back(texts):
+        return
+    for i in numbers:
+        texts[i] = _as_before(old[i], texts[i])
     if not region.reads_back(texts):
         for i in numbers:
             texts[i] = old[i]
+
+
+def _as_before(old: str, new: str) -> str:
+    """The old text, but with the letters of the new one where they differ (`--diacritics`)."""
+    bare, label = strip(old)
+    letters = strip(new)[0]
+    return old if letters == bare or label.form else dress(letters, label)
 
 
 def _has_colon(text: str) -> bool:

@@ -27,6 +27,21 @@ def test_words_stay_words_for_the_next_reader(text: str, wanted: list[str], writ
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted", "written"),
+    [
+        ("ştefan: hai", ["Ștefan:", "hai."], "ștefan: hai."),
+        ("şi ştefan: hai", ["Și", "Ștefan:", "hai."], "și ștefan: hai."),
+    ],
+)
+def test_letters_that_were_asked_for_stay_where_case_is_reverted(text: str, wanted: list[str], written: str) -> None:
+    with formats.respelling():
+        document = formats.read(CUE.format(text), "talk.srt")
+        output = formats.write(document, wanted)
+        assert output == CUE.format(written)
+        formats.verify(document, output)
+
+
 def test_unsupported_files_are_named() -> None:
     from cappunc_cli.errors import UnknownFormat
     from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
