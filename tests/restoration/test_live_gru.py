@@ -216,7 +216,8 @@ def test_memory_is_flat_over_hours_of_speech() -> None:
                 held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert held[3] - held[1] < 50_000, held
+    # A leak grows all the time; a cache that other tests have filled may be filled again once.
+    assert min(after - before for before, after in pairwise(held)) < 10_000, held
 
 
 @st.composite
