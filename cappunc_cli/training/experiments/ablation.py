@@ -233,7 +233,7 @@ def page(toml: Path) -> str:
     lines = {title: by_row(sets, figure) for figure, title in _SHOWN.items()}
     decoded = sum(name in rows for name in table.get("decodings", {}))
     last = f"The last {decoded} are the network of the first row, decoded differently.\n" if decoded else ""
-    start = Path(table["base"]["start"]).name or table.get("from", "nothing")
+    start = Path(table["base"].get("start", "")).name or table.get("from", "nothing")
     tables = "\n".join(f"{title}:\n\n{drawn(those)}\n" for title, those in lines.items() if len(those[0]) > 1)
     return f"""
 ## {table.get("title", "What each choice of the training is worth")}
