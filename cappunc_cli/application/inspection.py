@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.application.plan import Job, by_model
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import about, read_text, write_json
+from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.transcript.pauses import speaking_time
@@ -47,8 +47,7 @@ def inspect_files(
                 fixer.on_progress = tally.begin(job.name)
                 text, encoding = read_text(job.source, job.encoding)
                 document = fixer.read(text, job.source)
-                if encoding.guess is not None:
-                    reporter.info(f"{job.name}: {encoding.guess.note}")
+                report_guess(reporter, job.name, encoding)
                 report = inspect(document, fixer)
             except BadModel:
                 raise

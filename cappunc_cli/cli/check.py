@@ -12,7 +12,7 @@ from cappunc_cli.application.inspection import Report, find_missing, inspect_fil
 from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import about, read_text, write_atomic, write_lines, write_text
+from cappunc_cli.application.storage.files import about, read_text, report_guess, write_atomic, write_lines, write_text
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -141,8 +141,7 @@ def _check_captions(
         tally.begin(job.name)
         try:
             text, encoding = read_text(job.source, job.encoding)
-            if encoding.guess is not None:
-                reporter.info(f"{job.name}: {encoding.guess.note}")
+            report_guess(reporter, job.name, encoding)
             code = language_of_text(text, known_languages()) if lang == AUTO else lang
             report = document_report(job.name, read(text, job.source, format_name), language(code), limits)
         except (CappuncError, OSError) as error:

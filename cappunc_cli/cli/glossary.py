@@ -9,7 +9,7 @@ import typer
 
 from cappunc_cli.application.plan import Job, find_inputs, model_for_detected
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, read_text, write_json, write_text
+from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json, write_text
 from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -85,8 +85,7 @@ def _texts(
     for job in jobs:
         try:
             text, encoding = read_text(job.source, job.encoding)
-            if encoding.guess is not None:
-                reporter.info(f"{job.name}: {encoding.guess.note}")
+            report_guess(reporter, job.name, encoding)
             document = formats.read(text, job.source)
             texts = [word.text for word in document.words]
             spoken = code or language_of_text(text, codes)

@@ -11,7 +11,7 @@ from cappunc_cli.application.conversion.language_parts import by_language
 from cappunc_cli.application.plan import Job, plan_jobs, sibling
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
-from cappunc_cli.application.storage.files import about, read_text, write_result, write_stdout
+from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
 
@@ -79,8 +79,7 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     if job.target is not None:
         refuse_overwriting(job, job.target, "force" if force else "new", hint="")
     text, encoding = read_text(job.source, job.encoding)
-    if encoding.guess is not None:
-        reporter.info(f"{job.name}: {encoding.guess.note}")
+    report_guess(reporter, job.name, encoding)
     document = fixer.read(text, job.source)
     terms.check(document.words.texts)
     reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
