@@ -26,6 +26,7 @@ import cappunc_cli as cappunc
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
+from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import installed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -232,12 +233,24 @@ def test_the_options_of_the_other_commands_are_listed() -> None:
     page = PAGES["docs/options.md"].partition("<!-- begin:options -->\n")[2].partition("<!-- end:options -->")[0]
     assert page == script("options").page(), "run: python docs/options.py"
     assert "`--look-ahead N`" in page
+    assert "| `` |" not in page
 
 
 def test_the_formats_of_the_table_exist() -> None:
     named = {name.lower() for name in re.findall(r"`(\.\w+)`", PAGES["docs/formats.md"])}
     assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
     assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
+
+
+def test_every_shipped_model_has_a_row_with_its_licence() -> None:
+    page = (ROOT / "models" / "README.md").read_text("utf-8")
+    assert broken("models/README.md", page) == []
+    configs = [path for kind in ENGINES.values() for path in (ROOT / "models").glob(f"*/{kind.config}")]
+    assert configs
+    for path in configs:
+        row = re.search(rf"^\| \[?{path.parent.name}\b.*$", page, re.MULTILINE)
+        assert row, path.parent.name
+        assert json.loads(path.read_text("utf-8"))["licence"] in row[0]
 
 
 def test_the_readme_is_short() -> None:
