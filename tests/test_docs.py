@@ -273,6 +273,25 @@ def test_the_scores_are_those_of_the_models() -> None:
         assert re.search(rf"^\| `{name}` \|.* {100 * first['micro']:.1f} \|", overview, re.MULTILINE), name
 
 
+def test_the_scores_beside_the_five_systems_are_those_of_the_model() -> None:
+    sets = json.loads((ROOT / "models/multi/eval.json").read_text("utf-8"))["sets"]
+    page = PAGES["docs/systems.md"]
+
+    def figures(name: str, *keys: str) -> list[str]:
+        return [f"{100 * sets[name][key]:.1f}" for key in keys]
+
+    spanish = figures("es congreso_parlamint", "every.micro", "case", "micro")
+    assert "{} and {} on the Spanish congress without times. ({} is over".format(*spanish) in page
+    basque = [[sets[name][key] for name in sets if name.startswith("eu ")] for key in ("every.micro", "case")]
+    ranges = (f"{100 * min(found):.1f} to {100 * max(found):.1f}" for found in basque)
+    assert "{} and {} on news, a treebank".format(*ranges) in page
+    news = "vi vietnews_test"
+    windows = (f"{news}, gold windows of 150", f"{news}, gold windows", news)
+    vietnamese = [figure for name in windows for figure in figures(name, "micro", "case")]
+    row = "{} and {} on news in windows of 150, {} and {} in windows of 50, both of which make use of gold "
+    assert (row + "sentence ends; {} and {} on running text").format(*vietnamese) in page
+
+
 def cells_of(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("| ").split(" | ")]
 
