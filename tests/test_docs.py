@@ -26,6 +26,7 @@ import cappunc_cli as cappunc
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
+from cappunc_cli.formats.asr_json import DIALECTS
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import installed
 
@@ -245,6 +246,13 @@ def test_the_formats_of_the_table_exist() -> None:
     named = {name.lower() for name in re.findall(r"`(\.\w+)`", PAGES["docs/formats.md"])}
     assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
     assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
+
+
+def test_every_dialect_of_json_is_named() -> None:
+    row = next(line for line in PAGES["docs/formats.md"].splitlines() if line.startswith("| JSON"))
+    named = re.sub(r"[^a-z]", "", row.lower())
+    assert len(DIALECTS) > 20
+    assert not [name for name in DIALECTS if name.split("-")[0] not in named + "generic timings editors"]
 
 
 def test_every_shipped_model_has_a_row_with_its_licence() -> None:
