@@ -27,7 +27,8 @@ def section(name: str, command: Any) -> str:
         *first, last = (*parameter.opts, *parameter.secondary_opts)
         names = ", ".join(f"`{option}`" for option in (*first, f"{last} {metavar}".strip()))
         value = getattr(parameter.default, "value", parameter.default)
-        default = f"`{value}`" if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+        shown = isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+        default = f"`{value}`" if shown else ""
         rows.append([cell.replace("|", "\\|") for cell in (names, parameter.help or "", default)])
     summary = " ".join((command.help or "").split("\n\n")[0].split())
     return f"## {name}\n\n**cappunc {name}**: {summary}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -26,13 +26,16 @@ import cappunc_cli as cappunc
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
+from cappunc_cli.formats.asr_json import DIALECTS
+from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import installed
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages of other hands are checked for their links and commands like all others.
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md")))
+    for folder in (ROOT, ROOT / "docs", ROOT / "models", *(ROOT / "models").glob("*/"))
+    for path in sorted(folder.glob("*.md"))
 }
 README = PAGES["README.md"]
 GROUP = typer.main.get_group(app)
@@ -109,7 +112,7 @@ def test_the_commands_parse(call: tuple[str, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the files that the pages name, and models of their names that are small."""
+    """A directory with the files that the pages name; what a command writes, the tests of those that read it add."""
     place = tmp_path_factory.mktemp("desk")
     words = "hello anna then we went to london where is the cat\n"
     cue = f"1\n00:00:01,000 --> 00:00:06,000\n{words}"
@@ -162,6 +165,11 @@ def test_the_commands_run(
         pytest.importorskip("text_to_num", reason="needs the extra [spelling]")
     place = tmp_path / "desk"
     shutil.copytree(desk, place)
+    if call[0] in {"check", "convert", "eval", "review"}:
+        made = dict.fromkeys(("netflix.srt", "nuevo.srt", "talk.new.srt", "fixed/a.srt"), "talk.srt")
+        for name, source in {**made, "whole.json": "talk.json"}.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            shutil.copy(place / source, place / name)
     for name in ("en", "en-fast", "multi"):
         shutil.copytree(tiny_model, tmp_path / "models" / name)
     spanish = tmp_path / "models" / "multi" / "config.json"
@@ -232,12 +240,30 @@ def test_the_options_of_the_other_commands_are_listed() -> None:
     page = PAGES["docs/options.md"].partition("<!-- begin:options -->\n")[2].partition("<!-- end:options -->")[0]
     assert page == script("options").page(), "run: python docs/options.py"
     assert "`--look-ahead N`" in page
+    assert "| `` |" not in page
 
 
 def test_the_formats_of_the_table_exist() -> None:
     named = {name.lower() for name in re.findall(r"`(\.\w+)`", PAGES["docs/formats.md"])}
     assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
     assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
+
+
+def test_every_dialect_of_json_is_named() -> None:
+    row = next(line for line in PAGES["docs/formats.md"].splitlines() if line.startswith("| JSON"))
+    named = re.sub(r"[^a-z]", "", row.lower())
+    assert len(DIALECTS) > 20
+    assert not [name for name in DIALECTS if name.split("-")[0] not in named + "generic timings editors"]
+
+
+def test_every_shipped_model_has_a_row_with_its_licence() -> None:
+    page = PAGES["models/README.md"]
+    configs = [path for kind in ENGINES.values() for path in (ROOT / "models").glob(f"*/{kind.config}")]
+    assert configs
+    for path in configs:
+        row = re.search(rf"^\| \[?{path.parent.name}\b.*$", page, re.MULTILINE)
+        assert row, path.parent.name
+        assert json.loads(path.read_text("utf-8"))["licence"] in row[0]
 
 
 def test_the_readme_is_short() -> None:
@@ -258,6 +284,25 @@ def test_the_scores_are_those_of_the_models() -> None:
         )
         first = next(iter(sets.values()))
         assert re.search(rf"^\| `{name}` \|.* {100 * first['micro']:.1f} \|", overview, re.MULTILINE), name
+
+
+def test_the_scores_beside_the_five_systems_are_those_of_the_model() -> None:
+    sets = json.loads((ROOT / "models/multi/eval.json").read_text("utf-8"))["sets"]
+    page = PAGES["docs/systems.md"]
+
+    def figures(name: str, *keys: str) -> list[str]:
+        return [f"{100 * sets[name][key]:.1f}" for key in keys]
+
+    spanish = figures("es congreso_parlamint", "every.micro", "case", "micro")
+    assert "{} and {} on the Spanish congress without times. ({} is over".format(*spanish) in page
+    basque = [[sets[name][key] for name in sets if name.startswith("eu ")] for key in ("every.micro", "case")]
+    ranges = (f"{100 * min(found):.1f} to {100 * max(found):.1f}" for found in basque)
+    assert "{} and {} on news, a treebank".format(*ranges) in page
+    news = "vi vietnews_test"
+    windows = (f"{news}, gold windows of 150", f"{news}, gold windows", news)
+    vietnamese = [figure for name in windows for figure in figures(name, "micro", "case")]
+    row = "{} and {} on news in windows of 150, {} and {} in windows of 50, both of which make use of gold "
+    assert (row + "sentence ends; {} and {} on running text").format(*vietnamese) in page
 
 
 def cells_of(line: str) -> list[str]:

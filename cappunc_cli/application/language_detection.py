@@ -22,6 +22,9 @@ _MAX_CHARACTERS, _MAX_WORDS = 100_000, 1000
 #: of texts of five words and in 99 % of texts of twelve; of texts of five words in a language with a model, one in
 #: 2000 is taken for a language without.
 _MIN_WORDS, _MIN_CERTAINTY = 5, 0.9
+#: From this many words on, languages without a model may be certain together: Danish or Norwegian. Of 21,600 texts of
+#: 8, 12 and 20 words in a language with a model one is taken for another by this; of 3,600 of five words 5 would be.
+_MIN_WORDS_TOGETHER = 8
 #: A text of at least this many words is English if at least this share of them are frequent English words.
 _ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
 _LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
@@ -63,8 +66,16 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
             return str(code)
         if not known:
             return DEFAULT
+        if len(words) >= _MIN_WORDS_TOGETHER and _share(known, text) < 1 - _MIN_CERTAINTY:
+            return str(code)
         code, _ = _identifier(known).classify(text)
     return str(code)
+
+
+def _share(codes: Iterable[str], text: str) -> float:
+    """The probability that a text is in one of these languages."""
+    of = dict(_identifier().rank(text))
+    return float(sum(of[code] for code in codes))
 
 
 def _is_foreign(text: str) -> bool:

@@ -62,12 +62,14 @@ def find_inputs(
     output: str | None = None,
     encoding: str | None = None,
     results: bool = False,
+    below: str | None = None,
 ) -> list[Job]:
     """A job for each input file, without targets yet; `encoding` is that of all files, if the user named it.
 
     A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
     are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
     earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made from.
+    If all names are `below` one directory, results keep their paths below it.
     `refuse` is called for unreadable directories, and for pipes found in directories. Raises CappuncError if there is
     no file.
     """
@@ -86,7 +88,17 @@ def find_inputs(
     if fatal is not None:
         raise fatal
     named = set(names)
+    if below is not None:
+        found = [(source, _path_below(source, below) or relative) for source, relative in found]
     return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
+
+
+def _path_below(source: str, root: str) -> Path | None:
+    """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
+    if is_url(source):
+        start = f"{root.rstrip('/')}/"
+        return Path(source.removeprefix(start)) if source.startswith(start) else None
+    return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
 
 
 def replaceable(jobs: Sequence[Job], skip: Callable[[str], None]) -> list[Job]:

@@ -29,6 +29,7 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
+    root_of_list,
     tallied,
 )
 from cappunc_cli.errors import CappuncError
@@ -186,7 +187,9 @@ def captions(
     kind = to or named or CaptionKind.SRT
     found = [
         job
-        for job in find_inputs(names, format_name, reporter.error, output, encoding)
+        for job in find_inputs(
+            names, format_name, reporter.error, output, encoding, below=root_of_list(files, files_from)
+        )
         if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]
     if not found:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import escaped
+from cappunc_cli.application.progress import Reporter, escaped
 from cappunc_cli.application.storage.files import write_json
 from cappunc_cli.cli.settings import SettableOptions, settings
 
@@ -40,5 +40,7 @@ def config(
     if as_json:
         write_json([asdict(one) for one in found])
         return
+    if not found:
+        Reporter().info("nothing is set")
     for one in found:
         typer.echo(f"{one.command} {one.option} = {json.dumps(one.value, ensure_ascii=False)}  {escaped(one.source)}")

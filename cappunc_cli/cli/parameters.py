@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, standard_input
+from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.model.engines import ENGINES
@@ -250,7 +250,8 @@ def names_asked(
     """The inputs of a command: FILES, or the names in a --files-from list (relative to a directory in FILES), or `-`.
 
     Prints the command's help and exits with code 2 if there are none and standard input is a terminal. Raises
-    WrongUsage for an empty name, and CappuncError if standard input is closed or the list is empty.
+    WrongUsage for an empty name, and CappuncError if standard input is closed, or the list is empty or names a file
+    outside the directory.
     """
     if files_from is None:
         if nul:
@@ -266,8 +267,15 @@ def names_asked(
         return listed
     if len(files) > 1:
         raise typer.BadParameter("takes one directory at most beside the list", param_hint="--files-from")
-    root = files[0].rstrip("/")
+    root = checked_name(files[0]).rstrip("/")
+    for name in listed:
+        refuse_path_outside(name, root)
     return [f"{root}/{name}" for name in listed]
+
+
+def root_of_list(files: list[str] | None, files_from: str | None) -> str | None:
+    """The directory below which the names of a --files-from list are, if one is named."""
+    return files[0] if files and files_from is not None else None
 
 
 @contextmanager

@@ -96,6 +96,14 @@ def test_words_as_json(talk: Path) -> None:
     assert all(a["start"] <= a["end"] <= b["start"] for a, b in pairwise(words))
 
 
+def test_times_that_words_of_json_share_are_reported(talk: Path, tmp_path: Path) -> None:
+    run = cappunc("convert", "--no-restore", talk, "--to", "json", "-o", "-")
+    assert "10 of 12 words have no times of their own: interpolated within their segments" in run.stderr
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Where is the cat?\n", "utf-8")
+    assert "interpolated" not in cappunc("convert", "--no-restore", plain, "--to", "json", "-o", "-").stderr
+
+
 def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text("Anna: So we went.\n", "utf-8")
     text = converted(tmp_path / "talk.txt", "json")

@@ -199,6 +199,22 @@ def test_a_list_names_files_below_a_directory_or_anywhere(tmp_path: Path, tiny_m
     assert run("check", "-0", str(tmp_path)).exit_code == 2
 
 
+def test_results_of_a_list_keep_their_paths_below_its_directory(tmp_path: Path, tiny_model: Path) -> None:
+    (tmp_path / "in/deep").mkdir(parents=True)
+    for name in ("a.srt", "deep/a.srt"):
+        (tmp_path / "in" / name).write_text("1\n00:00:01,000 --> 00:00:03,000\nhello anna\n")
+    (tmp_path / "list").write_text("a.srt\n./deep/a.srt\n")
+    for command, out in (("fix", "fixed"), ("captions", "made")):
+        listed = ("--files-from", str(tmp_path / "list"), "-o", str(tmp_path / out))
+        run_ = run(command, "--model", str(tiny_model), f"{tmp_path}/in/", *listed)
+        assert run_.exit_code == 0, run_.output
+        found = {path.relative_to(tmp_path / out).as_posix() for path in (tmp_path / out).rglob("*.srt")}
+        assert found == {"a.srt", "deep/a.srt"}
+    (tmp_path / "list").write_text("../in/a.srt\n")
+    outside = run("fix", "--model", str(tiny_model), f"{tmp_path}/in", *listed[:2], "-o", str(tmp_path / "fixed"))
+    assert "../in/a.srt: is not a path in" in str(outside.exception)
+
+
 def test_a_quoted_pattern_is_expanded(tmp_path: Path, tiny_model: Path) -> None:
     (tmp_path / "in/deep").mkdir(parents=True)
     for name in ("a.txt", "deep/b.txt", "deep/[c].txt", ".hidden.txt"):

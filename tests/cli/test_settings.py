@@ -61,6 +61,12 @@ def test_precedence_of_settings(tmp_path: Path, home: dict[str, str]) -> None:
 
 
 @only_xdg
+def test_it_is_said_that_nothing_is_set(tmp_path: Path, home: dict[str, str]) -> None:
+    run = cappunc("config", cwd=tmp_path / "work", env=home)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "cappunc: nothing is set\n")
+
+
+@only_xdg
 def test_several_glossaries_may_be_set(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
     work = tmp_path / "work"
     for name, term in (("a", "heLLo"), ("b", "wEnt")):

@@ -141,3 +141,14 @@ def test_a_few_words_in_another_script_are_in_another_language(text: str) -> Non
     assert detect_language(words_of(text), latin) not in latin
     # A custom model may be for it.
     assert detect_language(words_of(text), [*latin, "ru"]) in (*latin, "ru")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hunden er god og katten er dårlig men vi går hjem i dag",  # Danish or Norwegian
+        "ovo je dobra kuća i mi idemo na more jer je vruće danas",  # Serbian, Croatian or Bosnian
+    ],
+)
+def test_a_line_in_one_of_two_languages_without_a_model_is_in_neither_with_one(text: str) -> None:
+    assert detect_language(words_of(text), CODES) not in CODES

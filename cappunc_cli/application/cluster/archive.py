@@ -20,7 +20,7 @@ from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore, l
 from cappunc_cli.application.cluster.work_plan import FileBlock, WorkPlan
 from cappunc_cli.application.plan import holds_many, is_transcript_name, match_paths, suffixes_of
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import PIPE, about, is_url
+from cappunc_cli.application.storage.files import PIPE, about, is_url, refuse_path_outside
 from cappunc_cli.application.storage.urls import (
     Entry,
     Target,
@@ -170,8 +170,7 @@ def _named(names: Sequence[str], listed: Iterable[str]) -> Iterator[Entry]:
     def entry(name: str) -> Entry:
         if root is None:
             return _entry(name, PurePosixPath(name).name)
-        if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise CappuncError(f"is not a path in {root}", name)
+        refuse_path_outside(name, root)
         return _entry(f"{root}/{name}", str(PurePosixPath(name)))
 
     with ThreadPoolExecutor(_STAT_THREADS) as threads:

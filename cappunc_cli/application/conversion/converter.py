@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, own_cues, timed_words
+from cappunc_cli.application.conversion.made_captions import (
+    cut_captions,
+    left_out,
+    own_cues,
+    spread_note,
+    timed_words,
+)
 from cappunc_cli.application.conversion.readable import readable, words_json
 from cappunc_cli.application.storage.encodings import Encoding, new_utf_8
 from cappunc_cli.errors import BadInput
@@ -51,7 +57,7 @@ class Converter:
         if self.kind in WORDS:
             output = words_json(document, texts, own)
             _check(output, "json", texts)
-            return output, _summary(f"{len(texts):,} words", left_out(document))
+            return output, _summary(f"{len(texts):,} words", spread_note(document.words), left_out(document))
         return self._captions(document, texts)
 
     def _captions(self, document: Document, texts: Sequence[str]) -> tuple[str, str]:

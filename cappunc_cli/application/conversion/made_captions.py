@@ -33,7 +33,19 @@ def timed_words(document: Document) -> tuple[Sequence[Word], str]:
     spread = spread_times(words)
     if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
         raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
-    return spread, f"{missing:,} of {len(words):,} words have no times of their own: interpolated within their segments"
+    return spread, _interpolated(missing, len(words))
+
+
+def spread_note(words: Sequence[Word]) -> str:
+    """As the note of `timed_words`; "" also for words of which none has a time."""
+    missing = untimed(words)
+    if len(words) - missing >= _TIMED * len(words) or untimed(spread_times(words)) == missing:
+        return ""
+    return _interpolated(missing, len(words))
+
+
+def _interpolated(missing: int, words: int) -> str:
+    return f"{missing:,} of {words:,} words have no times of their own: interpolated within their segments"
 
 
 def cut_captions(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedWriter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TextIO
 
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
@@ -113,6 +113,12 @@ def names_in(place: str, nul: bool = False) -> Iterator[str]:
         if b"\0" in name:
             raise CappuncError("contains a NUL; use -0 for lists of names that end with NUL", place, number)
         yield os.fsdecode(name)
+
+
+def refuse_path_outside(name: str, root: str) -> None:
+    """Raises CappuncError if a name in a list is not a path below its directory."""
+    if is_url(name) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise CappuncError(f"is not a path in {root}", name)
 
 
 def about(error: CappuncError | OSError, name: str) -> CappuncError:

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from cappunc_cli.restoration.model.engines import ENGINES, LIVE, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.experiments import ablation, study
@@ -34,6 +35,11 @@ _COLUMNS = {
 }
 #: Additional columns for a model with paired marks.
 _AROUND = {"around.open_question": "¿", "around.open_exclamation": "¡", "every.micro": "micro, several a word"}
+#: Where the scores of a model without an eval.json are, by engine.
+_SCORED_IN = {
+    LIVE: "[live captions](../docs/stream.md#what-the-look-ahead-is-worth)",
+    "ngram": "[beside the network](multi-fast/CARD.md#beside-the-trigram-engine)",
+}
 #: Used if the recipe's card has no `tuned`.
 _TUNED = "What else was chosen, and on which texts, is not recorded."
 #: Columns of README.md and docs/models.md; the card has everything.
@@ -196,7 +202,7 @@ def _start(recipe: Recipe) -> str:
 
 
 def index(models: Path) -> str:
-    """models/README.md: one row per model that has scores."""
+    """models/README.md: one row per model, first those of the default engine with their first score."""
     rows = ["| model | languages | size | licence | scores |", "|---|---|---:|---|---|"]
     for path in sorted(models.glob("*/eval.json")):
         directory, report = path.parent, json.loads(path.read_text("utf-8"))
@@ -207,6 +213,15 @@ def index(models: Path) -> str:
             f"| [{directory.name}]({directory.name}/CARD.md) | {', '.join(config.languages)} | {size:.1f} MB "
             f"| {config.licence} | {name}: micro-F1 {100 * best['micro']:.1f} |"
         )
+    for engine, kind in ENGINES.items():
+        for path in sorted(models.glob(f"*/{kind.config}")) if engine != NETWORK else ():
+            config = ModelConfig.load(path.parent, kind.config)
+            name = path.parent.name
+            title = f"[{name}]({name}/CARD.md)" if (path.parent / "CARD.md").exists() else name
+            rows.append(
+                f"| {title} (`--engine {engine}`) | {', '.join(config.languages)} "
+                f"| {_megabytes(path.parent, config):.1f} MB | {config.licence} | {_SCORED_IN[engine]} |"
+            )
     return "# Models\n\nGenerated from the JSON files in each model's directory.\n\n" + "\n".join(rows) + "\n"
 
 
