@@ -11,7 +11,7 @@ import typer
 from cappunc_cli.application.plan import check_name, find_inputs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import write_atomic
+from cappunc_cli.application.storage.files import write_result
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -229,7 +229,7 @@ def captions(
             tally=tally,
         )
     if report is not None:
-        write_atomic(Path(report), shown_utf_8(rendered(reports, Path(report).suffix.lower())))
+        write_result(Path(report), shown_utf_8(rendered(reports, Path(report).suffix.lower())))
     if reporter.errors:
         raise typer.Exit(1)
 

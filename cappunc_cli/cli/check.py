@@ -12,7 +12,7 @@ from cappunc_cli.application.inspection import Report, find_missing, inspect_fil
 from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import about, read_text, report_guess, write_atomic, write_lines, write_text
+from cappunc_cli.application.storage.files import about, read_text, report_guess, write_lines, write_result, write_text
 from cappunc_cli.cli.parameters import (
     Device,
     EncodingName,
@@ -157,7 +157,7 @@ def _check_captions(
         with reporter.without_bar():
             write_text(rendered(reports, ".json"))
     if file is not None:
-        write_atomic(Path(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
+        write_result(Path(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
     reporter.info(f"{profile}: {summary(reports)}")
     if reporter.errors or any(report["faults"] for report in reports):
         raise typer.Exit(1)

@@ -33,8 +33,8 @@ from cappunc_cli.application.storage.files import (
     PIPE,
     about,
     read_text,
-    write_atomic,
     write_lines,
+    write_result,
     write_stdout,
     write_text,
 )
@@ -270,7 +270,7 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
         if html == PIPE:
             write_stdout(data)
             return
-        write_atomic(Path(html), data)
+        write_result(Path(html), data)
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
     with ReviewServer(session) as server:

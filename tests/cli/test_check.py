@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import cappunc
+from test_cli import cappunc, talk
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.decoding import unrestored as detector
@@ -260,3 +260,20 @@ def test_the_results_in_a_directory_are_judged(tmp_path: Path, tiny_model: Path,
         "in/b.srt",
         "in/deep/c.fixed.srt",
     ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "--captions", "bbc", "--report", "{}.csv"),
+        ("captions", "--report", "{}.csv"),
+        ("review", "--html", "{}.html"),
+    ],
+)
+def test_the_folder_of_a_report_is_made(tmp_path: Path, tiny_model: Path, command: tuple[str, ...]) -> None:
+    talk(tmp_path)
+    run = cappunc(
+        *(part.format("new/reports/talk") for part in command), "--model", tiny_model, "talk.srt", cwd=tmp_path
+    )
+    assert run.returncode in {0, 1}, run.stderr
+    assert [path.stem for path in (tmp_path / "new" / "reports").iterdir()] == ["talk"]
