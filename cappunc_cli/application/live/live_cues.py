@@ -37,7 +37,7 @@ class LiveCues:
             self._texts.append(" ".join(text.split()))
             # Recognisers also return words whose times go back.
             self._end, self._turn = max(self._end, end), word.turn
-            if cached_strip(text)[1].mark in TERMINAL and cached_strip(text)[1].mark and self._length() >= _SHORT:
+            if self._ends_sentence(text) and self._length() >= _SHORT:
                 done.append(self.flush())
         return "".join(done)
 
@@ -54,6 +54,11 @@ class LiveCues:
         self._texts = []
         shown = "\n".join(escape(line, quote=False) for line in lines)
         return f"{head}{timestamp(start)} --> {timestamp(self._last_end)}\n{shown}\n\n"
+
+    def _ends_sentence(self, text: str) -> bool:
+        bare, label = cached_strip(text)
+        shortened = label.mark == "." and self._language.abbreviates(self._language.spelled(bare))
+        return label.mark != "" and label.mark in TERMINAL and not shortened
 
     def _length(self) -> int:
         return sum(map(len, self._texts)) + len(self._texts) - 1

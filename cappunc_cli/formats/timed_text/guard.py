@@ -137,6 +137,10 @@ class _Region:
         text = splice(self.source[slice(*self.span)], self._edits(texts), in_order=True)
         return (word.text for word in scan_lazily(text, 0, len(text), self.hidden).words)
 
+    def lines(self) -> Sequence[int]:
+        """The number of the line of each word, as it is in the source."""
+        return array("I", [word.line for word in scan_lazily(self.source, *self.span, self.hidden).words])
+
     def _edits(self, texts: Sequence[str]) -> Iterator[Edit]:
         start = self.span[0]
         for place in self.places:
@@ -171,9 +175,11 @@ def _revert_in_region(region: _Region, texts: list[str]) -> None:
         texts[i] = _without_new_colon(old[i], texts[i])
     if region.reads_back(texts):
         return
+    lines, start = region.lines(), 0
     for n, i in enumerate(numbers):
+        start = n if n and lines[n] != lines[n - 1] else start
         if _has_colon(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
-            for j in numbers[max(0, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
+            for j in numbers[max(start, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = _as_before(old[j], texts[j])
     if region.reads_back(texts):
         return

@@ -17,6 +17,8 @@ CUE = "1\n00:00:01,000 --> 00:00:03,000\n{}\n"
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], None),  # not a sound
         ("so he left", ["—so", "he", "left."], "so he left."),  # a dash starts another speaker's words
         ("she said never", ["She", "said:", "never."], None),
+        # The line before is no part of a name.
+        ("john: so i did\nmary: no", ["John:", "So", "I", "did.", "Mary:", "No."], "john: So I did.\nmary: No."),
     ],
 )
 def test_words_stay_words_for_the_next_reader(text: str, wanted: list[str], written: str | None) -> None:
