@@ -52,6 +52,10 @@ _EM_STEPS = 30
 #: Consecutive captions are kept apart by up to six frames; a longer gap (ms) is silence.
 _SILENCE = 250
 _LEAST = np.float32(1e-6)
+#: The power of the factors inside captions. In full (1) they leave 64 % of the sentence ends there open and put few in
+#: excess: 232 missed and 35 superfluous in nine held-out ends of English and Spanish, with this power 169 and 107, and
+#: 1,006 instead of 1,011 wrong first letters; in captions that break anywhere fewer are wrong in all.
+_INSIDE = 0.5
 
 #: The share of blank lines that come after a sentence end, between turns and between captions.
 _TURNS, _CAPTIONS = 0.97, 0.6
@@ -101,7 +105,7 @@ def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Pos
             at_silence = at_ends
         _reweight(marks, ends & cues.silence, at_silence / overall)
         _reweight(marks, ends & ~cues.silence, at_ends / overall)
-        _reweight(marks, inside, _estimate(kinds[inside], overall, overall) / overall)
+        _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** _INSIDE)
     weighed = replace(text, marks=marks)
     return replace(weighed, cases=_reweighted_cases(text, weighed))
 
