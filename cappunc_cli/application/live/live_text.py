@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cappunc_cli.application.glossary_file import StreamTermCheck
     from cappunc_cli.application.live.live_cues import LiveCues
     from cappunc_cli.formats.asr_json.json_lines import JsonLines
+    from cappunc_cli.languages import Language
     from cappunc_cli.restoration.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -41,6 +42,7 @@ class LiveOutput:
     def __init__(
         self,
         stream: LiveRestorer,
+        language: Language,
         max_delay: float | None,
         write: Callable[[str], None],
         cues: LiveCues | None = None,
@@ -56,6 +58,7 @@ class LiveOutput:
         #: Arrival times (ms) of the words in `_texts`.
         self._arrived: list[int] = []
         self._stream = stream
+        self._language = language
         self._write = write
         self._max_delay = max_delay
         #: Waiting pieces, the texts of their first words, and the deadlines of the others.
@@ -141,8 +144,7 @@ class LiveOutput:
         """The piece, with a line break before a plain word if the sentence before it has ended."""
         if not isinstance(piece, PlainWord):
             return piece
-        begins, mark = self._sentence_ended, cached_strip(texts[-1])[1].mark
-        self._sentence_ended = bool(mark) and mark in TERMINAL
+        begins, self._sentence_ended = self._sentence_ended, ends_sentence(texts[-1], self._language)
         return replace(piece, before="\n") if begins and piece.before == " " else piece
 
 
