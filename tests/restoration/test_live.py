@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cappunc_cli
-from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainWord
+from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.live import _CONTEXT, LOOK_AHEAD, LiveRestorer
@@ -185,7 +185,7 @@ def test_the_silence_is_estimated_from_the_clock_and_the_lag(
     for second, words in blocks:
         monkeypatch.setattr(time, "monotonic", lambda second=second: second)
         for word in words:
-            captions.take(PlainWord(" ", word))
+            captions.take(PlainToken(" ", word))
     last = blocks[-1][0] + waited
     monkeypatch.setattr(time, "monotonic", lambda: last)
     captions.write_overdue()
@@ -287,12 +287,18 @@ def test_plain_text() -> None:
     assert found.stdout.decode() == "Hello Anna, and then we went home.\n\nWhy is NATO here.\n"
 
 
+TEXTS = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
+
+
 def written(text: str, texts: Mapping[str, str]) -> list[str]:
     """What is written for a plain text whose words are restored to these texts."""
 
     class Told:
         def feed(self, word: Word) -> list[str]:
             return [texts[word.text]]
+
+        def follow(self) -> None:
+            pass
 
     wrote: list[str] = []
     output = LiveOutput(cast("LiveRestorer", Told()), language("en"), None, wrote.append)
@@ -303,9 +309,28 @@ def written(text: str, texts: Mapping[str, str]) -> list[str]:
 
 def test_each_sentence_has_a_line() -> None:
     """A line break is written when the next sentence begins, so that nothing follows the words of an unfinished one."""
-    texts = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
-    found = written("one two three\nfour five\n\nsix ", texts)
+    found = written("one two three\nfour five\n\nsix ", TEXTS)
     assert found == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
+
+
+@pytest.mark.parametrize("token", ["@nasa", "www.example.com", "me@example.com", "[Music]", "(Laughs)", "*sighs*", "♪"])
+def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
+    assert "".join(written(f"one {token} two three ", TEXTS)) == f"One {token} two.\nThree"
+
+
+def test_chevrons_start_a_turn() -> None:
+    pieces = list(LiveInput(print).pieces(b"one >> two note: three "))
+    assert [word.turn for piece in pieces for word in piece.words] == [0, 1, 1, 1]
+
+
+def test_no_mark_comes_before_an_address() -> None:
+    assert run("hello anna @nasa").stdout.decode() == "Hello Anna @nasa\n"
+    assert run("hello anna\n\n@nasa").stdout.decode() == "Hello Anna.\n\n@nasa\n"
+    assert run("hello anna [Music]").stdout.decode() == "Hello Anna.\n[Music]\n"
+
+
+def test_cues_show_what_is_not_a_word() -> None:
+    assert run("hello [Music] anna", "--to", "vtt").stdout.decode().endswith("\nHello [Music] Anna.\n\n")
 
 
 def test_an_abbreviation_ends_no_line() -> None:
