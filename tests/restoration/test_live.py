@@ -318,6 +318,20 @@ def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
     assert "".join(written(f"one {token} two three ", TEXTS)) == f"One {token} two.\nThree"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one [door slams] two", "one two"),
+        ("one [ __ ] two [1]", "one two"),
+        ("one [door\n\ntwo three", "one two three"),
+        ("[a b c d e f g h one two", "one two"),  # never closed
+    ],
+)
+def test_sounds_in_square_brackets(text: str, words: str) -> None:
+    pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
+    assert [word.text for piece in pieces for word in piece.words] == words.split()
+
+
 def test_chevrons_start_a_turn() -> None:
     pieces = list(LiveInput(print).pieces(b"one >> two note: three "))
     assert [word.turn for piece in pieces for word in piece.words] == [0, 1, 1, 1]

@@ -27,6 +27,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")
 #: Stands for the word before a token when the token is read: only at the start of a line can `Note:` name a speaker.
 _WORD_BEFORE = "a "
+#: Most tokens of a sound in square brackets: one that is never closed must not stop the restoration.
+_LONGEST_SOUND = 8
 
 
 class LivePiece(Protocol):
@@ -197,6 +199,8 @@ class LiveInput:
         self._rest = ""
         self._lines: JsonLines | None = None
         self._number = self._words = self._breaks = self._turn = 0
+        #: How many of the next tokens may belong to the sound in brackets that has begun.
+        self._in_sound = 0
 
     @property
     def ending(self) -> str:
@@ -234,19 +238,31 @@ class LiveInput:
                 self._report(CappuncError(error.message, PIPE, self._number))
 
     def _tokens(self, text: str) -> Iterator[LivePiece]:
-        from cappunc_cli.formats.timed_text.speech import scan
-
         for token in _TOKEN.findall(text):
             if token == "\n":
                 self._breaks += 1
                 continue
             new_turn = self._breaks > 1 and self._words > 0
             before = "\n\n" if new_turn else " " if self._words else ""
-            line = _WORD_BEFORE + token
-            speech = scan(line, 0, len(line))
-            words = tuple(speech.words)
-            is_word = any(word.text != _WORD_BEFORE.strip() for word in words)
-            self._turn += new_turn or speech.trailing is not None
+            self._turn += new_turn
             self._words, self._breaks = self._words + 1, 0
-            continues = bool(words) and words[0].followed and not new_turn
-            yield PlainToken(before, Word(token, turn=self._turn), is_word, continues)
+            yield self._token(before, token, new_turn)
+
+    def _token(self, before: str, token: str, new_turn: bool) -> PlainToken:
+        """The token, which is a word if the reader of plain text finds one in it."""
+        from cappunc_cli.formats.timed_text.speech import scan
+
+        if new_turn:
+            self._in_sound = 0
+        if token[0] == "[" and "]" not in token:
+            self._in_sound = _LONGEST_SOUND
+        if self._in_sound:
+            self._in_sound = 0 if "]" in token else self._in_sound - 1
+            return PlainToken(before, Word(token, turn=self._turn), is_word=False)
+        line = _WORD_BEFORE + token
+        speech = scan(line, 0, len(line))
+        words = tuple(speech.words)
+        self._turn += speech.trailing is not None
+        is_word = any(word.text != _WORD_BEFORE.strip() for word in words)
+        continues = bool(words) and words[0].followed and not new_turn
+        return PlainToken(before, Word(token, turn=self._turn), is_word, continues)
