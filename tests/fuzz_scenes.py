@@ -39,6 +39,7 @@ from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.languages import language
 
 TINY = HERE / "tiny_model"
 #: Parts of file names.
@@ -459,7 +460,7 @@ def stream(scene: Scene) -> None:
     wrote: list[str] = []
     errors: list[object] = []
     source = LiveInput(errors.append)
-    output = LiveOutput(LiveRestorer(_model, None, random.randrange(9)), None, wrote.append)
+    output = LiveOutput(LiveRestorer(_model, None, random.randrange(9)), language("en"), None, wrote.append)
     at = 0
     while at < len(data):
         size = random.choice((1, 2, 3, 7, 40, 1000))

@@ -119,7 +119,7 @@ def stream(
         language=lang,
         glossary=load_glossaries(glossary),
     )
-    terms = TermCheck(options.glossary)
+    terms, conventions = TermCheck(options.glossary), options.conventions(loaded.config)
 
     def new_restorer() -> LiveRestorer:
         return live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
@@ -131,13 +131,13 @@ def stream(
         if to is not None:
             from cappunc_cli.application.live.live_cues import LiveCues
 
-            cues = LiveCues(options.conventions(loaded.config))
-        output = LiveOutput(new_restorer(), max_delay, _write, cues, StreamTermCheck(terms))
+            cues = LiveCues(conventions)
+        output = LiveOutput(new_restorer(), conventions, max_delay, _write, cues, StreamTermCheck(terms))
         is_stopped = _pipe(output, reporter, keep_ending=cues is None)
     else:
         from cappunc_cli.application.live.websocket_server import serve
 
-        serve(listen, new_restorer, max_delay, terms, reporter)
+        serve(listen, new_restorer, conventions, max_delay, terms, reporter)
         is_stopped = False
     terms.report(reporter, "in no stream")
     if is_stopped:

@@ -103,6 +103,11 @@ class LiveRestorer:
         """Add the next word."""
         self._words.append(word)
 
+    def follow(self) -> None:
+        """Note that part of the sentence that is not a word comes right after the last word (see `Word.followed`)."""
+        if self.pending:
+            self._words[-1] = replace(self._words[-1], followed=True)
+
     def due(self) -> LiveRequest | None:
         """The request for the words that have enough look-ahead; None if there are too few."""
         count = self.pending - self._look_ahead

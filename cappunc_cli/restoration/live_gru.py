@@ -73,6 +73,11 @@ class LiveGruRestorer(LiveRestorer):
         self._pauses.append(None)
         self._info.append(_WordInfo(bare, label == _BARE and not word.followed, properties))
 
+    def follow(self) -> None:
+        super().follow()
+        if self.pending:
+            self._info[-1].is_bare = False
+
     def read(self, requests: Sequence[LiveRequest]) -> list[Any]:
         return self._engine.read([request.window for request in requests])
 

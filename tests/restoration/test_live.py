@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -21,8 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cappunc_cli
-from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainWord
+from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.live import _CONTEXT, LOOK_AHEAD, LiveRestorer
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
 from cappunc_cli.transcript.labels import TERMINAL, strip
@@ -180,11 +181,11 @@ def test_the_silence_is_estimated_from_the_clock_and_the_lag(
     blocks: list[tuple[float, list[Word]]], waited: float, silence: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = SilenceRecorder()
-    captions = LiveOutput(cast("LiveRestorer", stream), 1000.0, print)
+    captions = LiveOutput(cast("LiveRestorer", stream), language("en"), 1000.0, print)
     for second, words in blocks:
         monkeypatch.setattr(time, "monotonic", lambda second=second: second)
         for word in words:
-            captions.take(PlainWord(" ", word))
+            captions.take(PlainToken(" ", word))
     last = blocks[-1][0] + waited
     monkeypatch.setattr(time, "monotonic", lambda: last)
     captions.write_overdue()
@@ -286,22 +287,69 @@ def test_plain_text() -> None:
     assert found.stdout.decode() == "Hello Anna, and then we went home.\n\nWhy is NATO here.\n"
 
 
-def test_each_sentence_has_a_line() -> None:
-    """A line break is written when the next sentence begins, so that nothing follows the words of an unfinished one."""
-    texts = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
+TEXTS = {"one": "One", "two": "two.", "three": "Three", "four": "“four?”", "five": "Five", "six": "Six…"}
+
+
+def written(text: str, texts: Mapping[str, str]) -> list[str]:
+    """What is written for a plain text whose words are restored to these texts."""
 
     class Told:
         def feed(self, word: Word) -> list[str]:
             return [texts[word.text]]
 
-        def end(self) -> list[str]:
-            return []
+        def follow(self) -> None:
+            pass
 
     wrote: list[str] = []
-    output = LiveOutput(cast("LiveRestorer", Told()), None, wrote.append)
-    for piece in LiveInput(print).pieces(b"one two three\nfour five\n\nsix "):
+    output = LiveOutput(cast("LiveRestorer", Told()), language("en"), None, wrote.append)
+    for piece in LiveInput(print).pieces(text.encode()):
         output.take(piece)
-    assert wrote == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
+    return wrote
+
+
+def test_each_sentence_has_a_line() -> None:
+    """A line break is written when the next sentence begins, so that nothing follows the words of an unfinished one."""
+    found = written("one two three\nfour five\n\nsix ", TEXTS)
+    assert found == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
+
+
+@pytest.mark.parametrize("token", ["@nasa", "www.example.com", "me@example.com", "[Music]", "(Laughs)", "*sighs*", "♪"])
+def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
+    assert "".join(written(f"one {token} two three ", TEXTS)) == f"One {token} two.\nThree"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one [door slams] two", "one two"),
+        ("one [ __ ] two [1]", "one two"),
+        ("one [door\n\ntwo three", "one two three"),
+        ("[a b c d e f g h one two", "one two"),  # never closed
+    ],
+)
+def test_sounds_in_square_brackets(text: str, words: str) -> None:
+    pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
+    assert [word.text for piece in pieces for word in piece.words] == words.split()
+
+
+def test_chevrons_start_a_turn() -> None:
+    pieces = list(LiveInput(print).pieces(b"one >> two note: three "))
+    assert [word.turn for piece in pieces for word in piece.words] == [0, 1, 1, 1]
+
+
+def test_no_mark_comes_before_an_address() -> None:
+    assert run("hello anna @nasa").stdout.decode() == "Hello Anna @nasa\n"
+    assert run("hello anna\n\n@nasa").stdout.decode() == "Hello Anna.\n\n@nasa\n"
+    assert run("hello anna [Music]").stdout.decode() == "Hello Anna.\n[Music]\n"
+
+
+def test_cues_show_what_is_not_a_word() -> None:
+    assert run("hello [Music] anna", "--to", "vtt").stdout.decode().endswith("\nHello [Music] Anna.\n\n")
+
+
+def test_an_abbreviation_ends_no_line() -> None:
+    texts = {"meet": "Meet", "dr": "Dr.", "smith": "Smith", "ph.d": "Ph.D.", "today": "today.", "yes": "Yes"}
+    assert "".join(written("meet dr smith ph.d today yes ", texts)) == "Meet Dr. Smith Ph.D. today.\nYes"
 
 
 @pytest.mark.parametrize("data", ["", " \n\n"])

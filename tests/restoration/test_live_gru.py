@@ -84,6 +84,16 @@ def test_with_the_whole_text_as_look_ahead_it_is_restore(words: list[Word], more
     assert live(words, len(words) + more) == restore(words, MODEL, options)
 
 
+@pytest.mark.parametrize("look_ahead", [1, 8])
+def test_no_mark_comes_before_what_follows(look_ahead: int) -> None:
+    words = [Word("hello"), Word("then")]
+    assert strip(live(words, look_ahead)[-1])[1].mark
+    stream = LiveGruRestorer(MODEL, None, look_ahead)
+    found = [text for word in words for text in stream.feed(word)]
+    stream.follow()
+    assert not strip([*found, *stream.end()][-1])[1].mark
+
+
 @given(talks(), talks(), talks(), st.integers(0, 8))
 def test_nothing_depends_on_words_beyond_the_look_ahead(
     common: list[Word], one: list[Word], other: list[Word], look_ahead: int

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.languages import Language
 from cappunc_cli.layout import Limits, LineBreaker
-from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import Word, timestamp
 
@@ -37,7 +37,7 @@ class LiveCues:
             self._texts.append(" ".join(text.split()))
             # Recognisers also return words whose times go back.
             self._end, self._turn = max(self._end, end), word.turn
-            if self._ends_sentence(text) and self._length() >= _SHORT:
+            if ends_sentence(text, self._language) and self._length() >= _SHORT:
                 done.append(self.flush())
         return "".join(done)
 
@@ -54,11 +54,6 @@ class LiveCues:
         self._texts = []
         shown = "\n".join(escape(line, quote=False) for line in lines)
         return f"{head}{timestamp(start)} --> {timestamp(self._last_end)}\n{shown}\n\n"
-
-    def _ends_sentence(self, text: str) -> bool:
-        bare, label = cached_strip(text)
-        shortened = label.mark == "." and self._language.abbreviates(self._language.spelled(bare))
-        return label.mark != "" and label.mark in TERMINAL and not shortened
 
     def _length(self) -> int:
         return sum(map(len, self._texts)) + len(self._texts) - 1

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from cappunc_cli.application.glossary_file import StreamTermCheck
     from cappunc_cli.application.live.live_cues import LiveCues
     from cappunc_cli.formats.asr_json.json_lines import JsonLines
+    from cappunc_cli.languages import Language
     from cappunc_cli.restoration.live import LiveRestorer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")
+#: Stands for the word before a token when the token is read: only at the start of a line can `Note:` name a speaker.
+_WORD_BEFORE = "a "
+#: Most tokens of a sound in square brackets: one that is never closed must not stop the restoration.
+_LONGEST_SOUND = 8
 
 
 class LivePiece(Protocol):
@@ -41,6 +46,7 @@ class LiveOutput:
     def __init__(
         self,
         stream: LiveRestorer,
+        language: Language,
         max_delay: float | None,
         write: Callable[[str], None],
         cues: LiveCues | None = None,
@@ -53,13 +59,12 @@ class LiveOutput:
         self._cues = cues
         self._terms = terms
         self._started = time.monotonic()
-        #: Arrival times (ms) of the words in `_texts`.
-        self._arrived: list[int] = []
         self._stream = stream
+        self._language = language
         self._write = write
         self._max_delay = max_delay
-        #: Waiting pieces, the texts of their first words, and the deadlines of the others.
-        self._waiting: deque[LivePiece] = deque()
+        #: Waiting pieces with their times of arrival (ms), the texts of their first words, the deadlines of the others.
+        self._waiting: deque[tuple[int, LivePiece]] = deque()
         self._texts: list[str] = []
         self._due: deque[float] = deque()
         #: End of the last word by the recogniser's clock (ms), and the largest offset of ours from that clock (ms).
@@ -78,7 +83,9 @@ class LiveOutput:
 
     def add_piece(self, piece: LivePiece) -> None:
         """Add a piece to those that wait to be written."""
-        self._waiting.append(piece)
+        if isinstance(piece, PlainToken) and piece.continues:
+            self._stream.follow()
+        self._waiting.append((round(1000 * (time.monotonic() - self._started)), piece))
         self.write_texts([])
 
     def add_word(self, word: Word) -> None:
@@ -127,43 +134,59 @@ class LiveOutput:
     def write_texts(self, texts: Sequence[str]) -> None:
         """Accept the texts of the next words, and write the pieces that they complete."""
         for text in texts:
-            self._arrived.append(round(1000 * (self._due.popleft() - (self._max_delay or 0) - self._started)))
+            self._due.popleft()
             self._texts.append(text)
-        while self._waiting and len(self._texts) >= (count := len(self._waiting[0].words)):
-            piece, own = self._waiting.popleft(), self._texts[:count]
+        while self._waiting and len(self._texts) >= (count := len(self._waiting[0][1].words)):
+            (arrived, piece), own = self._waiting.popleft(), self._texts[:count]
             if self._cues is None:
                 self._write(self._with_line_break(piece, own).written(own))
-            elif done := self._cues.add(piece.words, _whole(piece, own), self._arrived[:count]):
-                self._write(done)
-            del self._texts[:count], self._arrived[:count]
+            else:
+                words, shown = _in_cues(piece, own)
+                if done := self._cues.add(words, shown, [arrived] * len(words)):
+                    self._write(done)
+            del self._texts[:count]
 
     def _with_line_break(self, piece: LivePiece, texts: Sequence[str]) -> LivePiece:
-        """The piece, with a line break before a plain word if the sentence before it has ended."""
-        if not isinstance(piece, PlainWord):
+        """The piece, with a line break before plain text if the sentence before it has ended."""
+        if not isinstance(piece, PlainToken):
             return piece
-        begins, mark = self._sentence_ended, cached_strip(texts[-1])[1].mark
-        self._sentence_ended = bool(mark) and mark in TERMINAL
+        begins, self._sentence_ended = self._sentence_ended, ends_sentence(piece.shown(texts), self._language)
         return replace(piece, before="\n") if begins and piece.before == " " else piece
 
 
-def _whole(piece: LivePiece, texts: Sequence[str]) -> Sequence[str]:
-    r"""The texts with halves of characters replaced, which only JSON can write, as escapes (`\ud83d`)."""
-    return texts if isinstance(piece, PlainWord) else [_SURROGATE.sub("\ufffd", text) for text in texts]
+def _in_cues(piece: LivePiece, texts: Sequence[str]) -> tuple[Sequence[Word], Sequence[str]]:
+    r"""What cues show of a piece: words, whether spoken or not, and their texts.
+
+    Halves of characters are replaced, which only JSON can write, as escapes (`\ud83d`).
+    """
+    if isinstance(piece, PlainToken):
+        return [piece.token], [piece.shown(texts)]
+    return piece.words, [_SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
-class PlainWord:
-    """A word of plain text, with the white space before it."""
+class PlainToken:
+    """A token of plain text, with the white space before it.
+
+    One that is not a word (`is_word`), such as a sound or an address, is written as it is. If it `continues` the
+    sentence of the word before it, no mark may come between them.
+    """
 
     before: str
-    word: Word
+    token: Word
+    is_word: bool = True
+    continues: bool = False
 
     @property
     def words(self) -> Sequence[Word]:
-        return (self.word,)
+        return (self.token,) if self.is_word else ()
+
+    def shown(self, texts: Sequence[str]) -> str:
+        """The token with the new texts of its words."""
+        return texts[0] if self.is_word else self.token.text
 
     def written(self, texts: Sequence[str]) -> str:
-        return self.before + texts[0]
+        return self.before + self.shown(texts)
 
 
 class LiveInput:
@@ -176,6 +199,8 @@ class LiveInput:
         self._rest = ""
         self._lines: JsonLines | None = None
         self._number = self._words = self._breaks = self._turn = 0
+        #: How many of the next tokens may belong to the sound in brackets that has begun.
+        self._in_sound = 0
 
     @property
     def ending(self) -> str:
@@ -218,7 +243,26 @@ class LiveInput:
                 self._breaks += 1
                 continue
             new_turn = self._breaks > 1 and self._words > 0
-            self._turn += new_turn
             before = "\n\n" if new_turn else " " if self._words else ""
+            self._turn += new_turn
             self._words, self._breaks = self._words + 1, 0
-            yield PlainWord(before, Word(token, turn=self._turn))
+            yield self._token(before, token, new_turn)
+
+    def _token(self, before: str, token: str, new_turn: bool) -> PlainToken:
+        """The token, which is a word if the reader of plain text finds one in it."""
+        from cappunc_cli.formats.timed_text.speech import scan
+
+        if new_turn:
+            self._in_sound = 0
+        if token[0] == "[" and "]" not in token:
+            self._in_sound = _LONGEST_SOUND
+        if self._in_sound:
+            self._in_sound = 0 if "]" in token else self._in_sound - 1
+            return PlainToken(before, Word(token, turn=self._turn), is_word=False)
+        line = _WORD_BEFORE + token
+        speech = scan(line, 0, len(line))
+        words = tuple(speech.words)
+        self._turn += speech.trailing is not None
+        is_word = any(word.text != _WORD_BEFORE.strip() for word in words)
+        continues = bool(words) and words[0].followed and not new_turn
+        return PlainToken(before, Word(token, turn=self._turn), is_word, continues)

@@ -23,6 +23,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
+    from cappunc_cli.languages import Language
     from cappunc_cli.restoration.live import LiveRequest, LiveRestorer
 
 _ADDRESS = re.compile(r"(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})")
@@ -35,6 +36,7 @@ _NORMAL, _GOING_AWAY, _INTERNAL_ERROR = 1000, 1001, 1011
 def serve(
     address: str,
     new_restorer: Callable[[], LiveRestorer],
+    language: Language,
     max_delay: float | None,
     terms: TermCheck,
     reporter: Reporter,
@@ -50,7 +52,7 @@ def serve(
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
-    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_restorer, max_delay, terms, reporter))
+    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_restorer, language, max_delay, terms, reporter))
 
 
 class SharedModel:
@@ -101,6 +103,7 @@ async def _serve(
     host: str,
     port: int,
     new_restorer: Callable[[], LiveRestorer],
+    language: Language,
     max_delay: float | None,
     terms: TermCheck,
     reporter: Reporter,
@@ -115,7 +118,7 @@ async def _serve(
     model = SharedModel(new_restorer().read)
 
     async def handle(connection: ServerConnection) -> None:
-        await _Connection(connection, new_restorer(), max_delay, terms, model, stopped).run()
+        await _Connection(connection, new_restorer(), language, max_delay, terms, model, stopped).run()
 
     try:
         # Received messages and answers waiting to be sent are bounded for each connection.
@@ -139,6 +142,7 @@ class _Connection:
         self,
         connection: ServerConnection,
         stream: LiveRestorer,
+        language: Language,
         max_delay: float | None,
         terms: TermCheck,
         model: SharedModel,
@@ -147,7 +151,7 @@ class _Connection:
         self._connection, self._stream, self._model, self._stopped = connection, stream, model, stopped
         self._written: list[str] = []
         self._terms = StreamTermCheck(terms)
-        self._output = LiveOutput(stream, max_delay, self._written.append, terms=self._terms)
+        self._output = LiveOutput(stream, language, max_delay, self._written.append, terms=self._terms)
         self._input = LiveInput(self._write_error)
 
     def _write_error(self, error: object) -> None:
