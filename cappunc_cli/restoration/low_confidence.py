@@ -97,12 +97,13 @@ def find_low_confidence(
 
     # If it is doubtful whether a sentence ends, the case of the next word is not listed too.
     open_end = odd_marks & (kinds @ _ENDS | _ENDS[instead])
-    cases = _case_probability(passage, known)
+    not_lower = _capital_probability(passage, known)
+    cases = np.where(columns(labels)[0] == LOWER, 1 - not_lower, not_lower)
     free = ~lack.marks & ~lack.case & ~case_is_certain & ~text.has(_NO_CASE) & ~_shouted(passage)
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
-    capital = capital_form(text)
+    capital = capital_form(text, not_lower)
     halves: dict[int, LowConfidence] = {}
     if below > 0 and conventions.opening:
         written_cases, written_marks = columns(labels)
@@ -157,18 +158,16 @@ def _possible(passage: Passage) -> Flags:
     return np.array([not kind or kind in known for kind in _KINDS])
 
 
-def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
-    """The probability of each word's case, lower or not, given the existing marks, [n]."""
+def _capital_probability(passage: Passage, known: Evidence) -> Probabilities:
+    """P(not lower) of each word, given the existing marks, [n]."""
     text, labels = passage.posteriors, passage.labels
-    cases, marks = columns(labels)
+    _, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
     within = capital_within_sentence(text, capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )
-    not_lower = capital_probability(text, marks.astype(np.intp), known, capital, within, begins, ends)
-    found: Probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
-    return found
+    return capital_probability(text, marks.astype(np.intp), known, capital, within, begins, ends)
 
 
 def _shouted(passage: Passage) -> Flags:

@@ -343,6 +343,15 @@ def test_words_do_not_become_a_speaker_label() -> None:
     assert restored("the answer no", plain("the answer no", answer=":", no=".")).startswith("The answer: no")
 
 
+def test_a_trace_of_upper_case_makes_no_acronym_of_a_word_at_a_start() -> None:
+    rows = plain("die eu is here", here=".")
+    rows[0] = [0.97, 0.01, 0.02, 0, *rows[0][4:]]
+    rows[1] = [0.3, 0.1, 0.6, 0, *rows[1][4:]]
+    assert restored("die eu is here", rows) == "Die EU is here."
+    rows[0] = rows[1]
+    assert restored("die eu is here", rows) == "DIE EU is here."
+
+
 def test_initialisms_have_one_case() -> None:
     rows = plain("we met the u.s. team", team=".")
     rows[3] = likely(Case.CAPITAL, "", case_p=0.8)
