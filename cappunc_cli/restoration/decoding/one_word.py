@@ -94,10 +94,10 @@ def restrict(row: Sequence[float], properties: int) -> tuple[list[float], list[f
         move(cases, MIXED, CAPITAL)
     if not properties & _RESTRICTED:
         return cases, marks
-    if properties & WordProperty.DEGREE:
-        move(cases, CAPITAL, MIXED)
     if properties & _NEVER_UPPER:
         move(cases, UPPER, CAPITAL)
+    if properties & WordProperty.DEGREE:
+        move(cases, CAPITAL, MIXED)
     if properties & WordProperty.NO_CAPITAL:
         move(cases, CAPITAL, LOWER)
     for property_, case in (

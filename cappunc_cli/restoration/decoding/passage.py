@@ -111,7 +111,7 @@ class WordProperty(IntFlag):
     PASSES_START = 32768
     #: A name follows: `dr`, `sig`.
     TITLE = 65536
-    #: Never in upper case: a title such as `sig` or `prof`; those of two letters may be acronyms (`DR`).
+    #: Never in upper case: Dutch `d.w.z.`, a degree, or a title such as `prof`; those of two letters may be acronyms.
     NO_UPPER = 131072
 
 
@@ -194,8 +194,8 @@ def posteriors_of(probabilities: Rows, properties: WordProperties, config: Model
     paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
     text = Posteriors(cases, marks, properties, paired)
     _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
     _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.NO_UPPER))
+    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
     _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
     for property_, case in (
         (WordProperty.NO_CASE, LOWER),
@@ -285,7 +285,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
-    title = plain.rstrip(".") in language.titles
+    stem = plain.rstrip(".")
+    title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
@@ -294,7 +295,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, title and len(plain) > 2),
+        (WordProperty.NO_UPPER, (title and len(plain) > 2) or degree or stem in language.never_upper),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -303,11 +304,10 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
         (WordProperty.ALWAYS_LOWER, plain in language.always_lower),
-        (WordProperty.DEGREE, DEGREE.fullmatch(word) is not None),
+        (WordProperty.DEGREE, degree),
         (
             WordProperty.INITIALISM,
-            (word.endswith(".") and plain.rstrip(".") not in language.abbreviations)
-            or _DOUBLED.fullmatch(word) is not None,
+            (word.endswith(".") and stem not in language.abbreviations) or _DOUBLED.fullmatch(word) is not None,
         ),
     ):
         if holds:

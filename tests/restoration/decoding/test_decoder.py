@@ -385,6 +385,27 @@ def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) ->
     assert restored_in(code, words, rows) == text
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("nl", "D.w.z. niet."),
+        ("nl", "M.b.t. dit."),
+        ("eu", "K.a. hori."),
+        ("pl", "M.in. tak."),
+        ("ro", "Ș.a.m.d. apoi."),
+        ("it", "P.es. qui."),
+        ("pt", "P.ex. aqui."),
+        ("it", "U.S. qui."),
+        ("en", "Ph.D. here."),
+    ],
+)
+def test_a_listed_abbreviation_has_one_capital_where_a_sentence_begins(code: str, text: str) -> None:
+    """Even if a model has never seen it and takes it for initials: it was `D.W.Z.`"""
+    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    rows = np.array([likely(Case.UPPER, gold[0].mark), likely(Case.LOWER, gold[1].mark)], np.float32)
+    assert restored_in(code, words, rows) == text
+
+
 def test_bias_and_column_order_come_from_the_config() -> None:
     config = replace(CONFIG, cases=(Case.CAPITAL, Case.LOWER), marks=(".", "", ","), bias={",": 2.0})
     rows = np.array([[0.1, 0.9, 0.1, 0.7, 0.2], [0.1, 0.9, 0.1, 0.85, 0.05]], np.float32)
