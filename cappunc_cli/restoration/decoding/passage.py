@@ -316,8 +316,13 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """The mixed-case form of a word: listed or by its prefixes and hyphens; None if it has none."""
-    form = language.forms.get(word) or lexicon.get(word)
+    """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
+
+    In mixed case, but for an abbreviation that the language writes in upper case.
+    """
+    if listed := language.forms.get(word):
+        return listed
+    form = lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
         known = known if is_normalized("NFC", word) else normalize("NFD", known)
