@@ -226,6 +226,7 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
         posteriors=posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config),
         turn_ends=np.array(turn_ends(words), np.bool_),
         followed=np.fromiter(words.followed, np.bool_, len(bare)),
+        preceded=np.fromiter(words.preceded, np.bool_, len(bare)),
         cue_starts=starts,
         cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,

@@ -150,9 +150,10 @@ class Passage:
     """At least one word, in columns [n], with the model's probabilities.
 
     `labels` are the case and marks with which the `bare` words are written now. The speaker changes after `turn_ends`.
-    After `followed` words comes something that is no word, from which no mark may part them. `cue_starts` are the first
-    words of cues; `cues` says where captions end, or is None if that is no evidence. The first `committed` words have
-    been output already and cannot change. If the text `continues`, it does not end with the last word.
+    After `followed` words comes something that is no word, from which no mark may part them; before `preceded` ones
+    something with which the sentence may have begun. `cue_starts` are the first words of cues; `cues` says where
+    captions end, or is None if that is no evidence. The first `committed` words have been output already and cannot
+    change. If the text `continues`, it does not end with the last word.
     """
 
     bare: Sequence[str]
@@ -160,6 +161,7 @@ class Passage:
     posteriors: Posteriors
     turn_ends: Flags
     followed: Flags
+    preceded: Flags
     cue_starts: Flags
     cues: CueBreaks | None
     config: ModelConfig

@@ -53,7 +53,7 @@ def passage(
     english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
     posteriors = posteriors_of(rows, word_properties(words, english, forms), config)
     labels = written or [Label()] * len(words)
-    return Passage(words, labels, posteriors, np.array(turns), none, none, None, config, options, english, forms)
+    return Passage(words, labels, posteriors, np.array(turns), none, none, none, None, config, options, english, forms)
 
 
 def decode(
