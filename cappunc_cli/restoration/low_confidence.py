@@ -97,13 +97,12 @@ def find_low_confidence(
 
     # If it is doubtful whether a sentence ends, the case of the next word is not listed too.
     open_end = odd_marks & (kinds @ _ENDS | _ENDS[instead])
-    not_lower = _capital_probability(passage, known)
-    cases = np.where(columns(labels)[0] == LOWER, 1 - not_lower, not_lower)
+    cases = _case_probability(passage, known)
     free = ~lack.marks & ~lack.case & ~case_is_certain & ~text.has(_NO_CASE) & ~_shouted(passage)
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
-    capital, always_mixed = capital_form(text, not_lower), text.has(WordProperty.ALWAYS_MIXED)
+    capital, always_mixed = capital_form(text), text.has(WordProperty.ALWAYS_MIXED)
     halves: dict[int, LowConfidence] = {}
     if below > 0 and conventions.opening:
         written_cases, written_marks = columns(labels)
@@ -160,16 +159,18 @@ def _possible(passage: Passage) -> Flags:
     return np.array([not kind or kind in known for kind in _KINDS])
 
 
-def _capital_probability(passage: Passage, known: Evidence) -> Probabilities:
-    """P(not lower) of each word, given the existing marks, [n]."""
+def _case_probability(passage: Passage, known: Evidence) -> Probabilities:
+    """The probability of each word's case, lower or not, given the existing marks, [n]."""
     text, labels = passage.posteriors, passage.labels
-    _, marks = columns(labels)
+    cases, marks = columns(labels)
     capital = 1 - text.cases[:, LOWER]
     within = capital_within_sentence(text, capital)
     begins, ends = (
         np.array([sign in label.paired for label in labels]) for sign in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE)
     )
-    return capital_probability(text, marks.astype(np.intp), known, capital, within, begins, ends)
+    not_lower = capital_probability(text, marks.astype(np.intp), known, capital, within, begins, ends)
+    found: Probabilities = np.where(cases == LOWER, 1 - not_lower, not_lower)
+    return found
 
 
 def _shouted(passage: Passage) -> Flags:

@@ -153,8 +153,8 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
     if options.apart:
         return _labels(passage, text.cases.argmax(1), marks, before, after)
     begins_quote, ends_quote = contain_any(QUOTES, before), contain_any(QUOTES, after)
-    not_lower = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote)
-    cases = np.where(known.cases >= 0, known.cases, np.where(not_lower > 0.5, capital_form(text, not_lower), LOWER))
+    is_capital = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote) > 0.5
+    cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
     return _labels(passage, cases, marks, before, after)
 
 
@@ -327,15 +327,14 @@ def capital_probability(
     return probability
 
 
-def capital_form(text: Posteriors, not_lower: Probabilities) -> Indices:
-    """The most probable case of each word other than lower, [n], given the `capital_probability`.
+def capital_form(text: Posteriors) -> Indices:
+    """The most probable case of each word other than lower, [n].
 
-    What that has more than the model's own P(not lower), as where a sentence begins, is for a capital, not for an
-    acronym: a trace of UPPER makes no `DIE` of a `die` at the start.
+    A word that the model expects in lower case is capital only where it stands, as at the start of a sentence, so a
+    trace of UPPER makes no acronym of it.
     """
     forms = text.cases[:, 1:].copy()
-    capitals = forms[:, CAPITAL - 1] + np.maximum(not_lower - (1 - text.cases[:, LOWER]), 0)
-    forms[forms[:, UPPER - 1] <= capitals, UPPER - 1] = 0
+    forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
     cases: Indices = 1 + forms.argmax(1)
     cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
     return cases

@@ -160,9 +160,8 @@ def next_label(
             scores[column] -= TURN_COST
     best = max(range(len(scores)), key=scores.__getitem__)
     case = LOWER
-    not_lower = _capital_probability(cases, own, previous)
-    if not_lower > 0.5:
-        if cases[UPPER] <= cases[CAPITAL] + max(not_lower - (1 - cases[LOWER]), 0):
+    if _capital_probability(cases, own, previous) > 0.5:
+        if cases[LOWER] > 0.5:
             cases[UPPER] = 0
         case = 1 + max(range(len(cases) - 1), key=cases[1:].__getitem__)
         if case == CAPITAL and own & _INITIALISM:
