@@ -280,6 +280,27 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
     return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
 
 
+def spaced_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
+    """Further properties [n] of letters with periods that are an abbreviation with spaces: German `z. B.`, `d. h.`"""
+    found = np.zeros(len(words), np.uint32)
+    dotted = [len(word) == 1 and label.after[:1] == "." for word, label in zip(words, labels, strict=True)]
+    stop = 0
+    for start in np.flatnonzero(dotted).tolist():
+        if start < stop:
+            continue
+        stop = start + 1
+        while stop < len(words) and dotted[stop]:
+            stop += 1
+        bare = "".join([word + "." for word in words[start:stop]])
+        if stop > start + 1 and bare[:-1] in language.abbreviations:
+            found[start:stop] = int(WordProperty.ABBREVIATION)
+            # The first letter is a capital where a sentence begins.
+            form = language.forms.get(bare, bare)[2::2]
+            cases = [WordProperty.ALWAYS_CAPITAL if c.isupper() else WordProperty.ALWAYS_LOWER for c in form]
+            found[start + 1 : stop] |= np.array(cases, np.uint32)
+    return found
+
+
 def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
     found = WordProperty(0)
     first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
