@@ -71,7 +71,7 @@ def read(text: str) -> Document:
         speech = scan_lazily(text, start + skipped, stop)
         for word in speech.words:
             turn, sound = turns.next(word.speaker), sound or word.sound
-            words.add(word.text, None, None, number, turn, (word.copy,), sound, word.followed)
+            words.add(word.text, None, None, number, turn, (word.copy,), sound, word.followed, word.preceded)
             sound = False
         turns.announce(speech.trailing)
         sound |= speech.sound

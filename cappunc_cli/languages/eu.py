@@ -5,12 +5,14 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words
 
 _TITLES = "jn and dr prof"
+_DOTTED = "k.a k.o"
 
 LANGUAGE = Language(
     "eu",
     "Basque",
     quotes=("«", "»"),
-    abbreviations=words(_TITLES, "adib orr zk ik art tel etab k.a k.o"),
+    abbreviations=words(_TITLES, _DOTTED, "adib orr zk ik art tel etab"),
+    never_upper=words(_DOTTED),
     titles=words(_TITLES),
     ordinals=True,
     # Case endings after an initialism or a foreign name: `NATO-ren`.

@@ -11,6 +11,7 @@ LANGUAGE = Language(
     "Italian",
     quotes=("«", "»"),
     abbreviations=words(_TITLES, "artt cfr ecc gent pag pagg tel vol c.a a.c d.c p.es u.s"),
+    never_upper=words("p.es"),
     titles=words(_TITLES),
     elisions=words("c d l m n s t v un gl all coll dall dell nell sull quest quell anch com dov"),
     linking=words("a al alla d da dal de degli dei del della delle di e in la le lo sul sulla"),

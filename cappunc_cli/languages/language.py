@@ -31,8 +31,9 @@ class Language:
     `quoted_stops` a comma or period goes inside the closing quote, as in English (`?` and `!` go where the question
     is). `spaced` marks take a no-break space before them, as in French.
 
-    `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`). `forms`
-    maps abbreviations to the one way in which they are written (German `z.B.`).
+    `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
+    `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
+    way in which they are written (German `z.B.`, Vietnamese `PGS`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
@@ -59,6 +60,7 @@ class Language:
     spaced: str = ""
     always_capital: frozenset[str] = frozenset()
     always_lower: frozenset[str] = frozenset()
+    never_upper: frozenset[str] = frozenset()
     forms: Mapping[str, str] = field(default_factory=dict)
     initialisms: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words
 
 _TITLES = "dhr mevr mw mej dr drs prof"
+_DOTTED = "a.u.b d.w.z e.d e.a m.b.t m.n o.a o.m p.m s.v.p t.a.v t.o.v z.o.z"
 
 LANGUAGE = Language(
     "nl",
@@ -13,9 +14,10 @@ LANGUAGE = Language(
     always_lower=words("'s 't 'n 'k 'm"),
     abbreviations=words(
         _TITLES,
-        "a.u.b afd bijv blz ca d.w.z e.d e.a enz evt jr etc m.b.t m.n nl nr o.a o.m p.m s.v.p",
-        "sr t.a.v t.o.v tel vgl vnl z.o.z zgn",
+        _DOTTED,
+        "afd bijv blz ca enz evt jr etc nl nr sr tel vgl vnl zgn",
     ),
+    never_upper=words(_DOTTED),
     titles=words(_TITLES),
     clitics=words("'s 't 'n"),
     digraph="ij",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words
 
 _TITLES = "dr prof mgr inż hab ks płk mjr kpt św abp bp"
+_DOTTED = "m.in n.e p.n.e"
 
 LANGUAGE = Language(
     "pl",
@@ -12,9 +13,11 @@ LANGUAGE = Language(
     quotes=("„", "”"),
     abbreviations=words(
         _TITLES,
-        "br cz godz in itd itp m.in n.e nr np pkt poz red rys s sz tab tel tj",
-        "tys tzn tzw ul ust ur wg zł zob p.n.e",
+        _DOTTED,
+        "br cz godz in itd itp nr np pkt poz red rys s sz tab tel tj",
+        "tys tzn tzw ul ust ur wg zł zob",
     ),
+    never_upper=words(_DOTTED),
     titles=words(_TITLES),
     ordinals=True,
     diacritics="ąćęłńóśźż",

@@ -10,6 +10,7 @@ LANGUAGE = Language(
     "pt",
     "Portuguese",
     abbreviations=words(_TITLES, "arts etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
+    never_upper=words("p.ex"),
     titles=words(_TITLES),
     elisions=words("d"),
     linking=words("a as da das de do dos e em na nas no nos o os"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words
 
 _TITLES = "dl dna dra d-l d-na d-ra d-lui dr prof ing av arh acad col sf"
+_DOTTED = "ș.a ș.a.m.d"
 
 LANGUAGE = Language(
     "ro",
@@ -12,9 +13,11 @@ LANGUAGE = Language(
     quotes=("„", "”"),
     abbreviations=words(
         _TITLES,
+        _DOTTED,
         "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel etc",
-        "î.hr d.hr ș.a ș.a.m.d",
+        "î.hr d.hr",
     ),
+    never_upper=words(_DOTTED),
     titles=words(_TITLES),
     clitics=words(
         "o a i l m n s t v mi ți și ne vă vi le li lui îl îi îmi îți își am ai are au aș ar ați aveam avea",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from cappunc_cli.languages.language import Language, words
 
-_TITLES = "ts gs pgs ths bs ks ls gs.ts pgs.ts"
+_TITLES = "TS GS PGS ThS BS KS LS GS.TS PGS.TS"
 
 LANGUAGE = Language(
     "vi",
     "Vietnamese",
-    abbreviations=words(_TITLES, "tp tx tt q p kts v.v"),
-    titles=words(_TITLES),
+    forms={form.lower(): form for form in _TITLES.split()},
+    abbreviations=words(_TITLES.lower(), "tp tx tt q p kts v.v"),
+    titles=words(_TITLES.lower()),
     begin_lines=words(
         "và hoặc hay nhưng vì nên nếu khi mà thì để rằng bởi do tuy dù của ở trong ngoài trên dưới với từ",
         "đến tới cho về bằng tại theo qua như giữa",

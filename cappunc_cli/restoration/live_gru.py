@@ -71,7 +71,7 @@ class LiveGruRestorer(LiveRestorer):
         if self._info and self._options.pauses and word.start is not None:
             self._pauses[-1] = self._pause()
         self._pauses.append(None)
-        self._info.append(_WordInfo(bare, label == _BARE and not word.followed, properties))
+        self._info.append(_WordInfo(bare, label == _BARE and not (word.followed or word.preceded), properties))
 
     def follow(self) -> None:
         super().follow()

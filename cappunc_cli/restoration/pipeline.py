@@ -17,7 +17,13 @@ from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability, word_properties
+from cappunc_cli.restoration.decoding.passage import (
+    Passage,
+    posteriors_of,
+    sentence_end_probability,
+    spaced_properties,
+    word_properties,
+)
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
@@ -218,14 +224,16 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
+    properties = word_properties(bare, conventions, model.lexicon) | spaced_properties(bare, labels, conventions)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
         bare=bare,
         labels=labels,
-        posteriors=posteriors_of(rows, word_properties(bare, conventions, model.lexicon), model.config),
+        posteriors=posteriors_of(rows, properties, model.config),
         turn_ends=np.array(turn_ends(words), np.bool_),
         followed=np.fromiter(words.followed, np.bool_, len(bare)),
+        preceded=np.fromiter(words.preceded, np.bool_, len(bare)),
         cue_starts=starts,
         cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,

@@ -34,7 +34,8 @@ class Word:
     `start` and `end` are milliseconds, None where unknown: in an SRT cue only the first word has a start and only the
     last one an end. `cue` and `turn` number the cues and the speakers' turns. `where` holds the word's copies in the
     source, if its format keeps them. `sound`: a sound, such as laughter or a door, comes right before the word.
-    `followed`: right after it comes a part of the sentence that is not a word, such as an address or a formula.
+    `followed`: right after it comes a part of the sentence that is not a word, such as an address or a formula;
+    `preceded`: right before it comes an address or a blank, with which the sentence may have begun.
 
     >>> word = cappunc.Word("London,", start=720, end=1300)
     >>> word.text, word.end - word.start, word.cue
@@ -49,6 +50,7 @@ class Word:
     where: tuple[Copy, ...] = ()
     sound: bool = False
     followed: bool = False
+    preceded: bool = False
 
 
 @dataclass(slots=True, repr=False)
@@ -163,6 +165,7 @@ class Words(Sequence[Word]):
     turns: RunLengthList = field(default_factory=RunLengthList)
     sounds: RunLengthList = field(default_factory=RunLengthList)
     followed: RunLengthList = field(default_factory=RunLengthList)
+    preceded: RunLengthList = field(default_factory=RunLengthList)
     in_order: bool = True
     single: bool = True
     blank_before: array[int] = field(default_factory=partial(array, "I"))
@@ -183,7 +186,7 @@ class Words(Sequence[Word]):
         if isinstance(words, Words):
             return words
         result = cls()
-        result.add_all((w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed) for w in words)
+        result.add_all((w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed, w.preceded) for w in words)
         return result
 
     def add(
@@ -196,6 +199,7 @@ class Words(Sequence[Word]):
         where: tuple[Copy, ...] = (),
         sound: bool = False,
         followed: bool = False,
+        preceded: bool = False,
     ) -> None:
         """Append a word."""
         self.texts.append(intern(text))  # a text has few distinct words
@@ -205,15 +209,16 @@ class Words(Sequence[Word]):
         self.turns.add(turn)
         self.sounds.add(sound)
         self.followed.add(followed)
+        self.preceded.add(preceded)
         self._place(where, len(text))
 
     def add_all(
-        self, words: Iterable[tuple[str, int | None, int | None, int, int, tuple[Copy, ...], bool, bool]]
+        self, words: Iterable[tuple[str, int | None, int | None, int, int, tuple[Copy, ...], bool, bool, bool]]
     ) -> None:
         """Append words, each a tuple of the arguments of `add`; three times as fast as `add`."""
         remaining = iter(words)
         while block := list(islice(remaining, _BLOCK)):
-            texts, starts, ends, cues, turns, places, sounds, followed = zip(*block, strict=True)
+            texts, starts, ends, cues, turns, places, sounds, followed, preceded = zip(*block, strict=True)
             self.texts.extend(map(intern, texts))
             for column, values in (
                 (self.starts, starts),
@@ -222,6 +227,7 @@ class Words(Sequence[Word]):
                 (self.turns, turns),
                 (self.sounds, sounds),
                 (self.followed, followed),
+                (self.preceded, preceded),
             ):
                 column.extend(values)
             for text, where in zip(texts, places, strict=True):
@@ -245,6 +251,7 @@ class Words(Sequence[Word]):
         if count := len(self.texts) - first:
             self.sounds.add(False, count)
             self.followed.add(False, count)
+            self.preceded.add(False, count)
             self._at.extend(repeat(self._NOWHERE, count))
 
     def add_run(
@@ -273,6 +280,7 @@ class Words(Sequence[Word]):
         self.cues.add(cue, len(texts))
         self.turns.add(turn, len(texts))
         self.followed.add(False, len(texts))
+        self.preceded.add(False, len(texts))
         self._at.extend(places)
         self.in_order &= places[0] >= self._end
         self._end = places[-1] + len(texts[-1])
@@ -330,10 +338,10 @@ class Words(Sequence[Word]):
 
     def __iter__(self) -> Iterator[Word]:
         where = map(self.copies, range(len(self)))
-        sounds, followed = map(bool, self.sounds), map(bool, self.followed)
-        columns = zip(self.texts, self.starts, self.ends, self.cues, self.turns, where, sounds, followed, strict=True)
-        for text, start, end, cue, turn, copies, sound, follows in columns:
-            yield Word(text, start, end, cue or 0, turn or 0, copies, sound, follows)
+        flags = zip(map(bool, self.sounds), map(bool, self.followed), map(bool, self.preceded), strict=True)
+        columns = zip(self.texts, self.starts, self.ends, self.cues, self.turns, where, flags, strict=True)
+        for text, start, end, cue, turn, copies, own in columns:
+            yield Word(text, start, end, cue or 0, turn or 0, copies, *own)
 
     @overload
     def __getitem__(self, at: int) -> Word: ...
@@ -345,8 +353,8 @@ class Words(Sequence[Word]):
         if isinstance(at, int):
             i = range(len(self))[at]
             cue, turn = self.cues[i] or 0, self.turns[i] or 0
-            sound, followed = bool(self.sounds[i]), bool(self.followed[i])
-            return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), sound, followed)
+            flags = bool(self.sounds[i]), bool(self.followed[i]), bool(self.preceded[i])
+            return Word(self.texts[i], self.starts[i], self.ends[i], cue, turn, self.copies(i), *flags)
         part = Words(
             self.texts[at],
             self.starts[at],
@@ -355,6 +363,7 @@ class Words(Sequence[Word]):
             self.turns[at],
             self.sounds[at],
             self.followed[at],
+            self.preceded[at],
             self.in_order,
             self.single,
         )

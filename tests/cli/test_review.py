@@ -100,6 +100,11 @@ def test_a_case_is_judged_after_the_mark_that_is_there(model: Model) -> None:
     assert (doubt.index, doubt.written, doubt.instead) == (3, "Cat", "cat")
 
 
+def test_an_abbreviation_is_proposed_in_the_form_of_its_language(model: Model) -> None:
+    [doubt] = found(model, "Wir haben z.b. Obst.", {3: {".": 1.0}}, {3: 1.0}, options=Options(language="de"))
+    assert (doubt.written, doubt.instead) == ("z.b.", "z.B.")
+
+
 def test_a_capital_of_direct_speech_wants_its_quotation_marks(model: Model) -> None:
     said, direct = {1: {",": 1.0}}, {2: 0.9}
     assert found(model, "We said, “Go home again.”", said, direct, direct) == []

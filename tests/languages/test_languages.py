@@ -64,7 +64,7 @@ def test_word_lists_are_in_the_spelling_used_for_look_up(entry: Language) -> Non
         for word in words:
             assert entry.spelled(fold(word)) == word
             assert strip(word + ("." if words is entry.abbreviations else ""))[0] in (word, word + ".")
-    assert entry.titles <= entry.abbreviations
+    assert entry.titles | entry.never_upper <= entry.abbreviations
     assert set(entry.marks) <= set(MARKS)
     assert all(letter.isalpha() and letter == letter.lower() for letter in entry.diacritics)
 

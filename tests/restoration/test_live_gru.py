@@ -269,7 +269,20 @@ def test_one_word_is_decided_as_by_the_decoder(
         written[0] = Label(after=mark)
     said = posteriors_of(rows, bits, MODEL.config)
     passage = Passage(
-        words, written, said, turned, none, none, None, MODEL.config, options, english, MODEL.lexicon, given_count, True
+        words,
+        written,
+        said,
+        turned,
+        none,
+        none,
+        none,
+        None,
+        MODEL.config,
+        options,
+        english,
+        MODEL.lexicon,
+        given_count,
+        True,
     )
     said = passage.posteriors = allowed(passage)
     expected = decide(passage, no_evidence(len(words)))[given_count]

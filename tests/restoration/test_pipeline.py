@@ -133,6 +133,16 @@ def test_marks_and_sensitivity_take_effect() -> None:
     assert counts[0] < counts[2]
 
 
+def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
+    """`Z. B. Die` had three capitals."""
+    written = "z. b. das ist i. d. r. so und z. das"
+    lower = np.zeros((len(written.split()), len(MODEL.config.cases) + len(MODEL.config.marks)), np.float32)
+    lower[:, MODEL.config.cases.index(Case.LOWER)] = 1
+    lower[:, len(MODEL.config.cases) + MODEL.config.marks.index("")] = 1
+    texts = rewrite([Word(text) for text in written.split()], lower, MODEL, Options(language="de"))
+    assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. Das"
+
+
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
     cases, marks = MODEL.config.cases, MODEL.config.marks
     unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)

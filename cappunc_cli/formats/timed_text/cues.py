@@ -353,7 +353,9 @@ class _CueReader:
                 draft.end = latest_end(draft.start, draft.spoken.text, start)
             start = draft.start
         self.words.add_all(
-            (d.spoken.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, d.spoken.followed) for d in drafts
+            (word.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, word.followed, word.preceded)
+            for d in drafts
+            for word in (d.spoken,)
         )
 
 

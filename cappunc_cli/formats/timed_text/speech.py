@@ -18,7 +18,7 @@ from typing import NamedTuple
 from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
-from cappunc_cli.transcript.labels import MARKS, cached_strip
+from cappunc_cli.transcript.labels import MARKS, TERMINAL, cached_strip
 from cappunc_cli.transcript.words import Copy, Span
 
 _TOKEN = re.compile(r"\S+")
@@ -46,7 +46,7 @@ class SpokenWord(NamedTuple):
     `speaker` is the name of a speaker who starts with this word, '' for a new speaker without a name,
     and None otherwise. `stamp` is the inline time stamp before the word, as written. `sound` tells that a sound is
     heard between the word before and this one; `followed`, that something comes after the word that is not
-    a word but belongs to the sentence, such as an address.
+    a word but belongs to the sentence, such as an address; `preceded`, that an address or a blank comes before it.
     """
 
     text: str
@@ -56,6 +56,7 @@ class SpokenWord(NamedTuple):
     stamp: str | None = None
     sound: bool = False
     followed: bool = False
+    preceded: bool = False
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
     stamps = seen.stamps
     line = s = t = n = 0
     end = -1
-    for a, b, followed in _word_spans(seen.text, masks):
+    for a, b, followed, preceded in _word_spans(seen.text, masks):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -106,19 +107,20 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n) if sounds else 0
-        yield SpokenWord(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed)
+        yield SpokenWord(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed, preceded)
         end = b
     for _, name in speakers[s:]:
         speech.trailing = name or speech.trailing or ""
     speech.sound = n < len(sounds)
 
 
-def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool]]:
-    """Spans of the words in visible text, and whether something follows that is not a word but part of the sentence.
+def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool, bool]]:
+    """Spans of the words in visible text, and whether a part of the sentence that is not a word follows and precedes.
 
     Detached marks on the same line belong to the word before them.
     """
     last: Span | None = None
+    begun = False  # by an address or a blank right before the last word, or before the next one if there is none
     end = 0  # of the detached marks after the last word
     dots: Span | None = None  # `... and so on`, not after a word
     for a, b in _runs(text, masks):
@@ -133,18 +135,25 @@ def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool]]
         opaque = not plain and (_opaque(run) if solid else _belongs(run, text, a))
         is_word = solid and not opaque
         if last is not None:
-            yield *_with_marks(text, last, end), opaque
+            yield *_with_marks(text, last, end), opaque, begun
         if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
             a = dots[0]
         dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
+        if not is_word or last is not None:
+            begun = opaque and _begins(run)
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
-        yield *_with_marks(text, last, end), False
+        yield *_with_marks(text, last, end), False, begun
 
 
 def _belongs(run: str, text: str, at: int) -> bool:
     """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
     return _OPERATOR.fullmatch(run) is not None if run else _CENSORED.match(text, at) is not None
+
+
+def _begins(run: str) -> bool:
+    """Whether a sentence may begin with a run that is not a word: an address that does not end one, a blank."""
+    return not run or (_is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
 
 
 def _attaches(run: str, gap: str) -> bool:
@@ -184,4 +193,8 @@ def _opaque(run: str) -> bool:
     # Braces and backslashes are LaTeX or the markup of some player.
     if "{" in run or "}" in run or "\\" in run:
         return True
+    return _is_address(run)
+
+
+def _is_address(run: str) -> bool:
     return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None

@@ -328,8 +328,14 @@ def capital_probability(
 
 
 def capital_form(text: Posteriors) -> Indices:
-    """The most probable case of each word other than lower, [n]."""
-    cases: Indices = 1 + text.cases[:, 1:].argmax(1)
+    """The most probable case of each word other than lower, [n].
+
+    A word that the model expects in lower case is capital only where it stands, as at the start of a sentence, so a
+    trace of UPPER makes no acronym of it.
+    """
+    forms = text.cases[:, 1:].copy()
+    forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
+    cases: Indices = 1 + forms.argmax(1)
     cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
     return cases
 

@@ -94,10 +94,10 @@ def restrict(row: Sequence[float], properties: int) -> tuple[list[float], list[f
         move(cases, MIXED, CAPITAL)
     if not properties & _RESTRICTED:
         return cases, marks
-    if properties & WordProperty.DEGREE:
-        move(cases, CAPITAL, MIXED)
     if properties & _NEVER_UPPER:
         move(cases, UPPER, CAPITAL)
+    if properties & WordProperty.DEGREE:
+        move(cases, CAPITAL, MIXED)
     if properties & WordProperty.NO_CAPITAL:
         move(cases, CAPITAL, LOWER)
     for property_, case in (
@@ -161,6 +161,8 @@ def next_label(
     best = max(range(len(scores)), key=scores.__getitem__)
     case = LOWER
     if _capital_probability(cases, own, previous) > 0.5:
+        if cases[LOWER] > 0.5:
+            cases[UPPER] = 0
         case = 1 + max(range(len(cases) - 1), key=cases[1:].__getitem__)
         if case == CAPITAL and own & _INITIALISM:
             case = UPPER

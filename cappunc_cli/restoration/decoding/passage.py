@@ -111,7 +111,7 @@ class WordProperty(IntFlag):
     PASSES_START = 32768
     #: A name follows: `dr`, `sig`.
     TITLE = 65536
-    #: Never in upper case: a title such as `sig` or `prof`; those of two letters may be acronyms (`DR`).
+    #: Never in upper case: Dutch `d.w.z.`, a degree, or a title such as `prof`; those of two letters may be acronyms.
     NO_UPPER = 131072
 
 
@@ -150,9 +150,10 @@ class Passage:
     """At least one word, in columns [n], with the model's probabilities.
 
     `labels` are the case and marks with which the `bare` words are written now. The speaker changes after `turn_ends`.
-    After `followed` words comes something that is no word, from which no mark may part them. `cue_starts` are the first
-    words of cues; `cues` says where captions end, or is None if that is no evidence. The first `committed` words have
-    been output already and cannot change. If the text `continues`, it does not end with the last word.
+    After `followed` words comes something that is no word, from which no mark may part them; before `preceded` ones
+    something with which the sentence may have begun. `cue_starts` are the first words of cues; `cues` says where
+    captions end, or is None if that is no evidence. The first `committed` words have been output already and cannot
+    change. If the text `continues`, it does not end with the last word.
     """
 
     bare: Sequence[str]
@@ -160,6 +161,7 @@ class Passage:
     posteriors: Posteriors
     turn_ends: Flags
     followed: Flags
+    preceded: Flags
     cue_starts: Flags
     cues: CueBreaks | None
     config: ModelConfig
@@ -194,8 +196,8 @@ def posteriors_of(probabilities: Rows, properties: WordProperties, config: Model
     paired = {mark: probabilities[:, full + i] for i, mark in enumerate(config.around)}
     text = Posteriors(cases, marks, properties, paired)
     _move(cases, MIXED, CAPITAL, ~text.has(WordProperty.HAS_FORM))
-    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
     _move(cases, UPPER, CAPITAL, text.has(WordProperty.ONE_LETTER | WordProperty.NO_UPPER))
+    _move(cases, CAPITAL, MIXED, text.has(WordProperty.DEGREE))
     _move(cases, CAPITAL, LOWER, text.has(WordProperty.NO_CAPITAL))
     for property_, case in (
         (WordProperty.NO_CASE, LOWER),
@@ -278,6 +280,27 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
     return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
 
 
+def spaced_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
+    """Further properties [n] of letters with periods that are an abbreviation with spaces: German `z. B.`, `d. h.`"""
+    found = np.zeros(len(words), np.uint32)
+    dotted = [len(word) == 1 and label.after[:1] == "." for word, label in zip(words, labels, strict=True)]
+    stop = 0
+    for start in np.flatnonzero(dotted).tolist():
+        if start < stop:
+            continue
+        stop = start + 1
+        while stop < len(words) and dotted[stop]:
+            stop += 1
+        bare = "".join([word + "." for word in words[start:stop]])
+        if stop > start + 1 and bare[:-1] in language.abbreviations:
+            found[start:stop] = int(WordProperty.ABBREVIATION)
+            # The first letter is a capital where a sentence begins.
+            form = language.forms.get(bare, bare)[2::2]
+            cases = [WordProperty.ALWAYS_CAPITAL if c.isupper() else WordProperty.ALWAYS_LOWER for c in form]
+            found[start + 1 : stop] |= np.array(cases, np.uint32)
+    return found
+
+
 def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
     found = WordProperty(0)
     first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
@@ -285,7 +308,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
-    title = plain.rstrip(".") in language.titles
+    stem = plain.rstrip(".")
+    title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
@@ -294,7 +318,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, title and len(plain) > 2),
+        (WordProperty.NO_UPPER, (title and len(plain) > 2) or degree or stem in language.never_upper),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
         (WordProperty.ABBREVIATION, language.abbreviates(plain)),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -303,11 +327,10 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
         (WordProperty.ALWAYS_LOWER, plain in language.always_lower),
-        (WordProperty.DEGREE, DEGREE.fullmatch(word) is not None),
+        (WordProperty.DEGREE, degree),
         (
             WordProperty.INITIALISM,
-            (word.endswith(".") and plain.rstrip(".") not in language.abbreviations)
-            or _DOUBLED.fullmatch(word) is not None,
+            (word.endswith(".") and stem not in language.abbreviations) or _DOUBLED.fullmatch(word) is not None,
         ),
     ):
         if holds:
@@ -316,8 +339,13 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
-    """The mixed-case form of a word: listed or by its prefixes and hyphens; None if it has none."""
-    form = language.forms.get(word) or lexicon.get(word)
+    """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
+
+    In mixed case, but for an abbreviation that the language writes in upper case.
+    """
+    if listed := language.forms.get(word):
+        return listed
+    form = lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
         # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
         known = known if is_normalized("NFC", word) else normalize("NFD", known)

@@ -164,6 +164,26 @@ def test_a_sign_after_a_word_belongs_to_the_sentence(sign: str) -> None:
     assert [word.followed for word in scan(text, 0, len(text)).words] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("text", "preceded"),
+    [
+        ("www.example.org is here", [True, False]),
+        ("jane@example.org is here", [True, False]),
+        ("[ __ ] is here", [True, False]),
+        ("at www.example.org, we look", [False, True, False]),
+        ("at www.example.org. we look", [False, False, False]),
+        ("www.example.org\nJOHN: hi", [False]),
+        ("www.example.org & jane", [False]),
+        ("* is here", [False, False]),
+        ("♪ is here ♪ and", [False]),
+        ("- is here", [False, False]),
+        ("{\\x} is here", [False, False]),
+    ],
+)
+def test_a_sentence_may_begin_with_an_address_or_a_blank(text: str, preceded: list[bool]) -> None:
+    assert [word.preceded for word in scan(text, 0, len(text)).words] == preceded
+
+
 def test_a_label_may_come_after_a_time() -> None:
     text = "(00:12) Speaker 1: hi you\n(0:15.3) JOHN: hello"
     found = list(scan(text, 0, len(text)).words)

@@ -53,7 +53,7 @@ def passage(
     english, forms, none = language("en"), lexicon or {}, np.zeros(len(words), bool)
     posteriors = posteriors_of(rows, word_properties(words, english, forms), config)
     labels = written or [Label()] * len(words)
-    return Passage(words, labels, posteriors, np.array(turns), none, none, None, config, options, english, forms)
+    return Passage(words, labels, posteriors, np.array(turns), none, none, none, None, config, options, english, forms)
 
 
 def decode(
@@ -343,6 +343,15 @@ def test_words_do_not_become_a_speaker_label() -> None:
     assert restored("the answer no", plain("the answer no", answer=":", no=".")).startswith("The answer: no")
 
 
+def test_a_trace_of_upper_case_makes_no_acronym_of_a_word_at_a_start() -> None:
+    rows = plain("die eu is here", here=".")
+    rows[0] = [0.97, 0.01, 0.02, 0, *rows[0][4:]]
+    rows[1] = [0.3, 0.1, 0.6, 0, *rows[1][4:]]
+    assert restored("die eu is here", rows) == "Die EU is here."
+    rows[0] = rows[1]
+    assert restored("die eu is here", rows) == "DIE EU is here."
+
+
 def test_initialisms_have_one_case() -> None:
     rows = plain("we met the u.s. team", team=".")
     rows[3] = likely(Case.CAPITAL, "", case_p=0.8)
@@ -366,13 +375,38 @@ def test_some_abbreviations_are_lower_case() -> None:
     [
         ("de", "Wir haben z.B. Äpfel, d.h. Obst, und i.d.R. u.a. Nüsse."),
         ("es", "Roma, p.ej. y luego EE.UU. y los JJ.OO. de verano."),
+        ("vi", "PGS. Nam và ThS. Lan, GS.TS. Minh, PGS. TS. Hoa."),
     ],
 )
 def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) -> None:
     """Whatever case a model gives them: it was `Z.b.`, `D.H.`, `Ee.uu.`"""
     words, gold = map(list, zip(*map(strip, text.split()), strict=True))
-    shapes = [Case.CAPITAL if "." in word else label.case for word, label in zip(words, gold, strict=True)]
+    known = language(code).forms
+    shapes = [
+        Case.CAPITAL if "." in word or word in known else label.case for word, label in zip(words, gold, strict=True)
+    ]
     rows = np.array([likely(case, label.mark) for case, label in zip(shapes, gold, strict=True)], np.float32)
+    assert restored_in(code, words, rows) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("nl", "D.w.z. niet."),
+        ("nl", "M.b.t. dit."),
+        ("eu", "K.a. hori."),
+        ("pl", "M.in. tak."),
+        ("ro", "Ș.a.m.d. apoi."),
+        ("it", "P.es. qui."),
+        ("pt", "P.ex. aqui."),
+        ("it", "U.S. qui."),
+        ("en", "Ph.D. here."),
+    ],
+)
+def test_a_listed_abbreviation_has_one_capital_where_a_sentence_begins(code: str, text: str) -> None:
+    """Even if a model has never seen it and takes it for initials: it was `D.W.Z.`"""
+    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    rows = np.array([likely(Case.UPPER, gold[0].mark), likely(Case.LOWER, gold[1].mark)], np.float32)
     assert restored_in(code, words, rows) == text
 
 
