@@ -52,9 +52,10 @@ _EM_STEPS = 30
 #: Consecutive captions are kept apart by up to six frames; a longer gap (ms) is silence.
 _SILENCE = 250
 _LEAST = np.float32(1e-6)
-#: The power of the factors inside captions. With it 1,321 sentence ends are missed or superfluous in nine held-out ends of
-#: English and Spanish, cut as in films and anywhere, with the factors in full (1) 1,349, with 0.5 1,327; of those inside
-#: the captions of films 206 are missed and 59 superfluous (232 and 35), and 2,145 first letters wrong (2,172).
+#: The power of the factors inside captions. With it 1,321 sentence ends are missed or superfluous in nine held-out
+#: ends of English and Spanish, cut as in films and anywhere, with the factors in full (1) 1,349, with 0.5 1,327; of
+#: those inside the captions of films 206 are missed and 59 superfluous (232 and 35); 2,145 first letters are wrong
+#: (2,172).
 _INSIDE = 0.75
 
 #: The share of blank lines that come after a sentence end, between turns and between captions.
