@@ -22,9 +22,10 @@ _MAX_CHARACTERS, _MAX_WORDS = 100_000, 1000
 #: of texts of five words and in 99 % of texts of twelve; of texts of five words in a language with a model, one in
 #: 2000 is taken for a language without.
 _MIN_WORDS, _MIN_CERTAINTY = 5, 0.9
-#: From this many words on, languages without a model may be certain together: Danish or Norwegian. Of 21,600 texts of
-#: 8, 12 and 20 words in a language with a model one is taken for another by this; of 3,600 of five words 5 would be.
-_MIN_WORDS_TOGETHER = 8
+#: From this many words on, languages without a model may be certain together, such as Danish and Norwegian, if those
+#: with one have less than this probability: there they have 0.0002 at most, in what is no language (fonts, the keys of
+#: a format) 0.08.
+_MIN_WORDS_TOGETHER, _MOST_OTHERWISE = 8, 0.01
 #: A text of at least this many words is English if at least this share of them are frequent English words.
 _ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
 _LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
@@ -66,7 +67,7 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
             return str(code)
         if not known:
             return DEFAULT
-        if len(words) >= _MIN_WORDS_TOGETHER and _share(known, text) < 1 - _MIN_CERTAINTY:
+        if len(words) >= _MIN_WORDS_TOGETHER and _share(known, text) < _MOST_OTHERWISE:
             return str(code)
         code, _ = _identifier(known).classify(text)
     return str(code)

@@ -152,3 +152,8 @@ def test_a_few_words_in_another_script_are_in_another_language(text: str) -> Non
 )
 def test_a_line_in_one_of_two_languages_without_a_model_is_in_neither_with_one(text: str) -> None:
     assert detect_language(words_of(text), CODES) not in CODES
+
+
+@pytest.mark.parametrize("text", ["webvtt region id fred asd a a' region fred asd a a' text", "invalid x " * 50])
+def test_what_is_no_language_is_not_taken_for_one_without_a_model(text: str) -> None:
+    assert detect_language(words_of(text), CODES) in CODES
