@@ -29,7 +29,6 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
-    root_of_list,
     tallied,
 )
 from cappunc_cli.errors import CappuncError
@@ -188,7 +187,7 @@ def captions(
     found = [
         job
         for job in find_inputs(
-            names, format_name, reporter.error, output, encoding, below=root_of_list(files, files_from)
+            names, format_name, reporter.error, output, encoding, below=files[0] if files and files_from else None
         )
         if not job.found or _is_wanted(job.relative.suffix.lower(), rewrap)
     ]

@@ -44,7 +44,6 @@ from cappunc_cli.cli.parameters import (
     finite,
     names_asked,
     options_checked,
-    root_of_list,
     stoppable,
 )
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -249,7 +248,9 @@ def fix(
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
         _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout, metrics_port)
         return
-    jobs = find_inputs(names, format_name, reporter.error, output, encoding, below=root_of_list(files, files_from))
+    jobs = find_inputs(
+        names, format_name, reporter.error, output, encoding, below=files[0] if files and files_from else None
+    )
     if in_place:
         jobs = replaceable(
             jobs, lambda source: reporter.failure(f"{source}: a symbolic link to a file outside its directory", True)

@@ -273,11 +273,6 @@ def names_asked(
     return [f"{root}/{name}" for name in listed]
 
 
-def root_of_list(files: list[str] | None, files_from: str | None) -> str | None:
-    """The directory below which the names of a --files-from list are, if one is named."""
-    return files[0] if files and files_from is not None else None
-
-
 @contextmanager
 def options_checked() -> Iterator[None]:
     """Turn the application's BadOption into Typer's usage error, which refers to the command's help."""

@@ -224,7 +224,9 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
-    properties = word_properties(bare, conventions, model.lexicon) | spaced_properties(bare, labels, conventions)
+    properties = word_properties(bare, conventions, model.lexicon)
+    if any(label.after for label in labels):
+        properties |= spaced_properties(bare, labels, conventions)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
