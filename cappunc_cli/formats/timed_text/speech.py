@@ -107,6 +107,8 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
             t += 1
         sound = n < len(sounds) and sounds[n] <= a
         n = bisect_right(sounds, a, n) if sounds else 0
+        # The speaker may change between the address and this word.
+        preceded &= speaker is None
         yield SpokenWord(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed, preceded)
         end = b
     for _, name in speakers[s:]:

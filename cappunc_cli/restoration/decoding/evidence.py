@@ -160,8 +160,7 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     continued = np.array([label.before != "" and (".." in label.before or "…" in label.before) for label in labels])
     # Lower case is right there, in `“What?” he asked`, and in `www.example.org is down`.
     quotes = [label.after[-1:] in _CLOSING and label.mark != "" for label in labels[:-1]]
-    begun = passage.preceded & ~np.append(False, passage.turn_ends[:-1])
-    known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]) | begun)
+    known = replace(no_evidence(len(labels)), free_start=continued | np.array([False, *quotes]) | passage.preceded)
     if existing == "keep":
         known = _keep(known, marks, cases)
     elif lack is not None and not lack.whole:

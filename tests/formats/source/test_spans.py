@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cappunc_cli import formats
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import ass
 from cappunc_cli.formats.source import spans
@@ -385,3 +386,8 @@ def test_scanning_is_linear(text: str) -> None:
     # Quadratic code would take minutes for this, and the time limit of the suite would end it.
     scan("word" + text * 20_000, 0, 4 + 20_000 * len(text))
     scan("a@b." + "." * 50_000 + "@", 0, 50_005)
+
+
+def test_an_address_of_another_speaker_begins_no_sentence() -> None:
+    text = "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Ann>see www.example.org <v Bob>is it here\n"
+    assert [word.preceded for word in formats.read(text, "talk.vtt").words] == [False] * 4

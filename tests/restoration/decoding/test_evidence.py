@@ -86,10 +86,9 @@ def test_an_ellipsis_before_a_word_continues_the_sentence(existing: str) -> None
 
 
 def test_a_sentence_that_an_address_began_goes_on_in_lower_case() -> None:
-    """`www.example.org is down`, unless the speaker changes after the address."""
-    preceded = np.array([True, False, True, True])
-    text = replace(written("is down is up", (1,)), preceded=preceded)
-    assert places(evidence(text, "replace").free_start) == [0, 3]
+    """`www.example.org is down`, also where a turn begins with it."""
+    text = replace(written("is down is up", (1,)), preceded=np.array([True, False, True, False]))
+    assert places(evidence(text, "replace").free_start) == [0, 2]
 
 
 def test_an_abbreviation_keeps_its_period_unless_it_may_be_a_word() -> None:
