@@ -60,23 +60,19 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
         return DEFAULT
     identifier = _identifier()
     text = " ".join(words)
-    code, certainty = identifier.classify(text)
+    ranked = identifier.rank(text)
+    code, certainty = ranked[0]
     if len(words) < _MIN_WORDS or certainty < _MIN_CERTAINTY:
         known = tuple(sorted(set(candidates) & set(identifier.labels)))
         if _is_foreign(text) and _LATIN.issuperset(known):
             return str(code)
         if not known:
             return DEFAULT
-        if len(words) >= _MIN_WORDS_TOGETHER and _share(known, text) < _MOST_OTHERWISE:
+        otherwise = sum(probability for label, probability in ranked if label in known)
+        if len(words) >= _MIN_WORDS_TOGETHER and otherwise < _MOST_OTHERWISE:
             return str(code)
         code, _ = _identifier(known).classify(text)
     return str(code)
-
-
-def _share(codes: Iterable[str], text: str) -> float:
-    """The probability that a text is in one of these languages."""
-    of = dict(_identifier().rank(text))
-    return float(sum(of[code] for code in codes))
 
 
 def _is_foreign(text: str) -> bool:

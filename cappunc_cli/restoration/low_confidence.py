@@ -102,7 +102,7 @@ def find_low_confidence(
     free &= ~np.append(False, (open_end | lack.marks)[:-1])
     odd_cases = free & (cases < below)
 
-    capital, always_mixed = capital_form(text), text.has(WordProperty.ALWAYS_MIXED)
+    capital = capital_form(text)
     halves: dict[int, LowConfidence] = {}
     if below > 0 and conventions.opening:
         written_cases, written_marks = columns(labels)
@@ -114,8 +114,6 @@ def find_low_confidence(
         written = _core(word, label)
         if odd_cases[i]:
             case = CASE_CLASSES[capital[i] if label.case is Case.LOWER else LOWER]
-            if case is Case.CAPITAL and always_mixed[i]:
-                case = Case.MIXED
             other = Label(case, form=(mixed_form(word, model.lexicon, conventions) or "") if case is Case.MIXED else "")
             found.append(LowConfidence(i, "case", written, float(cases[i]), dress(word, other), float(1 - cases[i])))
         elif (term := _core(word, with_rules[i])) != written and terms[i]:

@@ -353,9 +353,18 @@ class _CueReader:
                 draft.end = latest_end(draft.start, draft.spoken.text, start)
             start = draft.start
         self.words.add_all(
-            (word.text, d.start, d.end, d.cue, d.turn, tuple(d.copies), d.sound, word.followed, word.preceded)
-            for d in drafts
-            for word in (d.spoken,)
+            (
+                draft.spoken.text,
+                draft.start,
+                draft.end,
+                draft.cue,
+                draft.turn,
+                tuple(draft.copies),
+                draft.sound,
+                draft.spoken.followed,
+                draft.spoken.preceded,
+            )
+            for draft in drafts
         )
 
 

@@ -337,6 +337,7 @@ def capital_form(text: Posteriors) -> Indices:
     forms[text.cases[:, LOWER] > 0.5, UPPER - 1] = 0
     cases: Indices = 1 + forms.argmax(1)
     cases[(cases == CAPITAL) & text.has(WordProperty.INITIALISM)] = UPPER  # never `U.s.`
+    cases[(cases == CAPITAL) & text.has(WordProperty.ALWAYS_MIXED)] = MIXED
     return cases
 
 

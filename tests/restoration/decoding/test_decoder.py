@@ -120,6 +120,12 @@ def test_a_confident_model_is_followed(text: str) -> None:
     assert say(text).replace(" —", "—") == text.replace(" —", "—")
 
 
+def taken_apart(text: str) -> tuple[list[str], list[Label]]:
+    """The bare words of a written text, and the labels that they have there."""
+    bare, labels = zip(*map(strip, text.split()), strict=True)
+    return list(bare), list(labels)
+
+
 def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     """What is written by the conventions of a language, given the probabilities `rows` of its words."""
     conventions = language(code)
@@ -144,7 +150,7 @@ def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
 )
 def test_capitals_of_languages_with_apostrophes(code: str, text: str) -> None:
     """An elided article before a name is capital only where a sentence begins; Dutch `'s` passes it on."""
-    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    words, gold = taken_apart(text)
     # `IJs` is a capital form like any other to a model that has seen none.
     cases = [Case.CAPITAL if label.form == "IJs" else label.case for label in gold]
     rows = np.array([likely(case, label.mark) for case, label in zip(cases, gold, strict=True)], np.float32)
@@ -380,7 +386,7 @@ def test_some_abbreviations_are_lower_case() -> None:
 )
 def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) -> None:
     """Whatever case a model gives them: it was `Z.b.`, `D.H.`, `Ee.uu.`"""
-    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    words, gold = taken_apart(text)
     known = language(code).forms
     shapes = [
         Case.CAPITAL if "." in word or word in known else label.case for word, label in zip(words, gold, strict=True)
@@ -405,7 +411,7 @@ def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) ->
 )
 def test_a_listed_abbreviation_has_one_capital_where_a_sentence_begins(code: str, text: str) -> None:
     """Even if a model has never seen it and takes it for initials: it was `D.W.Z.`"""
-    words, gold = map(list, zip(*map(strip, text.split()), strict=True))
+    words, gold = taken_apart(text)
     rows = np.array([likely(Case.UPPER, gold[0].mark), likely(Case.LOWER, gold[1].mark)], np.float32)
     assert restored_in(code, words, rows) == text
 
@@ -501,7 +507,7 @@ def test_the_writing_style_of_a_text(text: str, expected: str) -> None:
 
 
 def restored(text: str, rows: list[list[float]], existing: str = "auto", cues: list[int] | None = None) -> str:
-    bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
+    bare, labels = taken_apart(text)
     document = passage(
         np.array(rows, np.float32), bare, [False] * len(bare), CONFIG, Options(existing=existing), LEXICON, labels
     )
