@@ -35,12 +35,11 @@ class Comparison:
     p: float
 
 
-def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, size: int = BLOCK) -> Matrix:
+def blocks(evaluation: Evaluation, known: dict[PairKind, int]) -> Matrix:
     """Counts [blocks, kinds]; the last block of a document may be shorter.
 
     `known` maps each kind to its column; new kinds are added to it.
     """
-    numbers = {} if known is None else known
     rows: list[dict[int, int]] = []
     for alignment in evaluation.alignments:
         seen = 0
@@ -48,13 +47,13 @@ def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, siz
         rows.append(row)
         for kind in pair_kinds(alignment):
             if kind.reference is not None:
-                if seen == size:
+                if seen == BLOCK:
                     seen, row = 0, {}
                     rows.append(row)
                 seen += 1
-            number = numbers.setdefault(kind, len(numbers))
+            number = known.setdefault(kind, len(known))
             row[number] = row.get(number, 0) + 1
-    matrix = np.zeros((len(rows), len(numbers)))
+    matrix = np.zeros((len(rows), len(known)))
     for i, row in enumerate(rows):
         matrix[i, list(row)] = list(row.values())
     return matrix
