@@ -48,7 +48,7 @@ SHOWN = {"U": "capital", ".": "period", ",": "comma", "?": "question"}
 
 def texts(recipe: Recipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
     """Name and written words of every text."""
-    talks = (word for source in sources([recipe.data / TED], None, None) for word in source.words)
+    talks = (word for source in sources([recipe.data / TED]) for word in source.words)
     yield TITLE, list(islice(talks, ted))
     for name in CORPORA:
         yield name, heldout_words(recipe, name, each)

@@ -36,7 +36,7 @@ def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> di
     conventions = LANGUAGES[code]
     letters = conventions.diacritics + conventions.diacritics.upper()
     plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})
-    words = (word.text for source in sources([path], None, None) for word in source.words)
+    words = (word.text for source in sources([path]) for word in source.words)
     truth = [normalise(normalize("NFC", text), conventions) for text in islice(words, most)]
     typed = [text.translate(plain) for text in truth]
     restored = speller.restore(typed)

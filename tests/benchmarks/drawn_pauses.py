@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=20_000, help="of each text")
     arguments = parser.parse_args()
     pools: Pools = defaultdict(list)
-    for source in sources([arguments.data / CLOCK], None, None):
+    for source in sources([arguments.data / CLOCK]):
         for mark, pool in pools_of(source.words).items():
             pools[mark] += pool
     rows: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def main() -> None:
         for name, reference in SETS.items():
             lang = name[:2]
             directory = find_model_for(lang)
-            texts = [word.text for source in sources([arguments.data / reference], None, None) for word in source.words]
+            texts = [word.text for source in sources([arguments.data / reference]) for word in source.words]
             words = spoken(texts[: arguments.words], pools, np.random.default_rng(1))
             timed = Path(folder) / f"{name.replace(' ', '_')}.jsonl.xz"
             with lzma.open(timed, "wt", encoding="utf-8") as file:

@@ -43,7 +43,7 @@ def main() -> None:
         model = load_model(str(directory), engine="ngram")
         rows: dict[str, Any] = {}
         for path_of_set in sorted((arguments.data / arguments.language / "eval").glob("*.txt.xz")):
-            document = next(sources([path_of_set], None, None))
+            document = next(sources([path_of_set]))
             document = Source(document.name, document.words[: arguments.words])
             new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
             scores = evaluate([Sample(document.name, [word.text for word in document.words], new)]).scores

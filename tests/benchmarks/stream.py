@@ -69,7 +69,7 @@ def texts(data: Path, most: int) -> Iterator[tuple[str, list[Source]]]:
             yield title, [Source(title, heldout(path, most))]
             continue
         documents, left = [], most
-        for source in sources([data / path], None, None):
+        for source in sources([data / path]):
             documents.append(Source(source.name, source.words[:left]))
             left -= len(documents[-1].words)
             if left <= 0:

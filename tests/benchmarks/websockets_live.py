@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--hours", type=int, default=10, help="of speech in one stream, as fast as it is taken")
     arguments = parser.parse_args()
     calls = []
-    for source in sources([arguments.data / CALLS], None, None):
+    for source in sources([arguments.data / CALLS]):
         calls.append(timed(source.stripped()))
         if len(calls) == 10:
             break

@@ -13,6 +13,7 @@ from cappunc_cli import __version__
 from cappunc_cli.application.progress import FileTally, Reporter, on
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
+from cappunc_cli.application.scoring.inputs import Reading, listing, read_text
 from cappunc_cli.application.storage.files import write_json, write_text
 from cappunc_cli.errors import install_extra
 
@@ -148,7 +149,6 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
 def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.application.language_detection import AUTO, DEFAULT, detect_language, words_of
     from cappunc_cli.application.plan import model_for_detected
-    from cappunc_cli.application.scoring.inputs import listing, read_text
     from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, load_restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import model_for, model_languages
@@ -189,26 +189,10 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
 def _samples(
     request: EvalRequest, hypotheses: Sequence[Path], restorer: Restorer | None, tally: FileTally | None = None
 ) -> list[Sample]:
-    notation, dashes = request.preset == "editor", request.speech_dashes
+    how = Reading(request.format_name, request.only, request.preset == "editor", request.speech_dashes)
     if restorer is None:
-        return samples.read(
-            request.references,
-            hypotheses,
-            request.format_name,
-            request.only,
-            notation,
-            speech_dashes=dashes,
-            tally=tally,
-        )
-    documents = samples.sources(
-        request.references,
-        request.format_name,
-        request.only,
-        request.gold_windows,
-        notation,
-        speech_dashes=dashes,
-        tally=tally,
-    )
+        return samples.read(request.references, hypotheses, how, tally)
+    documents = samples.sources(request.references, how, request.gold_windows, tally)
     return list(samples.restored(documents, restorer, request.marks_given))
 
 
