@@ -167,13 +167,8 @@ class Manifest:
         for line in data[:complete].split(b"\n"):
             try:
                 entry = json.loads(line)
-                yield (
-                    str(entry["file"]),
-                    (
-                        *(_state(entry["input"]), _state(entry["output"])),
-                        *(entry.get("with"), entry.get("of")),
-                    ),
-                )
+                found = _state(entry["input"]), _state(entry["output"]), entry.get("with"), entry.get("of")
+                yield str(entry["file"]), found
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue
 

@@ -212,9 +212,9 @@ class FileTally:
         return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{hint}"
 
 
-def on(console: Console) -> Callable[[str], None]:
-    """A function that prints a line on a console verbatim, except for control characters."""
-    return lambda text: console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
+def print_verbatim(console: Console, text: str) -> None:
+    """Print a line on a console as it is, except for control characters."""
+    console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _to_stderr(parts: Parts) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.application.progress import Reporter, escaped, on
+from cappunc_cli.application.progress import Reporter, escaped, print_verbatim
 from cappunc_cli.application.storage.files import write_json
 from cappunc_cli.cli.parameters import Device, models_beginning
 
@@ -99,7 +99,7 @@ def _show(report: dict[str, Any]) -> None:
     if not console.is_terminal:
         console.width = 120
     machine = in_short(report["hardware"])
-    on(console)(f"{report['model']['name']} on {report['device']}: {machine}")
+    print_verbatim(console, f"{report['model']['name']} on {report['device']}: {machine}")
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
     for row in lines(report):
         table.add_row(*(escape(escaped(cell)) for cell in row))

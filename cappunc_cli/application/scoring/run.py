@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import __version__
-from cappunc_cli.application.progress import FileTally, Reporter, on
+from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
 from cappunc_cli.application.scoring.inputs import Reading, listing, read_text
@@ -252,7 +252,7 @@ def _print(outcome: EvalResult, request: EvalRequest) -> None:
             console.print(report.as_rich(outcome.rows))
             for line in ("", report.word_line(words), str(outcome.signature)):
                 # Not wrapped, so that it can be copied and searched for.
-                on(console)(line)
+                print_verbatim(console, line)
             for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
                 console.print(extra)
 
