@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
+from cappunc_cli.application.inspection import (
+    Report,
+    find_missing,
+    fixers_by_model,
+    inspect_files,
+    print_json,
+    span_entry,
+    span_line,
+)
 from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
@@ -99,7 +107,8 @@ def check(
     found: list[Report] = []
     options = Options(pauses=pauses)
     with tallied(reporter, len(jobs), "checked") as tally:
-        for inspected in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
+        fixers = fixers_by_model(jobs, lang, model, device, format_name, options, reporter)
+        for inspected in inspect_files(fixers, _stretches, reporter, tally):
             found.append(inspected)
             if not as_json:
                 with reporter.without_bar():

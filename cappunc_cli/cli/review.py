@@ -16,10 +16,10 @@ import typer
 from cappunc_cli.application.colour import ERROR, HEADING, WARNING, Parts
 from cappunc_cli.application.inspection import (
     Report,
+    examine,
     fixers_by_model,
     inspect_files,
     line_prefix,
-    missing_spans,
     place,
     print_json,
     span_entry,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.restoration.options import Options
-    from cappunc_cli.transcript.words import Document, Word
+    from cappunc_cli.transcript.words import Document
 
 #: Words of context before and after a doubtful word.
 _AROUND = 4
@@ -164,7 +164,8 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places, tally):
+        fixers = fixers_by_model(jobs, lang, model, device, format_name, options, reporter)
+        for report in inspect_files(fixers, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
                 found.append(report)
@@ -282,22 +283,15 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
     """The `stretches` that lack marks or case, and the `doubts` outside of them."""
-    words: Sequence[Word] = document.words
-    options = fixer.settings.options
-    if not words:
+    if not document.words:
         return {"stretches": [], "doubts": []}
-    from cappunc_cli.restoration.low_confidence import find_low_confidence
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
-
-    words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options, fixer.word_progress(len(words)))
-    lack = lack_of(words, rows, fixer.model, options)
-    found = find_low_confidence(words, rows, fixer.model, options, lack, below)
+    text = examine(document, fixer)
+    found = text.doubts(below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
     return {
-        "stretches": [span_entry(document, stretch) for stretch in missing_spans(words, rows, lack, fixer)],
+        "stretches": [span_entry(document, stretch) for stretch in text.missing()],
         "doubts": [_entry(document, doubt) for doubt in found],
     }
 
