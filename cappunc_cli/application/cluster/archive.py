@@ -146,7 +146,7 @@ def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterato
 
 def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry]:
     """Files in a directory that may be transcripts, except those in the target."""
-    suffixes = suffixes_of(order.request.format)
+    suffixes = suffixes_of(order.request.common.format)
     if is_url(root):
         entries = walk_url(root)
         results = f"{order.target.rstrip('/')}/"
