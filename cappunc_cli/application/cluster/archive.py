@@ -174,13 +174,9 @@ def _named(names: Sequence[str], listed: Iterable[str]) -> Iterator[Entry]:
         return _entry(f"{root}/{name}", str(PurePosixPath(name)))
 
     with ThreadPoolExecutor(_STAT_THREADS) as threads:
-        batch: list[str] = []
-        for name in listed:
-            batch.append(name)
-            if len(batch) == 1000:
-                yield from threads.map(entry, batch)
-                batch = []
-        yield from threads.map(entry, batch)
+        names_left = iter(listed)
+        while batch := list(islice(names_left, 1000)):
+            yield from threads.map(entry, batch)
 
 
 def _entry(source: str, relative: str) -> Entry:
