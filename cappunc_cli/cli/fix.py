@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from enum import StrEnum
@@ -247,8 +246,7 @@ def fix(
         )
     if not diff:
         with options_checked():
-            terminal = sys.stdout is not None and sys.stdout.isatty()
-            jobs = plan_jobs(jobs, output, in_place, terminal, names)
+            jobs = plan_jobs(jobs, output, in_place, names)
             check_name(jobs, format_name)
     # Results in a local directory are recorded there, so that the next run goes on where this one was stopped.
     root = Path(output) if output is not None and output != PIPE and not is_url(output) else None

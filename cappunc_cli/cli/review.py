@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -211,9 +210,8 @@ def _apply(
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = find_inputs(names, format_name, reporter.error, output, encoding)
-    terminal = sys.stdout is not None and sys.stdout.isatty()
     with options_checked():
-        [job] = plan_jobs(found, output, in_place, terminal)
+        [job] = plan_jobs(found, output, in_place)
     mode: Mode = "in-place" if in_place else "force" if force else "new"
     try:
         decided = apply_decisions(

@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.conversion.language_parts import by_language
-from cappunc_cli.application.plan import Job, plan_jobs, sibling
+from cappunc_cli.application.language_detection import AUTO
+from cappunc_cli.application.plan import Job, by_model, plan_jobs, sibling, with_languages
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.restoration.model.registry import known_languages
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
@@ -57,10 +59,11 @@ def make_files(
 
     terms = load_glossaries(glossary)
     term_check = TermCheck(terms)
-    for name, code, own_jobs in by_language(jobs, lang, model, restore, reporter):
-        settings = Settings(name, device, format_name, Options(language=code or None, glossary=terms))
-        config = settings.check() if name else None
-        own = settings.options.conventions(config) if config and not code else language(code)
+    parts = by_model(jobs, lang, model, NETWORK, reporter.error) if restore else _by_language(jobs, lang, reporter)
+    for (name, code), own_jobs in parts.items():
+        settings = Settings(name, device, format_name, Options(language=code, glossary=terms))
+        config = settings.check() if restore else None
+        own = settings.options.conventions(config) if config else language(code or "")
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = maker_of(fixer, own)
         for job in own_jobs:
@@ -73,6 +76,16 @@ def make_files(
                 reporter.failure(about(error, job.name), job.is_skipped(error))
             tally.finish(job.name)
     term_check.report(reporter)
+
+
+def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[tuple[str, str | None], list[Job]]:
+    """As `by_model`, for jobs that need none: the model is ""."""
+    if lang != AUTO:
+        return {("", lang): list(jobs)}
+    found: dict[tuple[str, str | None], list[Job]] = {}
+    for job, code in with_languages(jobs, known_languages(), reporter.error):
+        found.setdefault(("", code), []).append(job)
+    return found
 
 
 def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
@@ -106,4 +119,4 @@ def made_jobs(
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         made = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
         return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, made, strict=True)]
-    return plan_jobs(jobs, output, False, False, names)
+    return plan_jobs(jobs, output, False, names)
