@@ -34,7 +34,7 @@ from cappunc_cli.training.gru.gru_trainer import (
     words_of,
 )
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import load_windows
+from cappunc_cli.training.trainer import CHECKPOINT, load_windows
 from cappunc_cli.transcript.labels import LOWER
 
 RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"
@@ -61,7 +61,7 @@ def contradicting(network: RecurrentNetwork, windows: Windows, names: list[str])
 def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]:
     """Train a row, and score it on the ends of the `windows`."""
     train(recipe, live)
-    network = network_of(live, torch.load(recipe.runs / "checkpoint.pt")["network"])
+    network = network_of(live, torch.load(recipe.runs / CHECKPOINT)["network"])
     scores = score_heldout(network, windows, WORDS)
     names = [name for name in scores if f"{name} case" in scores]
     written, there = contradicting(network.eval(), windows, names)
