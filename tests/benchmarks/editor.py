@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import digest, head
 
 from cappunc_cli import formats
 from cappunc_cli.evaluation.accepted import Accepted, parse
@@ -241,7 +241,7 @@ def main() -> None:
     held = of_development(models, arguments.data) if arguments.data else {}
     if arguments.run:
         kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-        hashes = {model.config.name: next(iter(model.config.files.values()))[:12] for model in opened.values()}
+        hashes = {model.config.name: digest(model.config) for model in opened.values()}
         kept[arguments.run] = {**head(arguments.data), "models": hashes, "texts": texts, "development": held}
         RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
         (TEXTS / "README.md").write_text(page(kept), "utf-8")

@@ -10,7 +10,6 @@ is scored by argmax at the look-ahead of `gru_trainer` on the held-out ends of t
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from dataclasses import replace
@@ -19,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from measuring import head
+from measuring import head, print_report
 
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.data.windows import Windows
@@ -88,7 +87,7 @@ def main() -> None:
             rows.append(measure(own, replace(live, penalty=penalty), windows))
         print(rows[-1], file=sys.stderr, flush=True)
     report = {**head(command="python tests/benchmarks/penalty.py"), "tokens": TOKENS, "words": WORDS, "rows": rows}
-    print(json.dumps(report, indent=1, ensure_ascii=False))
+    print_report(report)
 
 
 if __name__ == "__main__":
