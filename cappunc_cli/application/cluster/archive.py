@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from cappunc_cli.application.cluster.archive_summary import ArchiveSummary, RefusalReport, progress
+from cappunc_cli.application.cluster.archive_summary import ArchiveProgress, ArchiveSummary, RefusalReport
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, WorkOrder
 from cappunc_cli.application.cluster.fix_request import FixRequest
 from cappunc_cli.application.cluster.ledger import read_all
@@ -84,7 +84,8 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
         reporter.info(f"{summary.todo:,} of {plan.inputs:,} files to do, {size / 1e6:,.1f} MB")
         work_order = WorkOrder(order.request, store, signature, run, order.force, order.memory)
         place = _report_place(order, store)
-        with RefusalReport(place) as report, progress(reporter, summary) as shown:
+        with RefusalReport(place) as report, reporter.progress(summary.todo) as steps:
+            shown = ArchiveProgress(reporter, summary, steps)
             for result in workers(work_order, plan.blocks()) if summary.todo else ():
                 summary.add(result)
                 report.add(result.refusals)

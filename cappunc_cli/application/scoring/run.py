@@ -149,10 +149,10 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
 def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.application.language_detection import AUTO, DEFAULT, detect_language, words_of
     from cappunc_cli.application.plan import model_for_detected
-    from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, load_restorer, shuffled
+    from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, Restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import model_for, model_languages
-    from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.pipeline import Options, load_model
 
     code = request.lang
     if code == AUTO and request.model is None:
@@ -178,7 +178,7 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         apart=request.apart,
     )
     times = shuffled(request.seed) if request.shuffle_pauses else STARTS if request.starts_alone else AS_GIVEN
-    restorer = load_restorer(name, request.device, request.engine, options, fold, times)
+    restorer = Restorer(load_model(name, request.device, engine=request.engine), options, fold, times)
     if request.preset == "autopunct" and request.marks is None:
         restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:

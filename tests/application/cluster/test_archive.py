@@ -377,8 +377,7 @@ def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     result.words["en"] = 40_000
     summary.add(result)
     monkeypatch.setattr(archive_summary, "_PROGRESS_S", 0.0)
-    with archive_summary.progress(Reporter(), summary) as shown:
-        shown.update()
+    archive_summary.ArchiveProgress(Reporter(), summary, None).update()
     line = capsys.readouterr().err
     assert line.startswith("cappunc: 201 of 1,000 files, ")
     assert "words/s, " in line
