@@ -27,7 +27,7 @@ from cappunc_cli.application.inspection import (
     tenths,
 )
 from cappunc_cli.application.plan import Job, find_inputs, plan_jobs
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import Reporter, counted
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
@@ -222,7 +222,7 @@ def _apply(
     for decision, written in decided.refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
-    reporter.info(f"{job.name}{where}: {decided.changed:,} word{'' if decided.changed == 1 else 's'} changed")
+    reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
 def _fixer_for(
