@@ -11,16 +11,14 @@ from cappunc_cli.application.plan import Job, by_model
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.decoding.unrestored import Lack, UnrestoredSpan
     from cappunc_cli.restoration.low_confidence import LowConfidence
-    from cappunc_cli.restoration.options import Options
     from cappunc_cli.transcript.words import Document, Word
 
 #: A JSON object about a file, or about an entry of its report.
@@ -98,20 +96,18 @@ def fixers_by_model(
     jobs: Sequence[Job],
     lang: str,
     model: str | None,
-    device: str,
-    format_name: str | None,
-    options: Options,
+    common: Settings,
     reporter: Reporter,
     refuse: Callable[[CappuncError], None] | None = None,
 ) -> Iterator[tuple[Fixer, list[Job]]]:
-    """A Fixer for each model and language, with its jobs.
+    """A Fixer for each model and language, with its jobs; but for these two, the settings are `common`.
 
     `refuse` is called for jobs without a model; by default they are reported. Raises BadModel and WrongUsage.
     """
-    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.fixer import Fixer
 
-    for (name, code), own_jobs in by_model(jobs, lang, model, NETWORK, refuse or reporter.error).items():
-        settings = Settings(name, device, format_name, replace(options, language=code))
+    for (name, code), own_jobs in by_model(jobs, lang, model, common.engine, refuse or reporter.error).items():
+        settings = replace(common, model=name, options=replace(common.options, language=code))
         settings.check()
         yield Fixer(settings, reporter.info, reporter.detail), own_jobs
 

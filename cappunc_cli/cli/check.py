@@ -102,12 +102,13 @@ def check(
         with tallied(reporter, len(jobs), "checked") as tally:
             _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
         return
+    from cappunc_cli.application.fixer import Settings
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
-    options = Options(pauses=pauses)
+    common = Settings("", device, format_name, Options(pauses=pauses))
     with tallied(reporter, len(jobs), "checked") as tally:
-        fixers = fixers_by_model(jobs, lang, model, device, format_name, options, reporter)
+        fixers = fixers_by_model(jobs, lang, model, common, reporter)
         for inspected in inspect_files(fixers, _stretches, reporter, tally):
             found.append(inspected)
             if not as_json:

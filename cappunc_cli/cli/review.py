@@ -60,10 +60,9 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.low_confidence import LowConfidence
-    from cappunc_cli.restoration.options import Options
     from cappunc_cli.transcript.words import Document
 
 #: Words of context before and after a doubtful word.
@@ -144,12 +143,14 @@ def review(
         return
     names = names_asked(context, files)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
+    from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
 
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
+    common = Settings("", device, format_name, options)
     if open_ or html is not None:
-        fixer = _fixer_for(jobs, lang, model, device, format_name, options, reporter)
+        fixer = _fixer_for(jobs, lang, model, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
 
@@ -163,7 +164,7 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        fixers = fixers_by_model(jobs, lang, model, device, format_name, options, reporter)
+        fixers = fixers_by_model(jobs, lang, model, common, reporter)
         for report in inspect_files(fixers, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
@@ -225,15 +226,7 @@ def _apply(
     reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _fixer_for(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    device: str,
-    format_name: str | None,
-    options: Options,
-    reporter: Reporter,
-) -> Fixer:
+def _fixer_for(jobs: Sequence[Job], lang: str, model: str | None, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
@@ -241,7 +234,7 @@ def _fixer_for(
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(fixer, _)] = fixers_by_model(jobs, lang, model, device, format_name, options, reporter, fail)
+    [(fixer, _)] = fixers_by_model(jobs, lang, model, common, reporter, fail)
     return fixer
 
 
