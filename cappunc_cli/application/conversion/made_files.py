@@ -18,7 +18,7 @@ from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.restoration.model.registry import known_languages
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck
     from cappunc_cli.application.progress import FileTally, Reporter
     from cappunc_cli.transcript.words import Document
@@ -40,28 +40,24 @@ def make_files(
     *,
     lang: str,
     model: str | None,
-    device: str,
-    format_name: str | None,
-    glossary: Sequence[str] | None,
+    common: Settings,
     restore: bool,
     force: bool,
     reporter: Reporter,
     tally: FileTally,
 ) -> None:
-    """Make and write each file with the maker of its language.
+    """Make and write each file with the maker of its language; but for model and language, the settings are `common`.
 
     Failures go to the `reporter`; all files are counted in the `tally`. Without `restore` no model is used. Raises
     BadModel.
     """
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
-    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.glossary_file import TermCheck
 
-    terms = load_glossaries(glossary)
-    term_check = TermCheck(terms)
+    term_check = TermCheck(common.options.glossary)
     parts = by_model(jobs, lang, model, NETWORK, reporter.error) if restore else _by_language(jobs, lang, reporter)
     for (name, code), own_jobs in parts.items():
-        settings = Settings(name, device, format_name, Options(language=code, glossary=terms))
+        settings = replace(common, model=name, options=replace(common.options, language=code))
         config = settings.check() if restore else None
         own = settings.options.conventions(config) if config else language(code or "")
         fixer = Fixer(settings, reporter.info, reporter.detail)
