@@ -34,6 +34,7 @@ from cappunc_cli.cli.parameters import (
     Quiet,
     Verbose,
     names_asked,
+    one_of,
     options_checked,
     tallied,
 )
@@ -46,12 +47,7 @@ if TYPE_CHECKING:
 
 #: Names of `layout.caption_profiles`, which `--help` must not load.
 PROFILES = ("netflix", "bbc", "ebu", "youtube")
-
-
-def _profile(name: str | None) -> str | None:
-    if name is not None and name not in PROFILES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PROFILES)}")
-    return name
+_profile = one_of(PROFILES)
 
 
 def check(
