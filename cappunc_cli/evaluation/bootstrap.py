@@ -6,7 +6,7 @@ a fixed length keep neighbouring marks together and are the same for every hypot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,13 +127,9 @@ def _figures(
 ) -> dict[str, Figure]:
     """The figure of every metric for every draw [..., draws], computed in batches to limit memory."""
     parts: dict[str, list[Figure]] = {}
-    for count in _batches(draws, max(_HELD // max(len(order), 1), 1)):
-        counts = np.rint(sums(count)).astype(np.int64)
+    most = max(_HELD // max(len(order), 1), 1)
+    for start in range(0, draws, most):
+        counts = np.rint(sums(min(most, draws - start))).astype(np.int64)
         for name, value in scores(ContingencyTable(order, counts, evaluation.fold), evaluation.cased).items():
             parts.setdefault(name, []).append(_figure(value))
     return {name: np.concatenate(many, axis=-1) for name, many in parts.items()}
-
-
-def _batches(total: int, size: int) -> Iterator[int]:
-    for start in range(0, total, size):
-        yield min(size, total - start)

@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from cappunc_cli.application.cluster.block_worker import BlockResult, Refusal
 from cappunc_cli.application.progress import Reporter, Steps
@@ -132,9 +131,7 @@ class RefusalReport:
     def __enter__(self) -> RefusalReport:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._file:
             self._write()
 
