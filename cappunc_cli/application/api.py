@@ -107,7 +107,9 @@ def fix(
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
     terms = options.pop("glossary", ())
-    glossary = terms if isinstance(terms, Glossary) else Glossary.of(_term_list(terms))
+    if isinstance(terms, str):  # would be taken for a list of letters
+        raise WrongUsage("glossary must be a list of terms, not a str")
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
     chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
     with _errors_about(source):
         text, found = _content(source, format, encoding)
@@ -248,12 +250,6 @@ def _errors_about(source: Source) -> Iterator[None]:
             raise
         error.path = os.fspath(source)
         raise
-
-
-def _term_list(terms: Iterable[str]) -> Iterable[str]:
-    if isinstance(terms, str):  # would be taken for a list of letters
-        raise WrongUsage("glossary must be a list of terms, not a str")
-    return terms
 
 
 def _unrestored(entry: Report) -> Unrestored:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 #: A line in parts: pairs of text and rich style, "" for none.
 Parts = Sequence[tuple[str, str]]
@@ -32,14 +31,15 @@ def plain(parts: Parts) -> str:
 
 def print_parts(stream: TextIO, lines: Iterable[Parts]) -> None:
     """Print lines in colour; they must not have control characters."""
-    console = _console(stream)
     for parts in lines:
-        console.print(_text(parts), soft_wrap=True)
+        print_on(_console(stream), parts)
 
 
 def print_on(console: Console, parts: Parts) -> None:
-    """Print a line on a console that also shows a progress bar; the console decides about colour."""
-    console.print(_text(parts), soft_wrap=True)
+    """Print a line on a console, perhaps one that also shows a progress bar; the console decides about colour."""
+    from rich.text import Text
+
+    console.print(Text.assemble(*parts), soft_wrap=True)
 
 
 @cache
@@ -47,12 +47,6 @@ def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
     return Console(file=stream, highlight=False, markup=False, emoji=False)
-
-
-def _text(parts: Parts) -> Text:
-    from rich.text import Text
-
-    return Text.assemble(*parts)
 
 
 def diff_lines(diff: str) -> Iterator[Parts]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
@@ -11,37 +11,70 @@ from cappunc_cli.application.plan import Job, by_model
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.restoration.decoding.unrestored import Lack, UnrestoredSpan
-    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.transcript.words import Document, Word
 
 #: A JSON object about a file, or about an entry of its report.
 Report = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a model says of a text: its words, with paragraphs, the probabilities of each, and what they lack."""
+
+    words: Sequence[Word]
+    rows: Rows
+    lack: Lack
+    fixer: Fixer
+
+    def missing(self) -> list[UnrestoredSpan]:
+        """The stretches that lack marks or case and that `fix` would change."""
+        from cappunc_cli.restoration.decoding.unrestored import unrestored_spans
+        from cappunc_cli.restoration.pipeline import rewrite_long
+
+        found = unrestored_spans(self.lack)
+        if not found:
+            return []
+        old, new = self.words, rewrite_long(self.words, self.rows, self.fixer.model, self.fixer.settings.options)
+        return [span for span in found if any(old[i].text != new[i] for i in range(span.start, span.stop))]
+
+    def doubts(self, below: float) -> list[LowConfidence]:
+        """The places outside these stretches that are less probable than `below`."""
+        from cappunc_cli.restoration.low_confidence import find_low_confidence
+
+        model, options = self.fixer.model, self.fixer.settings.options
+        return find_low_confidence(self.words, self.rows, model, options, self.lack, below)
+
+
+def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
+    """Let the model read a document that has words, unless its `rows` are known already."""
+    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
+
+    model, options = fixer.model, fixer.settings.options
+    words = with_paragraphs(document.words, model, options)
+    if rows is None:
+        rows = probabilities(words, model, options, fixer.word_progress(len(words)))
+    return Examined(words, rows, lack_of(words, rows, model, options), fixer)
+
+
 def inspect_files(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    device: str,
-    format_name: str | None,
-    options: Options,
-    reporter: Reporter,
+    fixers: Iterable[tuple[Fixer, list[Job]]],
     inspect: Callable[[Document, Fixer], Report],
+    reporter: Reporter,
     tally: FileTally,
 ) -> Iterator[Report]:
-    """Yield a report for each readable file, with the fields that `inspect` returns, grouped by language.
+    """Yield a report for each readable file, with the fields that `inspect` returns, in the order of the `fixers`.
 
     Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
     """
-    for fixer, own_jobs in fixers_by_model(jobs, lang, model, device, format_name, options, reporter, reporter.error):
+    for fixer, own_jobs in fixers:
         for job in own_jobs:
             try:
                 fixer.on_progress = tally.begin(job.name)
@@ -63,20 +96,18 @@ def fixers_by_model(
     jobs: Sequence[Job],
     lang: str,
     model: str | None,
-    device: str,
-    format_name: str | None,
-    options: Options,
+    common: Settings,
     reporter: Reporter,
-    refuse: Callable[[CappuncError], None],
+    refuse: Callable[[CappuncError], None] | None = None,
 ) -> Iterator[tuple[Fixer, list[Job]]]:
-    """A Fixer for each model and language, with its jobs; `refuse` is called for jobs without a model.
+    """A Fixer for each model and language, with its jobs; but for these two, the settings are `common`.
 
-    Raises BadModel and WrongUsage.
+    `refuse` is called for jobs without a model; by default they are reported. Raises BadModel and WrongUsage.
     """
-    from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.fixer import Fixer
 
-    for (name, code), own_jobs in by_model(jobs, lang, model, NETWORK, refuse).items():
-        settings = Settings(name, device, format_name, replace(options, language=code))
+    for (name, code), own_jobs in by_model(jobs, lang, model, common.engine, refuse or reporter.error).items():
+        settings = replace(common, model=name, options=replace(common.options, language=code))
         settings.check()
         yield Fixer(settings, reporter.info, reporter.detail), own_jobs
 
@@ -89,27 +120,7 @@ def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
 
 def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
     """The stretches of a document that lack marks or case and that `fix` would change."""
-    words: Sequence[Word] = document.words
-    options = fixer.settings.options
-    if not words:
-        return []
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
-
-    words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options, fixer.word_progress(len(words)))
-    return missing_spans(words, rows, lack_of(words, rows, fixer.model, options), fixer)
-
-
-def missing_spans(words: Sequence[Word], rows: Rows, lack: Lack, fixer: Fixer) -> list[UnrestoredSpan]:
-    """The stretches of `lack` in which `fix` would change something."""
-    from cappunc_cli.restoration.decoding.unrestored import unrestored_spans
-    from cappunc_cli.restoration.pipeline import rewrite_long
-
-    found = unrestored_spans(lack)
-    if not found:
-        return []
-    new = rewrite_long(words, rows, fixer.model, fixer.settings.options)
-    return [stretch for stretch in found if any(words[i].text != new[i] for i in range(stretch.start, stretch.stop))]
+    return examine(document, fixer).missing() if document.words else []
 
 
 def span_entry(document: Document, stretch: UnrestoredSpan) -> Report:

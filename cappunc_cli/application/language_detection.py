@@ -8,6 +8,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.storage.code_pages import is_latin
 from cappunc_cli.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
 def _is_foreign(text: str) -> bool:
     """Whether most letters of a text are not Latin."""
     letters = [c for c in text if c.isalpha()]
-    return 2 * sum(c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in letters) < len(letters)
+    return 2 * sum(map(is_latin, letters)) < len(letters)
 
 
 @cache

@@ -64,23 +64,16 @@ class Manifest:
         self._root = root
         self._path = root / NAME
         self._signature = signature
-        self._reset()
-        if os.path.lexists(self._path) and not stat.S_ISREG(self._path.lstat().st_mode):
-            raise CappuncError("is not a regular file and cannot hold the record of results", str(self._path))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_root": self._root, "_path": self._path, "_signature": self._signature}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._reset()
-
-    def _reset(self) -> None:
         self._known: dict[str, list[Entry]] = {}
         #: Number of bytes of the record that have been read.
         self._read = 0
         self._handle: int | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        if os.path.lexists(self._path) and not stat.S_ISREG(self._path.lstat().st_mode):
+            raise CappuncError("is not a regular file and cannot hold the record of results", str(self._path))
+
+    def __reduce__(self) -> tuple[type[Manifest], tuple[Path, str]]:
+        return Manifest, (self._root, self._signature)  # another process opens and reads it itself
 
     def is_ours(self, target: Path, source: str) -> bool:
         """Whether a run wrote this file from this input and it is unchanged since, so that it can be overwritten."""
@@ -124,17 +117,14 @@ class Manifest:
             self._handle = self._opened()
         # A single call, so that lines of several processes do not interleave.
         if os.write(self._handle, line) < len(line):
-            self._close()
+            self.close()
             raise OSError(28, "No space left on device")
 
     def close(self) -> None:
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+            if self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
 
     def _opened(self) -> int:
         handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _OPEN_FLAGS, 0o666)
@@ -167,13 +157,8 @@ class Manifest:
         for line in data[:complete].split(b"\n"):
             try:
                 entry = json.loads(line)
-                yield (
-                    str(entry["file"]),
-                    (
-                        *(_state(entry["input"]), _state(entry["output"])),
-                        *(entry.get("with"), entry.get("of")),
-                    ),
-                )
+                found = _state(entry["input"]), _state(entry["output"]), entry.get("with"), entry.get("of")
+                yield str(entry["file"]), found
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue
 

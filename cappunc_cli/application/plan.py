@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -121,13 +122,7 @@ def replaceable(jobs: Sequence[Job], skip: Callable[[str], None]) -> list[Job]:
     return list(kept.values())
 
 
-def plan_jobs(
-    jobs: Sequence[Job],
-    output: str | None,
-    in_place: bool,
-    stdout_is_terminal: bool,
-    names: Sequence[str] = (),
-) -> list[Job]:
+def plan_jobs(jobs: Sequence[Job], output: str | None, in_place: bool, names: Sequence[str] = ()) -> list[Job]:
     """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
     Raises BadOption for options that contradict each other, and CappuncError if standard output is an input.
@@ -140,7 +135,7 @@ def plan_jobs(
                 name = "standard input" if job.source == PIPE else job.source
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
-    if output is None and stdout_is_terminal:
+    if output is None and sys.stdout is not None and sys.stdout.isatty():
         return [replace(job, target=sibling(job.source, fixed_name(Path(job.source)))) for job in jobs]
     if output not in (None, PIPE):
         return _to_path(jobs, output, names)

@@ -39,6 +39,11 @@ def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
+def counted(number: int, noun: str) -> str:
+    """A text such as `1 file` or `1,200 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 @dataclass(eq=False)
 class Reporter:
     """Prints messages to standard error: with `quiet` only errors, with `verbose` also details."""
@@ -209,12 +214,12 @@ class FileTally:
         if not self.files:
             return ""
         hint = "; run the same command again to resume" if resumable else ""
-        return f"{self.done:,} of {self.files:,} file{'' if self.files == 1 else 's'} {verb}{hint}"
+        return f"{self.done:,} of {counted(self.files, 'file')} {verb}{hint}"
 
 
-def on(console: Console) -> Callable[[str], None]:
-    """A function that prints a line on a console verbatim, except for control characters."""
-    return lambda text: console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
+def print_verbatim(console: Console, text: str) -> None:
+    """Print a line on a console as it is, except for control characters."""
+    console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _to_stderr(parts: Parts) -> None:

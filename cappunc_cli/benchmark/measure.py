@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.pipeline import IncrementalRewriter, Model, Options, probabilities_of_each
@@ -95,6 +95,17 @@ def _spent(engines: Sequence[OnnxEngine]) -> dict[str, float]:
     return {
         "tokenise": sum(engine.tokenise_s for engine in engines),
         "infer": sum(engine.infer_s for engine in engines),
+    }
+
+
+def figures(words: int, seconds: dict[str, float]) -> dict[str, Any]:
+    """Words per second over all stages, and each stage's share of the time."""
+    total = sum(seconds.values())
+    return {
+        "words": words,
+        "seconds": round(total, 4),
+        "words_per_second": round(words / total, 1),
+        "shares": {stage: round(spent / total, 4) for stage, spent in seconds.items()},
     }
 
 

@@ -17,7 +17,8 @@ _SECONDS_PER_WORD = 0.35
 _WORDS_PER_CUE = 12
 #: One word in this many is two words joined.
 _JOINED = 12
-_COMMON, _FEWEST_LETTERS = 20_000, 1
+#: Words are drawn from this many, the most frequent.
+_COMMON = 20_000
 
 
 def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
@@ -32,9 +33,7 @@ def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
     )
     marked = any(piece.startswith("▁") for piece in pieces)
     whole = [piece.removeprefix("▁") for piece in pieces if not marked or piece.startswith("▁")]
-    whole = [word for word in whole if word.isalpha() and word == word.lower() and len(word) > _FEWEST_LETTERS][
-        :_COMMON
-    ]
+    whole = [word for word in whole if word.isalpha() and word == word.lower() and len(word) > 1][:_COMMON]
     if not whole:
         raise BadModel("has no vocabulary to generate text from", str(path))
     chance = Random(seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.application.progress import Reporter, escaped, on
+from cappunc_cli.application.progress import Reporter, escaped, print_verbatim
 from cappunc_cli.application.storage.files import write_json
 from cappunc_cli.cli.parameters import Device, models_beginning
 
@@ -54,9 +54,8 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     """Measure a model and return the report, as `cappunc bench --json` prints it."""
     from cappunc_cli.application.processing import collect_rarely
     from cappunc_cli.benchmark import sample_text
-    from cappunc_cli.benchmark.figures import figures
     from cappunc_cli.benchmark.hardware import hardware, peak_memory, versions
-    from cappunc_cli.benchmark.measure import best_of, stages, start
+    from cappunc_cli.benchmark.measure import best_of, figures, stages, start
     from cappunc_cli.restoration.model.registry import find_model
     from cappunc_cli.restoration.pipeline import Options, load_model
 
@@ -65,15 +64,15 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     model: Model = load_model(name, device)
     if model.engine.warning:
         Reporter().info(model.engine.warning)
-    inputs = {}
     if file is not None:
-        inputs[Path(file).name] = Path(file).read_bytes()
+        inputs = {Path(file).name: Path(file).read_bytes()}
     else:
         sample = sample_text.sample_words(directory, count)
         inputs = {"talk.srt": sample_text.srt(sample).encode(), "talk.json": sample_text.whisper_json(sample).encode()}
-    results = {}
-    for title, data in inputs.items():
-        results[title] = figures(*best_of(repeat, partial(stages, data, title, model, Options())))
+    results = {
+        title: figures(*best_of(repeat, partial(stages, data, title, model, Options())))
+        for title, data in inputs.items()
+    }
     cold = start(directory, device, sample_text.srt(sample_text.sample_words(directory, 1_500)), repeat)
     return {
         "hardware": hardware(),
@@ -91,7 +90,6 @@ def _show(report: dict[str, Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from cappunc_cli.benchmark.figures import lines
     from cappunc_cli.benchmark.hardware import in_short
     from cappunc_cli.benchmark.measure import STAGES
 
@@ -99,10 +97,11 @@ def _show(report: dict[str, Any]) -> None:
     if not console.is_terminal:
         console.width = 120
     machine = in_short(report["hardware"])
-    on(console)(f"{report['model']['name']} on {report['device']}: {machine}")
+    print_verbatim(console, f"{report['model']['name']} on {report['device']}: {machine}")
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))
-    for row in lines(report):
-        table.add_row(*(escape(escaped(cell)) for cell in row))
+    for name, found in report["inputs"].items():
+        shares = (f"{100 * share:.1f}" for share in found["shares"].values())
+        table.add_row(escape(escaped(name)), f"{found['words']:,}", f"{found['words_per_second']:,.0f}", *shares)
     console.print(table)
     parts = report["start"]["seconds"]
     spent = ", ".join(f"{part} {1000 * seconds:.0f} ms" for part, seconds in parts.items())

@@ -154,7 +154,10 @@ def captions(
     from cappunc_cli.application.conversion.caption_maker import CaptionMaker, LineRewrapper
     from cappunc_cli.application.conversion.caption_report import checked_report, rendered
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
+    from cappunc_cli.application.fixer import Settings
+    from cappunc_cli.application.glossary_file import load_glossaries
     from cappunc_cli.layout.caption_profiles import caption_profile
+    from cappunc_cli.restoration.options import Options
 
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
@@ -213,15 +216,14 @@ def captions(
             fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
 
+    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary)))
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,
             maker,
             lang=lang,
             model=model,
-            device=device,
-            format_name=format_name,
-            glossary=glossary,
+            common=common,
             restore=restore and not rewrap,
             force=force,
             reporter=reporter,

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.inspection import Report, find_missing, inspect_files, print_json, span_entry, span_line
+from cappunc_cli.application.inspection import (
+    Report,
+    find_missing,
+    fixers_by_model,
+    inspect_files,
+    print_json,
+    span_entry,
+    span_line,
+)
 from cappunc_cli.application.plan import Job, find_inputs
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
@@ -26,6 +34,7 @@ from cappunc_cli.cli.parameters import (
     Quiet,
     Verbose,
     names_asked,
+    one_of,
     options_checked,
     tallied,
 )
@@ -38,12 +47,7 @@ if TYPE_CHECKING:
 
 #: Names of `layout.caption_profiles`, which `--help` must not load.
 PROFILES = ("netflix", "bbc", "ebu", "youtube")
-
-
-def _profile(name: str | None) -> str | None:
-    if name is not None and name not in PROFILES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PROFILES)}")
-    return name
+_profile = one_of(PROFILES)
 
 
 def check(
@@ -94,12 +98,14 @@ def check(
         with tallied(reporter, len(jobs), "checked") as tally:
             _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
         return
+    from cappunc_cli.application.fixer import Settings
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
-    options = Options(pauses=pauses)
+    common = Settings("", device, format_name, Options(pauses=pauses))
     with tallied(reporter, len(jobs), "checked") as tally:
-        for inspected in inspect_files(jobs, lang, model, device, format_name, options, reporter, _stretches, tally):
+        fixers = fixers_by_model(jobs, lang, model, common, reporter)
+        for inspected in inspect_files(fixers, _stretches, reporter, tally):
             found.append(inspected)
             if not as_json:
                 with reporter.without_bar():

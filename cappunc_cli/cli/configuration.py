@@ -10,7 +10,7 @@ import typer
 
 from cappunc_cli.application.progress import Reporter, escaped
 from cappunc_cli.application.storage.files import write_json
-from cappunc_cli.cli.settings import SettableOptions, settings
+from cappunc_cli.cli.settings import settable_options, settings
 
 
 def config(
@@ -36,7 +36,7 @@ def config(
     width = 37
     """
     assert context.parent is not None  # the command group
-    found = settings(SettableOptions.of(context.parent.command), paths or [])
+    found = settings(settable_options(context.parent.command), paths or [])
     if as_json:
         write_json([asdict(one) for one in found])
         return

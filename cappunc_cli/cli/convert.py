@@ -84,6 +84,9 @@ def convert(
     """
     from cappunc_cli.application.conversion.converter import Converter
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
+    from cappunc_cli.application.fixer import Settings
+    from cappunc_cli.application.glossary_file import load_glossaries
+    from cappunc_cli.restoration.options import Options
 
     kind = to or _kind_of_name(output)
     if kind is None:
@@ -99,15 +102,14 @@ def convert(
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)
 
+    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary)))
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,
             maker,
             lang=lang,
             model=model,
-            device=device,
-            format_name=format_name,
-            glossary=glossary,
+            common=common,
             restore=restore,
             force=force,
             reporter=reporter,

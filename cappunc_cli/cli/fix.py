@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from enum import StrEnum
@@ -210,6 +209,7 @@ def fix(
         raise typer.BadParameter("needs --ray", param_hint="--metrics-port")
     # The --files-from list of an archive may have a million names: it is read lazily.
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.pipeline import Options
     from cappunc_cli.restoration.terms import Glossary
@@ -225,24 +225,13 @@ def fix(
         pauses=pauses,
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
+    # The model and the language come later, for each file.
+    common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:
         from cappunc_cli.application.cluster.archive import ArchiveOrder
         from cappunc_cli.application.cluster.fix_request import FixRequest
 
-        request = FixRequest(
-            lang,
-            model,
-            options,
-            engine,
-            fast,
-            device,
-            format_name,
-            attach,
-            diacritics.value,
-            encoding,
-            numbers,
-            apostrophes,
-        )
+        request = FixRequest(lang, model, common, fast, encoding)
         memory = file_memory << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
@@ -257,15 +246,13 @@ def fix(
         )
     if not diff:
         with options_checked():
-            terminal = sys.stdout is not None and sys.stdout.isatty()
-            jobs = plan_jobs(jobs, output, in_place, terminal, names)
+            jobs = plan_jobs(jobs, output, in_place, names)
             check_name(jobs, format_name)
     # Results in a local directory are recorded there, so that the next run goes on where this one was stopped.
     root = Path(output) if output is not None and output != PIPE and not is_url(output) else None
     if any(job.target == root for job in jobs):
         root = None
     from cappunc_cli.application.batch import BatchSummary, run_batch
-    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.manifest import Manifest, settings_signature
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
@@ -278,9 +265,7 @@ def fix(
         # One run for each model and language; all settings are checked before the first run.
         runs = []
         for (name, code), own_jobs in parts.items():
-            own = replace(options, language=code)
-            how = attach, diacritics.value, numbers, apostrophes
-            settings = Settings(name, device, format_name, own, engine, *how)
+            settings = replace(common, model=name, options=replace(options, language=code))
             settings.check()
             runs.append((settings, own_jobs))
         for settings, own_jobs in runs:
@@ -331,7 +316,7 @@ def _fix_archive(
     if ray:
         from cappunc_cli.application.cluster.ray_workers import RayOptions, on_ray
 
-        gpu = order.request.device.startswith(("cuda", "tensorrt"))
+        gpu = order.request.common.device.startswith(("cuda", "tensorrt"))
         workers = on_ray(RayOptions(address, engines, gpu, seconds, metrics_port), reporter)
     elif (engines or 1) > 1:
         raise typer.BadParameter("needs a local directory for the results, or --ray", param_hint="--jobs")

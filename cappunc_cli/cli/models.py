@@ -160,8 +160,8 @@ def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
 
 
 def _print(model: dict[str, object]) -> None:
-    lines = [(title, str(model[title])) for title in ("engine", "directory")]
-    lines.insert(1, ("size", f"{int(str(model['bytes'])) / 1e6:.1f} MB"))
+    size = f"{int(str(model['bytes'])) / 1e6:.1f} MB"
+    lines = [("engine", str(model["engine"])), ("size", size), ("directory", str(model["directory"]))]
     if "error" in model:
         lines.append(("unusable", str(model["error"])))
     else:

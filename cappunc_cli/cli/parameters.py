@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from math import isfinite
@@ -81,10 +81,15 @@ def _format(name: str) -> str:
     return name
 
 
-def _engine(name: str) -> str:
-    if name not in ENGINES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(ENGINES)}")
-    return name
+def one_of(names: Collection[str]) -> Callable[[str | None], str | None]:
+    """A callback that refuses any other value."""
+
+    def checked(name: str | None) -> str | None:
+        if name is not None and name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+        return name
+
+    return checked
 
 
 EngineName = Annotated[
@@ -92,7 +97,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         metavar="|".join(ENGINES),
-        callback=_engine,
+        callback=one_of(ENGINES),
         autocompletion=_begins(ENGINES),
         help="; ".join(f"{name}: {kind.about}" for name, kind in ENGINES.items()) + ".",
     ),
@@ -232,9 +237,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more detai
 
 def path_of(name: str) -> Path:
     """A path; refuses "", as from an unset shell variable, which Path would take for the current directory."""
-    if not name:
-        raise typer.BadParameter("the name is empty")
-    return Path(name)
+    return Path(_not_empty(name))
 
 
 def page_of(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,10 +15,10 @@ import typer
 from cappunc_cli.application.colour import ERROR, HEADING, WARNING, Parts
 from cappunc_cli.application.inspection import (
     Report,
+    examine,
     fixers_by_model,
     inspect_files,
     line_prefix,
-    missing_spans,
     place,
     print_json,
     span_entry,
@@ -28,7 +27,7 @@ from cappunc_cli.application.inspection import (
     tenths,
 )
 from cappunc_cli.application.plan import Job, find_inputs, plan_jobs
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import Reporter, counted
 from cappunc_cli.application.storage.files import (
     PIPE,
     about,
@@ -61,11 +60,10 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.low_confidence import LowConfidence
-    from cappunc_cli.restoration.options import Options
-    from cappunc_cli.transcript.words import Document, Word
+    from cappunc_cli.transcript.words import Document
 
 #: Words of context before and after a doubtful word.
 _AROUND = 4
@@ -145,12 +143,14 @@ def review(
         return
     names = names_asked(context, files)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
+    from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
     from cappunc_cli.restoration.options import Options
 
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
+    common = Settings("", device, format_name, options)
     if open_ or html is not None:
-        fixer = _fixer_for(jobs, lang, model, device, format_name, options, reporter)
+        fixer = _fixer_for(jobs, lang, model, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
 
@@ -164,7 +164,8 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        for report in inspect_files(jobs, lang, model, device, format_name, options, reporter, places, tally):
+        fixers = fixers_by_model(jobs, lang, model, common, reporter)
+        for report in inspect_files(fixers, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
                 found.append(report)
@@ -210,9 +211,8 @@ def _apply(
     if len(names) != 1:
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = find_inputs(names, format_name, reporter.error, output, encoding)
-    terminal = sys.stdout is not None and sys.stdout.isatty()
     with options_checked():
-        [job] = plan_jobs(found, output, in_place, terminal)
+        [job] = plan_jobs(found, output, in_place)
     mode: Mode = "in-place" if in_place else "force" if force else "new"
     try:
         decided = apply_decisions(
@@ -223,18 +223,10 @@ def _apply(
     for decision, written in decided.refused:
         reporter.info(f"{job.name}: word {decision.word + 1}: reads “{written}” in the result, not “{decision.text}”")
     where = "" if job.target is None else f" -> {job.target}"
-    reporter.info(f"{job.name}{where}: {decided.changed:,} word{'' if decided.changed == 1 else 's'} changed")
+    reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _fixer_for(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    device: str,
-    format_name: str | None,
-    options: Options,
-    reporter: Reporter,
-) -> Fixer:
+def _fixer_for(jobs: Sequence[Job], lang: str, model: str | None, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
@@ -242,7 +234,7 @@ def _fixer_for(
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(fixer, _)] = fixers_by_model(jobs, lang, model, device, format_name, options, reporter, fail)
+    [(fixer, _)] = fixers_by_model(jobs, lang, model, common, reporter, fail)
     return fixer
 
 
@@ -282,22 +274,15 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
 
 def _places(document: Document, fixer: Fixer, below: float, most: int | None) -> Report:
     """The `stretches` that lack marks or case, and the `doubts` outside of them."""
-    words: Sequence[Word] = document.words
-    options = fixer.settings.options
-    if not words:
+    if not document.words:
         return {"stretches": [], "doubts": []}
-    from cappunc_cli.restoration.low_confidence import find_low_confidence
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
-
-    words = with_paragraphs(words, fixer.model, options)
-    rows = probabilities(words, fixer.model, options, fixer.word_progress(len(words)))
-    lack = lack_of(words, rows, fixer.model, options)
-    found = find_low_confidence(words, rows, fixer.model, options, lack, below)
+    text = examine(document, fixer)
+    found = text.doubts(below)
     if most is not None:
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
     return {
-        "stretches": [span_entry(document, stretch) for stretch in missing_spans(words, rows, lack, fixer)],
+        "stretches": [span_entry(document, stretch) for stretch in text.missing()],
         "doubts": [_entry(document, doubt) for doubt in found],
     }
 

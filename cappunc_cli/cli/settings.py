@@ -7,7 +7,7 @@ the directory of the first input (or the current one); `CAPPUNC_LANG` for all co
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -43,24 +43,22 @@ class Setting:
     source: str
 
 
-class SettableOptions(dict[str, dict[str, Any]]):
-    """Click's parameters by command and by option name without dashes, for the commands that take settings."""
+#: Click's parameters by command and by option name without dashes.
+Options = Mapping[str, Mapping[str, Any]]
 
-    @classmethod
-    def of(cls, group: Any) -> SettableOptions:
-        """The options of the commands of a Click group."""
-        return cls(
-            {
-                name: {
-                    option.removeprefix("--"): parameter
-                    for parameter in group.commands[name].params
-                    for option in parameter.opts
-                    if option.startswith("--")
-                }
-                for name in COMMANDS
-                if name in group.commands
-            }
-        )
+
+def settable_options(group: Any) -> Options:
+    """The options of those commands of a Click group that take settings."""
+    return {
+        name: {
+            option.removeprefix("--"): parameter
+            for parameter in group.commands[name].params
+            for option in parameter.opts
+            if option.startswith("--")
+        }
+        for name in COMMANDS
+        if name in group.commands
+    }
 
 
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -68,7 +66,7 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     names = input_names(group, words)
     if not files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
-    options = SettableOptions.of(group)
+    options = settable_options(group)
     result: dict[str, dict[str, Any]] = {}
     for one in settings(options, names):
         parameter = options[one.command][one.option]
@@ -79,7 +77,7 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def setting_source(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
     """The file or variable that sets a parameter which is not among the command line's `words`; "" if none does."""
-    options = SettableOptions.of(group)
+    options = settable_options(group)
     for one in settings(options, input_names(group, words)):
         same = one.command == command and options[command][one.option].name == parameter
         if same and not any(word.split("=")[0] in options[command][one.option].opts for word in words):
@@ -98,7 +96,7 @@ def input_names(group: Any, words: Sequence[str]) -> list[str]:
     return [word for before, word in pairwise(own) if before not in valued and not word.startswith("-")]
 
 
-def settings(options: SettableOptions, names: Sequence[str]) -> list[Setting]:
+def settings(options: Options, names: Sequence[str]) -> list[Setting]:
     """The settings in effect for these inputs, one for each option that is set. Raises WrongUsage."""
     found: dict[tuple[str, str], Setting] = {}
     for path in files(names):
@@ -120,7 +118,7 @@ def files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
+def _from_file(path: Path, known: Options) -> Iterator[Setting]:
     import tomllib
 
     try:
@@ -147,7 +145,8 @@ def _from_file(path: Path, known: SettableOptions) -> Iterator[Setting]:
             is_list = options[name].multiple and isinstance(value, list)
             for one in value if is_list else [value]:
                 if (isinstance(one, bool) != options[name].is_flag) or not isinstance(one, str | int | float):
-                    raise WrongUsage(f"{name} = {value!r}: {_expected(options[name].is_flag)}", str(path))
+                    expected = "true or false" if options[name].is_flag else "a string or a number"
+                    raise WrongUsage(f"{name} = {value!r}: expected {expected}", str(path))
             resolved = (
                 [str(_resolved(name, one, path.parent)) for one in value]
                 if is_list
@@ -163,10 +162,6 @@ def _check(name: str, options: set[str], path: Path) -> None:
         raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
-def _expected(is_flag: bool) -> str:
-    return "expected true or false" if is_flag else "expected a string or a number"
-
-
 def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
     """The value as the command line would give it: file names relative to the configuration file are resolved."""
     if isinstance(value, bool):
@@ -175,7 +170,7 @@ def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
     return str(beside) if name in _FILES and beside.exists() else str(value)
 
 
-def _from_environment(known: SettableOptions) -> Iterator[Setting]:
+def _from_environment(known: Options) -> Iterator[Setting]:
     for command, options in known.items():
         for name in options.keys() & OPTIONS:
             suffix = name.replace("-", "_").upper()

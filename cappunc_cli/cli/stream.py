@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,6 +33,9 @@ from cappunc_cli.cli.parameters import (
 )
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.restoration.model.engines import NETWORK
+
+if TYPE_CHECKING:
+    from cappunc_cli.application.live.live_cues import LiveCues
 
 #: Most bytes read before their words are processed.
 _BLOCK = 1 << 16
@@ -99,7 +102,7 @@ def stream(
     if lang == AUTO:
         raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
-    from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRestorer
+    from cappunc_cli.restoration.live import LOOK_AHEAD
     from cappunc_cli.restoration.live_gru import live_restorer
     from cappunc_cli.restoration.model.registry import model_for
     from cappunc_cli.restoration.pipeline import Options, load_model
@@ -121,8 +124,9 @@ def stream(
     )
     terms, conventions = TermCheck(options.glossary), options.conventions(loaded.config)
 
-    def new_restorer() -> LiveRestorer:
-        return live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
+    def new_output(write: Callable[[str], None], cues: LiveCues | None = None) -> LiveOutput:
+        restorer = live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
+        return LiveOutput(restorer, conventions, max_delay, write, cues, StreamTermCheck(terms))
 
     if listen is not None and to is not None:
         raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
@@ -132,12 +136,11 @@ def stream(
             from cappunc_cli.application.live.live_cues import LiveCues
 
             cues = LiveCues(conventions)
-        output = LiveOutput(new_restorer(), conventions, max_delay, _write, cues, StreamTermCheck(terms))
-        is_stopped = _pipe(output, reporter, keep_ending=cues is None)
+        is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
     else:
         from cappunc_cli.application.live.websocket_server import serve
 
-        serve(listen, new_restorer, conventions, max_delay, terms, reporter)
+        serve(listen, new_output, reporter)
         is_stopped = False
     terms.report(reporter, "in no stream")
     if is_stopped:

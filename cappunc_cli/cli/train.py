@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.progress import Reporter, on
+from cappunc_cli.application.progress import Reporter, print_verbatim
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.cli.parameters import CODE, code_of, languages_beginning, models_beginning, path_of, stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
@@ -179,10 +179,12 @@ def train(
                 log(f"{progress.done:,} pieces: {shown}")
 
         def log(line: str) -> None:
-            on(bar.console)(f"cappunc: {line}")
+            print_verbatim(bar.console, f"cappunc: {line}")
 
         config = build_custom_model(order, log, report)
-    on(console)(f"cappunc: {output} is ready ({config.name}); use it with: cappunc fix --model {output} FILE")
+    print_verbatim(
+        console, f"cappunc: {output} is ready ({config.name}); use it with: cappunc fix --model {output} FILE"
+    )
 
 
 def _processor(device: str) -> str:

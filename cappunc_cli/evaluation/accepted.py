@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.transcript.labels import Label, cached_strip, fold
@@ -141,7 +141,7 @@ def _extend(
             readings = [_append(reading, part, finish_word) for reading in readings]
         else:
             readings = [
-                _Reading(reading.words, reading.partial, reading.cost, reading.tolerated + alternative.tolerated)
+                replace(reading, tolerated=reading.tolerated + alternative.tolerated)
                 for alternative in part
                 for reading in _extend(readings, alternative.parts, finish_word)
             ]
@@ -158,9 +158,9 @@ def _extend(
 def _append(reading: _Reading, text: str, finish_word: Callable[[_Reading], _Reading]) -> _Reading:
     for piece in re.findall(r"\s+|\S+", text):
         if not piece.isspace():
-            reading = _Reading(reading.words, reading.partial + piece, reading.cost, reading.tolerated)
+            reading = replace(reading, partial=reading.partial + piece)
         elif reading.partial in _NO_WORD:
-            reading = _Reading(reading.words, "", reading.cost, reading.tolerated)
+            reading = replace(reading, partial="")
         else:
             reading = finish_word(reading)
     return reading

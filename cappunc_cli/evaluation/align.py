@@ -80,9 +80,6 @@ def align(reference: Sequence[Token], hypothesis: Sequence[Token]) -> Alignment:
     numbers: dict[str, int] = {}
     left = [numbers.setdefault(token.bare, len(numbers)) for token in reference]
     right = [numbers.setdefault(token.bare, len(numbers)) for token in hypothesis]
-    if left == right:
-        # The usual case, a restored reference, needs no search.
-        return Alignment(reference, hypothesis, (Run(0, len(left), 0, len(right), True),) if left else ())
     runs: list[Run] = []
     codes = Levenshtein.opcodes(left, right, score_hint=_FIRST_BAND)
     for equal, group in groupby(codes, key=lambda code: code.tag == "equal"):

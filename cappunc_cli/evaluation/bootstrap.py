@@ -6,7 +6,7 @@ a fixed length keep neighbouring marks together and are the same for every hypot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +35,11 @@ class Comparison:
     p: float
 
 
-def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, size: int = BLOCK) -> Matrix:
+def blocks(evaluation: Evaluation, known: dict[PairKind, int]) -> Matrix:
     """Counts [blocks, kinds]; the last block of a document may be shorter.
 
     `known` maps each kind to its column; new kinds are added to it.
     """
-    numbers = {} if known is None else known
     rows: list[dict[int, int]] = []
     for alignment in evaluation.alignments:
         seen = 0
@@ -48,13 +47,13 @@ def blocks(evaluation: Evaluation, known: dict[PairKind, int] | None = None, siz
         rows.append(row)
         for kind in pair_kinds(alignment):
             if kind.reference is not None:
-                if seen == size:
+                if seen == BLOCK:
                     seen, row = 0, {}
                     rows.append(row)
                 seen += 1
-            number = numbers.setdefault(kind, len(numbers))
+            number = known.setdefault(kind, len(known))
             row[number] = row.get(number, 0) + 1
-    matrix = np.zeros((len(rows), len(numbers)))
+    matrix = np.zeros((len(rows), len(known)))
     for i, row in enumerate(rows):
         matrix[i, list(row)] = list(row.values())
     return matrix
@@ -128,13 +127,9 @@ def _figures(
 ) -> dict[str, Figure]:
     """The figure of every metric for every draw [..., draws], computed in batches to limit memory."""
     parts: dict[str, list[Figure]] = {}
-    for count in _batches(draws, max(_HELD // max(len(order), 1), 1)):
-        counts = np.rint(sums(count)).astype(np.int64)
+    most = max(_HELD // max(len(order), 1), 1)
+    for start in range(0, draws, most):
+        counts = np.rint(sums(min(most, draws - start))).astype(np.int64)
         for name, value in scores(ContingencyTable(order, counts, evaluation.fold), evaluation.cased).items():
             parts.setdefault(name, []).append(_figure(value))
     return {name: np.concatenate(many, axis=-1) for name, many in parts.items()}
-
-
-def _batches(total: int, size: int) -> Iterator[int]:
-    for start in range(0, total, size):
-        yield min(size, total - start)

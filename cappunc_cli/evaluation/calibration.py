@@ -48,24 +48,21 @@ def fold_columns(
     """
     result = np.zeros((len(rows), len(COLUMNS)), dtype=np.float32)
     for i, mark in enumerate(marks):
-        target = fold.get(mark, mark)
-        result[:, COLUMNS.index(target) if target in COLUMNS else 0] += rows[:, i]
+        result[:, _column(mark, fold)] += rows[:, i]
     return result
 
 
-def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[str], list[str]]:
-    """The true mark of every hypothesis word ('' for inserted words), and the marks of deleted words."""
-    true, lost = [""] * len(alignment.hypothesis), []
+def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[int], list[int]]:
+    """The column of the true mark of every hypothesis word (0 for inserted words), and of each deleted word."""
+    true, lost = [0] * len(alignment.hypothesis), []
     for i, j in alignment.pairs():
         if i is None:
             continue
-        mark = alignment.reference[i].label.mark
-        mark = fold.get(mark, mark)
-        mark = mark if mark in COLUMNS else ""
+        column = _column(alignment.reference[i].label.mark, fold)
         if j is not None:
-            true[j] = mark
-        elif mark:
-            lost.append(mark)
+            true[j] = column
+        else:
+            lost.append(column)
     return true, lost
 
 
@@ -126,25 +123,26 @@ class Calibration:
 
 def calibrate(evaluation: Evaluation) -> Calibration | None:
     """The calibration over all samples that have probabilities; None if none has."""
-    confidences, rights, tables, truths, lost = [], [], [], [], Counter[str]()
+    confidences, rights, tables, truths, lost = [], [], [], [], Counter[int]()
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
         if sample.probabilities is None or not len(sample.probabilities):
             continue
         true, missing = truth(alignment, evaluation.fold)
         written = [_column(token.label.mark, evaluation.fold) for token in alignment.hypothesis]
         confidences.append(sample.probabilities[np.arange(len(written)), written])
-        rights.append(np.array([COLUMNS.index(mark) == w for mark, w in zip(true, written, strict=True)]))
+        rights.append(np.array(true) == np.array(written))
         tables.append(sample.probabilities)
-        truths.append(np.array([COLUMNS.index(mark) for mark in true]))
+        truths.append(np.array(true))
         lost.update(missing)
     if not tables:
         return None
     parts = bins(np.concatenate(confidences).astype(np.float64), np.concatenate(rights))
     table, true_columns = np.concatenate(tables).astype(np.float64), np.concatenate(truths)
-    curves = {mark: curve(table[:, i], true_columns == i, lost[mark]) for i, mark in enumerate(COLUMNS) if i}
+    curves = {mark: curve(table[:, i], true_columns == i, lost[i]) for i, mark in enumerate(COLUMNS) if i}
     return Calibration(expected_error(parts), parts, curves)
 
 
 def _column(mark: str, fold: Mapping[str, str]) -> int:
+    """The column that a mark counts in, after folding."""
     mark = fold.get(mark, mark)
     return COLUMNS.index(mark) if mark in COLUMNS else 0

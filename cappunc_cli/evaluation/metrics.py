@@ -110,16 +110,10 @@ def mean(scores: Iterable[Score]) -> Score:
     )  # fmt: skip
 
 
-def _always(_: PairKind) -> bool:
-    return True
-
-
-def classify(
-    table: ContingencyTable, found: Callable[[Side | None], bool], agree: Callable[[PairKind], bool] = _always
-) -> Score:
-    """Score of one class: `found` says whether a side belongs to it, `agree` whether two such sides agree."""
+def classify(table: ContingencyTable, found: Callable[[Side | None], bool]) -> Score:
+    """Score of one class: `found` says whether a side belongs to it."""
     return score(
-        table.count(lambda k: found(k.reference) and found(k.hypothesis) and agree(k)),
+        table.count(lambda k: found(k.reference) and found(k.hypothesis)),
         table.count(lambda k: found(k.hypothesis)),
         table.count(lambda k: found(k.reference)),
     )

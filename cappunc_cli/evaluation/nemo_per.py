@@ -20,11 +20,11 @@ _LONGEST = 60
 _MARK = ""
 
 
-def error_rate(texts: Iterable[tuple[str, str]], marks: str = ",.?") -> float:
+def error_rate(texts: Iterable[tuple[str, str]]) -> float:
     """(S + D + I) / (C + S + D + I) over pairs of reference and hypothesis; 0 if there are no marks."""
     counts: Counter[str] = Counter()
     for reference, hypothesis in texts:
-        counts.update(operations(reference, hypothesis, marks))
+        counts.update(operations(reference, hypothesis))
     total = counts.total()
     return (total - counts["C"]) / total if total else 0.0
 

@@ -40,21 +40,18 @@ Reader = Callable[[Side], str]
 def _classes(table: ContingencyTable, read: Reader, names: Sequence[str]) -> dict[str, Score]:
     """One score per class."""
 
-    def found(side: Side | None, name: str) -> bool:
-        return side is not None and read(side) == name
-
     def one(name: str) -> Score:
-        return classify(table, lambda side: found(side, name))
+        return classify(table, lambda side: side is not None and read(side) == name)
 
     return {name: one(name) for name in names}
 
 
-def _three(table: ContingencyTable, none: str = "O") -> Reader:
-    """Read `,`, `.` or `?` after folding, or `none`."""
+def _three(table: ContingencyTable) -> Reader:
+    """Read `,`, `.` or `?` after folding, or `O`."""
 
     def read(side: Side) -> str:
         mark = table.folded(side)
-        return mark if mark in {",", ".", "?"} else none
+        return mark if mark in {",", ".", "?"} else "O"
 
     return read
 

@@ -144,9 +144,8 @@ class Recipe:
         table["teacher"] = project / table["teacher"] if table.get("teacher") else None
         table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
         table["pieces"] = tuple(table["pieces"])
-        table["clocks"] = tuple(table.get("clocks", ()))
-        table["around"] = tuple(table.get("around", ()))
-        table["fresh"] = tuple(table.get("fresh", ()))
+        for name in ("clocks", "around", "fresh"):
+            table[name] = tuple(table.get(name, ()))
         bins = table["pause_bins_ms"]
         if isinstance(bins, dict):
             bins = range(bins["every"], bins["until"] + 1, bins["every"])

@@ -66,7 +66,8 @@ class Teacher:
         labelled = batch.marks != IGNORED
         numbers = np.cumsum(labelled).reshape(labelled.shape) - 1
         if self._vocabulary is None:
-            inputs, places, at = _inputs(batch, rows), labelled[rows], numbers[rows][labelled[rows]]
+            inputs = [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns)]
+            places, at = labelled[rows], numbers[rows][labelled[rows]]
         else:
             inputs, places, at = retokenise(batch, rows, self._vocabulary, self._network.shape.positions)
         return TeacherLabels(torch.from_numpy(at).to(self._device), *self._probabilities(inputs, places))
@@ -78,10 +79,6 @@ class Teacher:
             states = self._network.encode(*(torch.from_numpy(value).to(self._device) for value in inputs))
             case, marks, *_ = self._network.heads(states.flatten(0, 1)[wanted])
         return torch.softmax(case.float(), -1), torch.softmax(marks.float(), -1)
-
-
-def _inputs(batch: Batch, rows: NDArray[np.intp]) -> list[NDArray[np.int64]]:
-    return [values[rows] for values in (batch.ids, batch.attention, batch.pauses, batch.turns)]
 
 
 def retokenise(

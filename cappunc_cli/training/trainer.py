@@ -55,7 +55,7 @@ SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps
 #: The file below `Recipe.runs` that an unfinished run resumes from.
 CHECKPOINT = "checkpoint.pt"
-#: The number of corpora, those with the largest shares, whose held-out ends are scored during the run.
+#: The number of `largest_corpora`.
 DEVELOPMENT = 6
 
 
@@ -130,12 +130,23 @@ def rate_at(progress: float, recipe: Recipe) -> float:
     return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
 
 
+def largest_corpora(recipe: Recipe) -> list[str]:
+    """The corpora whose held-out ends are scored during a run, the largest share first."""
+    return sorted(recipe.corpora, key=lambda name: -recipe.corpora[name])[:DEVELOPMENT]
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint so that a run that is killed meanwhile has the old one."""
+    torch.save(state, partial := path.with_suffix(".partial"))
+    partial.replace(path)
+
+
 @torch.no_grad()
 def score_heldout(network: JointNetwork, windows: Windows, device: torch.device, words: int = 6000) -> dict[str, float]:
     """Micro-F1 over , . ? (folded) and of capital forms on held-out parts of the corpora."""
     network.eval()
     scores: dict[str, float] = {}
-    watched = sorted(windows.recipe.corpora, key=lambda name: -windows.recipe.corpora[name])[:DEVELOPMENT]
+    watched = largest_corpora(windows.recipe)
     timed = {name for name in watched if windows.streams[name].timed}
     for name, show_pauses in [*((name, False) for name in watched), *((name, True) for name in sorted(timed))]:
         of_marks, of_case = F1Counter(), F1Counter()
@@ -161,18 +172,11 @@ def optimiser_of(network: JointNetwork, recipe: Recipe) -> torch.optim.Optimizer
         if name.startswith("words"):
             peak = recipe.word_rate or recipe.encoder_rate
         groups.setdefault((peak, parameter.ndim > 1), []).append(parameter)
-    return torch.optim.AdamW(
-        [
-            {
-                "params": parameters,
-                "peak": peak,
-                "weight_decay": 0.01 if matrix else 0.0,
-            }
-            for (peak, matrix), parameters in groups.items()
-        ],
-        betas=(0.9, 0.98),
-        fused=True,
-    )
+    settings = [
+        {"params": parameters, "peak": peak, "weight_decay": 0.01 if matrix else 0.0}
+        for (peak, matrix), parameters in groups.items()
+    ]
+    return torch.optim.AdamW(settings, betas=(0.9, 0.98), fused=True)
 
 
 def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> JointNetwork:
@@ -297,8 +301,7 @@ def train(
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
         state |= {"best": best, "worse": worse, "losses": losses, "seconds": before + time.monotonic() - began}
-        torch.save(state, partial := checkpoint.with_suffix(".partial"))
-        partial.replace(checkpoint)
+        save_checkpoint(checkpoint, state)
 
     began = saved_at = time.monotonic()
     first, losses = done, saved.get("losses")

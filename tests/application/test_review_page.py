@@ -25,7 +25,7 @@ import cappunc_cli
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.review.decisions import Decision, decided_texts, parse_decisions, sha256
-from cappunc_cli.application.review.page import render_page
+from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadInput
@@ -223,7 +223,7 @@ def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> N
 
 def test_a_file_without_words_has_a_page() -> None:
     found = {"name": "x.srt", "language": "", "texts": []}
-    assert "x.srt" in render_page(found)
+    assert b"x.srt" in page_bytes(found)
 
 
 # --- the page in Chromium

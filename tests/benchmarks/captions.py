@@ -9,15 +9,12 @@ cores.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from measuring import head
+from measuring import head, options_with_data, print_report
 
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.restoration.model.registry import find_model_for
@@ -82,8 +79,7 @@ def scores(tokens: list[str], words: list[Word], model: Model, options: Options)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=4000)
     arguments = parser.parse_args()
     rows = {}
@@ -95,8 +91,7 @@ def main() -> None:
                 cut.__name__: scores(tokens, list(captions(tokens, cut)), model, options)
                 for cut in (at_sentences, anywhere)
             }
-    json.dump({**head(arguments.data), "rows": rows}, sys.stdout, indent=1)
-    print()
+    print_report({**head(arguments.data), "rows": rows})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measuring import head, watched
+from measuring import head, identity, print_report, watched
 
 from cappunc_cli.benchmark import sample_text
 from cappunc_cli.restoration.model.registry import ModelConfig
@@ -56,7 +56,7 @@ def compared(trees: list[Path], model: Path, count: int, turns: int) -> dict[str
         same = results[0].read_bytes() == results[1].read_bytes()
     seconds, memory = ([[row[key] for row in rows] for rows in seen] for key in ("cpu_seconds", "peak_memory_mb"))
     return {
-        "model": f"{model.name}@{ModelConfig.load(model).files['model.onnx'][:12]}",
+        "model": identity(ModelConfig.load(model)),
         "words": count,
         "cpu_seconds": seconds,
         "cpu_ratio": round(median(after / before for before, after in zip(*seconds, strict=True)), 3),
@@ -87,7 +87,7 @@ def main() -> None:
             report["cases"][name] = compared(trees, (arguments.models / model).resolve(), count, turns)
             print(name, json.dumps(report["cases"][name]), file=sys.stderr, flush=True)
     finally:  # Ctrl-C leaves what there is
-        print(json.dumps(report, ensure_ascii=False, indent=1))
+        print_report(report)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import head, identity, print_report
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.evaluation import Sample, evaluate
@@ -48,7 +48,7 @@ SHOWN = {"U": "capital", ".": "period", ",": "comma", "?": "question"}
 
 def texts(recipe: Recipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
     """Name and written words of every text."""
-    talks = (word for source in sources([recipe.data / TED], None, None) for word in source.words)
+    talks = (word for source in sources([recipe.data / TED]) for word in source.words)
     yield TITLE, list(islice(talks, ted))
     for name in CORPORA:
         yield name, heldout_words(recipe, name, each)
@@ -120,13 +120,12 @@ def main() -> None:
     config = model.config
     report = {
         **head(arguments.data),
-        "model": f"{config.name}@{config.files['model.onnx'][:12]}",
+        "model": identity(config),
         "texts": {name: len(words) for name, words in documents},
         "shipped": [config.window, config.overlap, config.min_words_cut],
         "rows": rows,
     }
-    json.dump(report, sys.stdout, indent=1, ensure_ascii=False)
-    print()
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ is normalised first (one code point per letter), because that is not part of the
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from measuring import head
+from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.languages import LANGUAGES
@@ -36,7 +34,7 @@ def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> di
     conventions = LANGUAGES[code]
     letters = conventions.diacritics + conventions.diacritics.upper()
     plain = str.maketrans({letter: normalize("NFD", letter)[0] for letter in letters})
-    words = (word.text for source in sources([path], None, None) for word in source.words)
+    words = (word.text for source in sources([path]) for word in source.words)
     truth = [normalise(normalize("NFC", text), conventions) for text in islice(words, most)]
     typed = [text.translate(plain) for text in truth]
     restored = speller.restore(typed)
@@ -51,21 +49,19 @@ def measured(path: Path, code: str, speller: DiacriticRestorer, most: int) -> di
 
 def main() -> None:
     """Write the json to standard output."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the evaluation sets lie")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=10_000, help="of each set")
     arguments = parser.parse_args()
     models, rows = {}, {}
     for code, names in SETS.items():
         engine = NgramEngine(find_model_for(code, ENGINES["ngram"]))
-        models[engine.config.name] = next(iter(engine.config.files.values()))[:12]
+        models[engine.config.name] = digest(engine.config)
         speller = DiacriticRestorer(engine, LANGUAGES[code])
         for name in names:
             found = measured(arguments.data / code / "eval" / f"{name}.txt.xz", code, speller, arguments.words)
             rows[f"{code} {name}"] = found
             print(name, found, file=sys.stderr, flush=True)
-    json.dump({**head(arguments.data), "models": models, "rows": rows}, sys.stdout, indent=1, ensure_ascii=False)
-    print()
+    print_report({**head(arguments.data), "models": models, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ its capitals are not scored.
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import head
+from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model_for
@@ -78,12 +77,11 @@ def scores(directory: Path, reference: Path, lang: str, keys: Sequence[str]) -> 
 
 def main() -> None:
     """Write the json to standard output."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the texts lie")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=20_000, help="of each text")
     arguments = parser.parse_args()
     pools: Pools = defaultdict(list)
-    for source in sources([arguments.data / CLOCK], None, None):
+    for source in sources([arguments.data / CLOCK]):
         for mark, pool in pools_of(source.words).items():
             pools[mark] += pool
     rows: dict[str, Any] = {}
@@ -92,20 +90,20 @@ def main() -> None:
         for name, reference in SETS.items():
             lang = name[:2]
             directory = find_model_for(lang)
-            texts = [word.text for source in sources([arguments.data / reference], None, None) for word in source.words]
+            texts = [word.text for source in sources([arguments.data / reference]) for word in source.words]
             words = spoken(texts[: arguments.words], pools, np.random.default_rng(1))
             timed = Path(folder) / f"{name.replace(' ', '_')}.jsonl.xz"
             with lzma.open(timed, "wt", encoding="utf-8") as file:
                 print(json.dumps({"id": name, "lang": lang, "words": words}, ensure_ascii=False), file=file)
             rows[name] = {"words": len(words)} | scores(directory, timed, lang, ("micro", "case"))
-            models[directory.name] = ModelConfig.load(directory).files["model.onnx"][:12]
+            models[directory.name] = digest(ModelConfig.load(directory))
             print(name, rows[name], file=sys.stderr)
         directory = find_model_for("fr")
         real = scores(directory, arguments.data / SPOKEN, "fr", ("micro",))
         rows["fr rhapsodie, its own times"] = real
-        models[directory.name] = ModelConfig.load(directory).files["model.onnx"][:12]
+        models[directory.name] = digest(ModelConfig.load(directory))
     report = {**head(arguments.data), "clock": CLOCK, "models": models, "rows": rows}
-    print(json.dumps(report, indent=1, ensure_ascii=False))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import digest, head
 
 from cappunc_cli import formats
 from cappunc_cli.evaluation.accepted import Accepted, parse
-from cappunc_cli.evaluation.mends import Mend, mends
+from cappunc_cli.evaluation.mends import Mend, count_mends, mends
 from cappunc_cli.restoration.model.registry import find_model_for
 from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
 from cappunc_cli.transcript.labels import Label, cached_strip, dress, fold
@@ -112,7 +112,7 @@ def counted(accepted: Accepted, texts: Sequence[str]) -> Count:
             f"other words: {[pair for pair in zip(gold, texts, strict=False) if pair[0] != fold(pair[1])][:3]}"
         )
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at)))
+    words, tolerated = accepted.nearest(labels, count_mends)
     return _count(words, texts) | {Mend.TOLERATED: tolerated}
 
 
@@ -157,7 +157,7 @@ def of_texts(models: Mapping[str, Model], show: bool) -> dict[str, Count]:
 
 def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
     labels: list[Label | None] = [cached_strip(text)[1] for text in texts]
-    words, tolerated = accepted.nearest(labels, lambda *at: sum(1 for _ in mends(*at)))
+    words, tolerated = accepted.nearest(labels, count_mends)
     print(f"== {path.parent.name}/{path.stem}: {tolerated} tolerated", file=sys.stderr)
     for mend, i in listed(words, texts):
         around = " ".join([*texts[max(i - 5, 0) : i], f"|{texts[i]}|", *texts[i + 1 : i + 4]])
@@ -241,7 +241,7 @@ def main() -> None:
     held = of_development(models, arguments.data) if arguments.data else {}
     if arguments.run:
         kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-        hashes = {model.config.name: next(iter(model.config.files.values()))[:12] for model in opened.values()}
+        hashes = {model.config.name: digest(model.config) for model in opened.values()}
         kept[arguments.run] = {**head(arguments.data), "models": hashes, "texts": texts, "development": held}
         RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
         (TEXTS / "README.md").write_text(page(kept), "utf-8")

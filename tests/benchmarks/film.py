@@ -11,7 +11,6 @@ name. Three minutes on one core.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from measuring import head
+from measuring import digest, head, options_with_data
 
 from cappunc_cli import formats
 from cappunc_cli.application.storage.encodings import decode
@@ -106,8 +105,7 @@ def texts(data: Path, samples: Path, most: int) -> Iterator[tuple[str, list[Word
 
 def main() -> None:
     """Put a run into results/film.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--samples", type=Path, required=True, help="the folder of the samples")
     parser.add_argument("--words", type=int, default=4000, help="of each text")
     parser.add_argument("--run", metavar="NAME", required=True, help="keep the figures under this name")
@@ -120,7 +118,7 @@ def main() -> None:
         found = restore(bare(words), model, Options(language=code, existing="replace"))
         rows[name] = counted([word.text for word in words], found, [*cue_ends(words)[:-1], True])
         print(name, rows[name], flush=True)
-    models = {model.config.name: model.config.files["model.onnx"][:12] for model in opened.values()}
+    models = {model.config.name: digest(model.config) for model in opened.values()}
     kept: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     command = f"python tests/benchmarks/film.py --data $DATA --samples $SAMPLES --run {options.run}"
     kept[options.run] = {**head(command=command), "words": options.words, "models": models, "rows": rows}

@@ -25,7 +25,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from measuring import head, options, seconds
+from measuring import head, options, print_report, seconds
 
 from cappunc_cli.benchmark import sample_text
 from cappunc_cli.cli.bench import measure
@@ -151,7 +151,7 @@ def main() -> None:
     part("tree", lambda: tree(arguments.model, arguments.device, words, 2_000 // less))
     shares = report["bench"].get("inputs", {}).get("talk.srt", {}).get("shares", {})
     report["limited_by"] = max(shares, key=shares.get) if shares else None
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,10 @@ From words to words, without files. About three minutes on two otherwise idle co
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from pathlib import Path
 
-from measuring import head
+from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import model_languages
@@ -40,8 +37,7 @@ def words_of(path: Path, count: int) -> list[Word]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=8000)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
@@ -66,11 +62,10 @@ def main() -> None:
     report = {
         **head(arguments.data),
         "words": arguments.words,
-        "models": {model.config.name: next(iter(model.config.files.values()))[:12] for model in models.values()},
+        "models": {model.config.name: digest(model.config) for model in models.values()},
         "rows": rows,
     }
-    json.dump(report, sys.stdout, ensure_ascii=False, indent=1)
-    print()
+    print_report(report)
 
 
 if __name__ == "__main__":

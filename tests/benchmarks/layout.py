@@ -11,15 +11,13 @@ are recognised by the word classes after which the layout avoids breaks. The cos
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 import sys
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
-from measuring import head
+from measuring import head, options_with_data, print_report
 
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits
@@ -69,8 +67,7 @@ def tally(cutter: Cutter, captions: list[Caption], begins: list[list[int]]) -> d
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    parser = options_with_data(__doc__)
     arguments = parser.parse_args()
     totals: dict[str, Counter[str]] = {"greedy": Counter(), "layout": Counter()}
     count = 0
@@ -99,7 +96,7 @@ def main() -> None:
         "words": count,
         "rows": {name: dict(found) for name, found in totals.items()},
     }
-    print(json.dumps(report, indent=1, ensure_ascii=False))
+    print_report(report)
 
 
 if __name__ == "__main__":

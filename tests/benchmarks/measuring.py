@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from cappunc_cli.benchmark.hardware import hardware, versions
 from cappunc_cli.restoration.chunks import split
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
+from cappunc_cli.restoration.model.registry import ModelConfig
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
 _WATCHED = """
@@ -34,6 +36,28 @@ def options(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--model", default="en")
     parser.add_argument("--quick", action="store_true")
     return parser
+
+
+def options_with_data(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the option --data."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the training and evaluation data")
+    return parser
+
+
+def digest(config: ModelConfig) -> str:
+    """The beginning of the hash of a model's weights, which its config names first."""
+    return next(iter(config.files.values()))[:12]
+
+
+def identity(config: ModelConfig) -> str:
+    """The name of a model and the hash of its weights."""
+    return f"{config.name}@{digest(config)}"
+
+
+def print_report(report: Mapping[str, Any]) -> None:
+    """Write a report to standard output."""
+    print(json.dumps(report, ensure_ascii=False, indent=1))
 
 
 def head(data: Path | None = None, command: str = "") -> dict[str, Any]:

@@ -11,7 +11,6 @@ Seven minutes on one busy core.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import lzma
@@ -24,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import head, options_with_data
 
 from cappunc_cli import formats
 from cappunc_cli.evaluation import Sample, evaluate
@@ -100,8 +99,7 @@ def digest(model: Path) -> str:
 
 def main() -> None:
     """Write results/mends.json."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation sets")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=_WORDS, help="of each set")
     parser.add_argument("--before", default=BEFORE, metavar="COMMIT")
     options = parser.parse_args()

@@ -8,13 +8,11 @@ Both are estimated from the same texts; the shipped one is pruned to a megabyte.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.evaluation import Sample, evaluate
@@ -30,10 +28,9 @@ SHOWN = ("micro", "comma", "period", "case")
 
 def main() -> None:
     """Write the json to standard output."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_with_data(__doc__)
     parser.add_argument("language")
     parser.add_argument("larger", type=Path, help="directory of the other model")
-    parser.add_argument("--data", type=Path, required=True, help="where the evaluation sets lie")
     parser.add_argument("--words", type=int, default=10_000, help="of each set")
     arguments = parser.parse_args()
     kind, models = ENGINES["ngram"], {}
@@ -43,7 +40,7 @@ def main() -> None:
         model = load_model(str(directory), engine="ngram")
         rows: dict[str, Any] = {}
         for path_of_set in sorted((arguments.data / arguments.language / "eval").glob("*.txt.xz")):
-            document = next(sources([path_of_set], None, None))
+            document = next(sources([path_of_set]))
             document = Source(document.name, document.words[: arguments.words])
             new = restore(document.stripped(), model, Options(language=arguments.language, existing="replace"))
             scores = evaluate([Sample(document.name, [word.text for word in document.words], new)]).scores
@@ -52,7 +49,7 @@ def main() -> None:
             }
             print(model.config.name, path_of_set.name, found, file=sys.stderr, flush=True)
         models[model.config.name] = {
-            "sha256": model.config.files[kind.weights][:12],
+            "sha256": digest(model.config),
             "bytes": path.stat().st_size,
             "pairs": len(tokens.pairs.keys),
             "triples": len(tokens.triples.keys),
@@ -61,8 +58,7 @@ def main() -> None:
         }
     command = f"python tests/benchmarks/ngrams.py {arguments.language} {arguments.larger.name} --data $DATA"
     report = {**head(command=f"{command} --words {arguments.words}"), "words": arguments.words, "models": models}
-    json.dump(report, sys.stdout, indent=1, ensure_ascii=False)
-    print()
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import head, identity, print_report
 
-from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.restoration.model.registry import ModelConfig, find_model
 
 MODEL = "multi"
 #: Language -> its subtitles below the samples. Scripts other than the Latin one are there to see what is lost.
@@ -52,9 +51,9 @@ def main() -> None:
         }
         for code, name in SUBTITLES.items()
     }
-    digest = load_model(str(find_model(MODEL))).config.files["model.onnx"][:12]
+    model = identity(ModelConfig.load(find_model(MODEL)))
     command = "python tests/benchmarks/other_languages.py --samples $SAMPLES"
-    print(json.dumps({**head(command=command), "model": f"{MODEL}@{digest}", "rows": rows}, indent=1))
+    print_report({**head(command=command), "model": model, "rows": rows})
 
 
 if __name__ == "__main__":

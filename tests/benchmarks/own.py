@@ -8,7 +8,6 @@ two cores; needs the extra [train].
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 import subprocess
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import head, options_with_data, print_report
 
 TEXT, REFERENCE = "fr/eltec_fra.txt.xz", "fr/eval/eltec_fra.txt.xz"
 SUBTITLES = """1
@@ -63,8 +62,7 @@ def own(options: list[str], folder: Path, reference: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=250_000)
     parser.add_argument("--only", choices=ROWS, help="one row instead of all")
     arguments = parser.parse_args()
@@ -81,8 +79,7 @@ def main() -> None:
         "reference": REFERENCE,
         "rows": rows,
     }
-    json.dump(report, sys.stdout, ensure_ascii=False, indent=1)
-    print()
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from measuring import head, options
+from measuring import head, options, print_report
 from torch import nn
 
 from cappunc_cli.benchmark import sample_text
@@ -308,7 +308,7 @@ def main() -> None:
         "systems": rows,
         "talk": {"words": TALK, "seconds": starts},
     }
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

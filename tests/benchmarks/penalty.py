@@ -10,7 +10,6 @@ is scored by argmax at the look-ahead of `gru_trainer` on the held-out ends of t
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from dataclasses import replace
@@ -19,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from measuring import head
+from measuring import head, print_report
 
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.data.windows import Windows
@@ -34,7 +33,7 @@ from cappunc_cli.training.gru.gru_trainer import (
     words_of,
 )
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import load_windows
+from cappunc_cli.training.trainer import CHECKPOINT, load_windows
 from cappunc_cli.transcript.labels import LOWER
 
 RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"
@@ -61,7 +60,7 @@ def contradicting(network: RecurrentNetwork, windows: Windows, names: list[str])
 def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]:
     """Train a row, and score it on the ends of the `windows`."""
     train(recipe, live)
-    network = network_of(live, torch.load(recipe.runs / "checkpoint.pt")["network"])
+    network = network_of(live, torch.load(recipe.runs / CHECKPOINT)["network"])
     scores = score_heldout(network, windows, WORDS)
     names = [name for name in scores if f"{name} case" in scores]
     written, there = contradicting(network.eval(), windows, names)
@@ -88,7 +87,7 @@ def main() -> None:
             rows.append(measure(own, replace(live, penalty=penalty), windows))
         print(rows[-1], file=sys.stderr, flush=True)
     report = {**head(command="python tests/benchmarks/penalty.py"), "tokens": TOKENS, "words": WORDS, "rows": rows}
-    print(json.dumps(report, indent=1, ensure_ascii=False))
+    print_report(report)
 
 
 if __name__ == "__main__":

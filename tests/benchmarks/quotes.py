@@ -9,7 +9,6 @@ curve, on held-out ends of training corpora with quotations, never on the evalua
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measuring import head
+from measuring import digest, head, options_with_data
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.model.registry import find_model
@@ -140,13 +139,12 @@ def scored(model: Model, data: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Write one of the two parts of results/quotes.json."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_with_data(__doc__)
     parser.add_argument("--model", default="en")
-    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--curve", action="store_true")
     options = parser.parse_args()
     model = load_model(options.model)
-    report = head(options.data) | {"model": model.config.files["model.onnx"][:12]}
+    report = head(options.data) | {"model": digest(model.config)}
     if options.curve:
         part = {
             "held-out ends": report | {"by_least": curve(model, Recipe.load(find_model(options.model) / "train.toml"))}

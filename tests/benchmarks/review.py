@@ -10,8 +10,6 @@ meetings. Two minutes on two cores.
 
 from __future__ import annotations
 
-import argparse
-import json
 import lzma
 import sys
 from collections import Counter
@@ -19,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from measuring import head
+from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.low_confidence import find_low_confidence
@@ -97,8 +95,7 @@ def shares(counts: Counter[str]) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--model", default="en")
     parser.add_argument("--words", type=int, default=15_000, help="of each set")
     arguments = parser.parse_args()
@@ -112,10 +109,10 @@ def main() -> None:
         print(f"{title}: {rows[title]}", file=sys.stderr)
     report = {
         **head(arguments.data),
-        "model": f"{model.config.name}@{model.config.files.get('model.onnx', 'unknown')[:12]}",
+        "model": identity(model.config),
         "rows": rows,
     }
-    print(json.dumps(report, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

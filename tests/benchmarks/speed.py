@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from measuring import head, options, seconds, watched
+from measuring import head, options, print_report, seconds, watched
 from onnx import TensorProto, helper, numpy_helper
 
 from cappunc_cli.benchmark import sample_text
@@ -206,7 +206,7 @@ def main() -> None:
     part("profile", profile(directory, 1, 144))
     part("growth", growth(arguments.model, words[: 200_000 // small]))
     part("files", cut_into_files(arguments.model, words, 10_000 // small, 2))
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,12 @@ other work on the machine hardly counts. The last model is also timed with the k
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli import read, restore, write
 from cappunc_cli.benchmark import sample_text
@@ -64,9 +62,8 @@ def turn(model: Model, counting: Counting, source: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_with_data(__doc__)
     parser.add_argument("models", nargs="+", metavar="NAME=DIRECTORY")
-    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--words", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=4)
     arguments = parser.parse_args()
@@ -89,11 +86,11 @@ def main() -> None:
             rows[name][title] = {key: found[key] for key in ("command", "micro", "macro", "signature")}
     report = {
         **head(command="python tests/benchmarks/steps.py NAME=DIRECTORY… --data $DATA"),
-        "model": f"en@{ModelConfig.load(last).files['model.onnx'][:12]}",
+        "model": f"en@{digest(ModelConfig.load(last))}",
         "words": arguments.words,
         "rows": rows,
     }
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ only one look-ahead.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import time
@@ -21,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from measuring import head
+from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.evaluation import Sample, evaluate
@@ -69,7 +67,7 @@ def texts(data: Path, most: int) -> Iterator[tuple[str, list[Source]]]:
             yield title, [Source(title, heldout(path, most))]
             continue
         documents, left = [], most
-        for source in sources([data / path], None, None):
+        for source in sources([data / path]):
             documents.append(Source(source.name, source.words[:left]))
             left -= len(documents[-1].words)
             if left <= 0:
@@ -125,8 +123,7 @@ def waits(documents: Sequence[Source], look_ahead: int, every: int) -> float | N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--words", type=int, default=3000, help="of each set")
     parser.add_argument("--rows", choices=ROWS, default="all")
     arguments = parser.parse_args()
@@ -156,15 +153,12 @@ def main() -> None:
         }
     report = {
         **head(arguments.data),
-        "models": {
-            engine: f"{model.config.name}@{next(iter(model.config.files.values()))[:12]}"
-            for engine, model in models.items()
-        },
+        "models": {engine: identity(model.config) for engine, model in models.items()},
         "sets": {kind: list(titles) for kind, titles in SETS.items()},
         "words": {title: sum(len(source.words) for source in documents) for title, documents in sets.items()},
         "rows": rows,
     }
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ The detector's constants were chosen on other texts: the last 6,000 words each o
 
 from __future__ import annotations
 
-import argparse
-import json
 import lzma
 import math
 import random
@@ -28,7 +26,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import head
+from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
@@ -218,8 +216,7 @@ def _count_restored(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the evaluation data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--model", default="en")
     parser.add_argument("--repeats", type=int, default=4, help="ways in which each document is stripped")
     parser.add_argument("--tuning", action="store_true", help="score the texts that the constants were chosen on")
@@ -236,7 +233,7 @@ def main() -> None:
         print(f"{name}: {own.found['marks or case'].scores()}", file=sys.stderr)
     report = {
         **head(arguments.data),
-        "model": f"{model.config.name}@{model.config.files.get('model.onnx', 'unknown')[:12]}",
+        "model": identity(model.config),
         "words": total.clean["words"],
         "found": {name: counts.scores() for name, counts in total.found.items() if not isinstance(name, tuple)},
         "recall by kind and length": {
@@ -250,7 +247,7 @@ def main() -> None:
         "untouched documents": dict(total.clean),
         "changes": {name: dict(counter) for name, counter in total.outside.items()},
     }
-    print(json.dumps(report, indent=1, ensure_ascii=False))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -48,10 +48,12 @@ def note(report: dict[str, Any], file: str) -> str:
         name, _, digest = model.partition("@")
     else:
         name, digest = model["name"], (model["sha256"] or "no hash")[:12]
-    return (
-        f"\n{machine['gpu'] or machine['cpu']}, {machine['cores']} cores; model {model_of(name, digest)}; "
-        f"from [{file}](../tests/benchmarks/results/{file}), `{report['command']}`.\n"
-    )
+    where = f"{machine['gpu'] or machine['cpu']}, {machine['cores']} cores"
+    return f"\n{where}; model {model_of(name, digest)}; {source(report, file)}"
+
+
+def source(report: dict[str, Any], file: str) -> str:
+    return f"from [{file}](../tests/benchmarks/results/{file}), `{report['command']}`.\n"
 
 
 def model_of(name: str, digest: str) -> str:
@@ -249,10 +251,7 @@ def captions(report: dict[str, Any]) -> str:
     head = ["texts", "captions end", "marks , . ?", "with the breaks", "sentence ends", "with the breaks"]
     return (
         "Held-out ends of training corpora, cut into captions; mean F1 in per cent without and with the caption breaks "
-        "as evidence:\n\n"
-        + table(head, rows)
-        + f"\n{in_short(report['hardware'])}; from "
-        + f"[captions.json](../tests/benchmarks/results/captions.json), `{report['command']}`.\n"
+        "as evidence:\n\n" + table(head, rows) + f"\n{in_short(report['hardware'])}; {source(report, 'captions.json')}"
     )
 
 
@@ -329,8 +328,7 @@ def languages(report: dict[str, Any]) -> str:
     return (
         "Words per second, where the trigram model of Romanian is 1:\n\n"
         + table(["language", "network", "trigrams"], lines)
-        + f"\n{in_short(report['hardware'])}; models {models}; from "
-        + f"[languages.json](../tests/benchmarks/results/languages.json), `{report['command']}`.\n"
+        + f"\n{in_short(report['hardware'])}; models {models}; {source(report, 'languages.json')}"
     )
 
 
@@ -345,8 +343,7 @@ def own(report: dict[str, Any]) -> str:
         f"A French model trained on {report['words']:,} words of old novels, scored on other novels "
         f"(`{report['reference']}`); F1 in per cent:\n\n"
         + table(["", "marks , . ?", "`,`", "`.`", "`?`", "case", "minutes"], rows)
-        + f"\n{in_short(report['hardware'])}; from "
-        + f"[own.json](../tests/benchmarks/results/own.json), `{report['command']}`.\n"
+        + f"\n{in_short(report['hardware'])}; {source(report, 'own.json')}"
     )
 
 
@@ -366,8 +363,7 @@ def layout(report: dict[str, Any]) -> str:
         f"{report['words']:,} words of earnings calls with human marks and real times (Earnings-21), cut by filling "
         "each line and each caption, and as `cappunc captions` cuts them:\n\n"
         + table(["", *("filled" if name == "greedy" else "cappunc" for name in rows)], lines)
-        + "\nFrom [layout.json](../tests/benchmarks/results/layout.json), "
-        + f"`{report['command']}`.\n"
+        + f"\nF{source(report, 'layout.json')[1:]}"
     )
 
 
@@ -436,12 +432,10 @@ def diacritics(report: dict[str, Any]) -> str:
         ]
         for name, found in report["rows"].items()
     ]
-    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
     return (
         "Correct words in per cent, and the share of correct words that the restoration spoilt:\n\n"
         + table(["set", "words", "with diacritics", "typed without", "restored", "spoilt"], rows)
-        + f"\nModels {models}; from [diacritics.json](../tests/benchmarks/results/diacritics.json), "
-        + f"`{report['command']}`.\n"
+        + f"\nModels {_hashes(report)}; {source(report, 'diacritics.json')}"
     )
 
 
@@ -455,14 +449,16 @@ def drawn_pauses(report: dict[str, Any]) -> str:
                 f"{100 * found[how][key]:.1f}" if key in found[how] else "–" for how in ("hidden", "shown", "shuffled")
             ]
         rows.append(row)
-    models = ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
     return (
         "F1 in per cent over `, . ?` and of capitals, without pauses, with them, and with them shuffled within "
         "the text:\n\n"
         + table(["text", "none", "pauses", "shuffled", "case: none", "pauses", "shuffled"], rows)
-        + f"\nModels {models}; from [drawn_pauses.json](../tests/benchmarks/results/drawn_pauses.json), "
-        + f"`{report['command']}`.\n"
+        + f"\nModels {_hashes(report)}; {source(report, 'drawn_pauses.json')}"
     )
+
+
+def _hashes(report: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}` ({digest})" for name, digest in report["models"].items())
 
 
 def ngrams(report: dict[str, Any]) -> str:
@@ -476,13 +472,11 @@ def ngrams(report: dict[str, Any]) -> str:
         f"{model['bytes'] / 1e6:.1f} MB, {model['pairs']:,} bigrams, {model['triples']:,} trigrams"
         for model in (first, second)
     )
-    machine = report["hardware"]
     return (
         f"The shipped model → one that keeps every bigram and trigram seen more than once ({sizes}); F1 in per cent "
         f"on the first {report['words']:,} words of each set:\n\n"
         + table(["set", "`, . ?`", "`,`", "`.`", "case"], rows)
-        + f"\n{machine['cpu']}, {machine['cores']} cores; from [ngrams.json](../tests/benchmarks/results/ngrams.json), "
-        + f"`{report['command']}`.\n"
+        + f"\n{in_short(report['hardware'])}; {source(report, 'ngrams.json')}"
     )
 
 
@@ -495,14 +489,13 @@ def penalty(report: dict[str, Any]) -> str:
         ]
         for row in report["rows"]
     ]
-    machine, first = report["hardware"], report["rows"][0]
+    first = report["rows"][0]
     return (
         f"Runs of {report['tokens']:,} pieces without a teacher, scored by argmax on held-out ends of "
         f"{', '.join(first['corpora'])}: F1 in per cent over `, . ?` and of case, and the percentage of sentence ends "
         f"before lower case ({first['in the text']:.1f} in the text):\n\n"
         + table(["", "`, . ?`", "case", "contradictions"], rows)
-        + f"\n{machine['cpu']}, {machine['cores']} cores; from "
-        + f"[penalty.json](../tests/benchmarks/results/penalty.json), `{report['command']}`.\n"
+        + f"\n{in_short(report['hardware'])}; {source(report, 'penalty.json')}"
     )
 
 
@@ -523,7 +516,6 @@ def mends(report: dict[str, Any]) -> str:
         row(kind, kind, sets) for kind in kinds if any(run["sets"][n][kind] for run in runs.values() for n in sets)
     ]
     words = ", ".join(f"{name} {runs['after']['sets'][name]['words']:,}" for name in sets)
-    machine = report["hardware"]
     models = "; ".join(
         f"{run}: {model_of(*found['model'].split('@'))}"
         + (f", at commit {found['commit']}" if "commit" in found else "")
@@ -531,8 +523,7 @@ def mends(report: dict[str, Any]) -> str:
     )
     return (
         table(["per 1,000 words", *runs], rows)
-        + f"\nWords: {words}. {models}. {machine['cpu']}, {machine['cores']} cores; "
-        + f"from [mends.json](../tests/benchmarks/results/mends.json), `{report['command']}`.\n"
+        + f"\nWords: {words}. {models}. {in_short(report['hardware'])}; {source(report, 'mends.json')}"
     )
 
 
@@ -548,11 +539,9 @@ def film(report: dict[str, Any]) -> str:
         for name, found in last["rows"].items()
     ]
     models = ", ".join(model_of(*found) for found in last["models"].items())
-    machine = last["hardware"]
     return (
         table(["text", "captions", "end a sentence", "questions", *shown, *within], rows)
-        + f"\n{' → '.join(report)}. Models {models}; {machine['cpu']}, {machine['cores']} cores; "
-        + f"from [film.json](../tests/benchmarks/results/film.json), `{last['command']}`.\n"
+        + f"\n{' → '.join(report)}. Models {models}; {in_short(last['hardware'])}; {source(last, 'film.json')}"
     )
 
 

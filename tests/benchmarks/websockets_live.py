@@ -11,7 +11,6 @@ Server and clients share the machine. Needs the extra [live], and Linux for memo
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
@@ -25,7 +24,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from measuring import head
+from measuring import head, identity, options_with_data, print_report
 from websockets.asyncio.client import connect
 
 from cappunc_cli.application.scoring.samples import sources
@@ -139,21 +138,20 @@ def timed(words: Sequence[Word]) -> list[Said]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the training data")
+    parser = options_with_data(__doc__)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--hours", type=int, default=10, help="of speech in one stream, as fast as it is taken")
     arguments = parser.parse_args()
     calls = []
-    for source in sources([arguments.data / CALLS], None, None):
+    for source in sources([arguments.data / CALLS]):
         calls.append(timed(source.stripped()))
         if len(calls) == 10:
             break
     config = ModelConfig.load(find_model(MODEL, ENGINES["gru"]), ENGINES["gru"].config)
     report: dict[str, Any] = {
         **head(arguments.data),
-        "model": f"{config.name}@{config.files[ENGINES['gru'].weights][:12]}",
+        "model": identity(config),
         "look_ahead": LOOK_AHEAD,
         "streams": arguments.streams,
         "seconds": arguments.seconds,
@@ -181,7 +179,7 @@ def main() -> None:
             report |= {"hours": arguments.hours, "words_in_hours": sent, "memory_mb": held}
         finally:
             server.terminate()
-    print(json.dumps(report, ensure_ascii=False, indent=1))
+    print_report(report)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli import formats
 from cappunc_cli.benchmark import sample_text
-from cappunc_cli.benchmark.figures import figures
-from cappunc_cli.benchmark.measure import PARTS, STAGES, best_of, stages
+from cappunc_cli.benchmark.measure import PARTS, STAGES, best_of, figures, stages
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.pipeline import Options, load_model

@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
-from cappunc_cli.application.scoring.inputs import load_documents
+from cappunc_cli.application.scoring.inputs import Reading, load_documents
 from cappunc_cli.cli import app, main
 from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.evaluation import datasets, label_files, sweep
@@ -363,7 +363,7 @@ def test_a_hyphen_before_a_word_of_a_novel_is_the_dash_of_direct_speech(tmp_path
     )
     (plain,) = load_documents(novel)
     assert [word.text for word in plain.words][:4] == ["Oyó.", "Pero", "hombre", "-replicó"]
-    (read,) = load_documents(novel, speech_dashes=True)
+    (read,) = load_documents(novel, Reading(speech_dashes=True))
     whole = "Oyó. —Pero hombre —replicó el escudero, ¿qué dices? —Nada. Eran Marie-Anne y -3 grados."
     assert [word.text for word in read.words] == whole.split()
     fixed = tmp_path / "fixed.txt"

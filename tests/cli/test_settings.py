@@ -12,7 +12,7 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.cli import app
-from cappunc_cli.cli.settings import COMMANDS, OPTIONS, SettableOptions
+from cappunc_cli.cli.settings import COMMANDS, OPTIONS, settable_options
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_wrong_settings_are_reported_with_their_file(
 def test_every_option_that_may_be_set_is_one() -> None:
     from typer.main import get_command
 
-    options = SettableOptions.of(get_command(app))
+    options = settable_options(get_command(app))
     assert set(options) <= set(COMMANDS)
     named = set().union(*options.values())
     assert {"lang", "marks", "width"} <= named & OPTIONS

@@ -450,5 +450,5 @@ def test_probabilities_fold_like_marks() -> None:
 
 def test_truth_of_inserted_and_deleted_words() -> None:
     true, lost = truth(scored(OTHER, OTHER_HEARD).alignments[0])
-    assert true == [",", "", ".", "", "?", "", ".", "", "", "", ",", ""]
-    assert lost == [","]
+    assert true == [1, 0, 2, 0, 3, 0, 2, 0, 0, 0, 1, 0]
+    assert lost == [1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from cappunc_cli.application.cluster.archive_summary import ArchiveSummary, RefusalReport, progress
+from cappunc_cli.application.cluster.archive_summary import ArchiveProgress, ArchiveSummary, RefusalReport
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, WorkOrder
 from cappunc_cli.application.cluster.fix_request import FixRequest
 from cappunc_cli.application.cluster.ledger import read_all
@@ -84,7 +84,8 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
         reporter.info(f"{summary.todo:,} of {plan.inputs:,} files to do, {size / 1e6:,.1f} MB")
         work_order = WorkOrder(order.request, store, signature, run, order.force, order.memory)
         place = _report_place(order, store)
-        with RefusalReport(place) as report, progress(reporter, summary) as shown:
+        with RefusalReport(place) as report, reporter.progress(summary.todo) as steps:
+            shown = ArchiveProgress(reporter, summary, steps)
             for result in workers(work_order, plan.blocks()) if summary.todo else ():
                 summary.add(result)
                 report.add(result.refusals)
@@ -146,7 +147,7 @@ def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterato
 
 def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry]:
     """Files in a directory that may be transcripts, except those in the target."""
-    suffixes = suffixes_of(order.request.format)
+    suffixes = suffixes_of(order.request.common.format)
     if is_url(root):
         entries = walk_url(root)
         results = f"{order.target.rstrip('/')}/"
@@ -174,13 +175,9 @@ def _named(names: Sequence[str], listed: Iterable[str]) -> Iterator[Entry]:
         return _entry(f"{root}/{name}", str(PurePosixPath(name)))
 
     with ThreadPoolExecutor(_STAT_THREADS) as threads:
-        batch: list[str] = []
-        for name in listed:
-            batch.append(name)
-            if len(batch) == 1000:
-                yield from threads.map(entry, batch)
-                batch = []
-        yield from threads.map(entry, batch)
+        names_left = iter(listed)
+        while batch := list(islice(names_left, 1000)):
+            yield from threads.map(entry, batch)
 
 
 def _entry(source: str, relative: str) -> Entry:

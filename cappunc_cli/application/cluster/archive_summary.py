@@ -7,10 +7,7 @@ import re
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from cappunc_cli.application.cluster.block_worker import BlockResult, Refusal
 from cappunc_cli.application.progress import Reporter, Steps
@@ -134,9 +131,7 @@ class RefusalReport:
     def __enter__(self) -> RefusalReport:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._file:
             self._write()
 
@@ -163,15 +158,8 @@ class RefusalReport:
         self._file.seek(0, 2)
 
 
-@contextmanager
-def progress(reporter: Reporter, summary: ArchiveSummary) -> Iterator[ArchiveProgress]:
-    """Show progress: a bar on a terminal, otherwise a line from time to time."""
-    with reporter.progress(summary.todo) as steps:
-        yield ArchiveProgress(reporter, summary, steps)
-
-
 class ArchiveProgress:
-    """The progress of an archive run, as a bar or as lines."""
+    """The progress of an archive run: a bar on a terminal (`steps`), otherwise a line from time to time."""
 
     def __init__(self, reporter: Reporter, summary: ArchiveSummary, steps: Steps | None) -> None:
         self._reporter = reporter

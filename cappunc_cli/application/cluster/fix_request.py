@@ -13,7 +13,6 @@ from cappunc_cli.application.manifest import settings_signature
 from cappunc_cli.application.plan import model_for_detected, model_of_text, named_model
 from cappunc_cli.errors import BadModel
 from cappunc_cli.restoration.model.registry import known_languages, languages_of
-from cappunc_cli.restoration.options import Options
 
 _languages_of = cache(languages_of)
 
@@ -22,40 +21,31 @@ _languages_of = cache(languages_of)
 class FixRequest:
     """The options of `fix` that determine results; sent to the workers.
 
-    `lang` is `auto` or a language code; `model` and `encoding` are None if they depend on each file. The other fields
-    are those of `Settings`.
+    `lang` is `auto` or a language code; `model` and `encoding` are None if they depend on each file. `common` are the
+    settings of all files, but for model and language.
     """
 
     lang: str
     model: str | None
-    options: Options
-    engine: str
+    common: Settings
     fast: bool = False
-    device: str = "auto"
-    format: str | None = None
-    attach: bool = False
-    diacritics: str = "keep"
     encoding: str | None = None
-    numbers: bool = False
-    apostrophes: bool = False
 
     def settings(self, model: str, code: str | None) -> Settings:
         """The settings for a model and a language code, None for the model's own. Raises BadModel and WrongUsage."""
-        options = replace(self.options, language=code)
-        how = self.attach, self.diacritics, self.numbers, self.apostrophes
-        made = Settings(model, self.device, self.format, options, self.engine, *how)
+        made = replace(self.common, model=model, options=replace(self.common.options, language=code))
         made.check()
         return made
 
     def choose(self, text: str) -> tuple[str, str | None]:
         """The model and the language code for a text, as `model_of_text`. Raises BadModel."""
         detect = self.lang == AUTO and self.model is not None
-        codes = _languages_of(self.model, self.engine) if detect else None
-        return model_of_text(text, self.lang, self.model, self.engine, self.fast, codes)
+        codes = _languages_of(self.model, self.common.engine) if detect else None
+        return model_of_text(text, self.lang, self.model, self.common.engine, self.fast, codes)
 
     def notice(self) -> str:
         """`Settings.notice` for a named model: printed by the driver, since the workers' output is not shown."""
-        named = named_model(self.lang, self.model, self.engine, self.fast)
+        named = named_model(self.lang, self.model, self.common.engine, self.fast)
         if named is None:
             return ""
         settings = self.settings(*named)
@@ -66,13 +56,13 @@ class FixRequest:
 
         Equal signatures mean that two machines have the same version and models. Raises BadModel and WrongUsage.
         """
-        named = named_model(self.lang, self.model, self.engine, self.fast)
+        named = named_model(self.lang, self.model, self.common.engine, self.fast)
         if named is not None:
             return settings_signature(self.settings(*named), self.encoding)
         parts = []
         for code in known_languages():
             try:
-                model = model_for_detected(code, self.engine, self.fast)
+                model = model_for_detected(code, self.common.engine, self.fast)
             except BadModel:
                 continue  # its files are refused
             parts.append(settings_signature(self.settings(model, code), self.encoding))

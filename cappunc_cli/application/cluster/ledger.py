@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore
 
@@ -61,7 +62,7 @@ def read_all(store: TargetStore) -> Iterator[Line]:
     """All lines of all parts; malformed lines are ignored."""
     names = (f"{PRIVATE}/{FOLDER}/{entry.relative}" for entry in store.below(FOLDER))
     with ThreadPoolExecutor(_READERS) as readers:
-        for batch in _batches(names, 256):
+        while batch := list(islice(names, 256)):
             for data in readers.map(store.read, batch):
                 yield from _lines(data)
 
@@ -74,14 +75,3 @@ def _lines(data: bytes) -> Iterator[Line]:
             yield Line(str(entry["file"]), str(entry["input"]), int(size), str(md5), str(entry["with"]))
         except (ValueError, LookupError, TypeError):
             continue
-
-
-def _batches(names: Iterable[str], length: int) -> Iterator[list[str]]:
-    batch: list[str] = []
-    for name in names:
-        batch.append(name)
-        if len(batch) == length:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -16,7 +16,7 @@ from typing import Any
 
 from cappunc_cli.application.cluster.archive import Workers
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
-from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
+from cappunc_cli.application.cluster.work_plan import FileBlock
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
@@ -276,7 +276,7 @@ class _Pool:
             self._retries.append(replace(block, alone=True, tried=block.alone))
         else:
             (file,) = block.files
-            self._refusals.append(_refused(block, file, reason))
+            self._refusals.append(BlockResult(block.number, "", refusals=[Refusal(file.source, reason)]))
 
     def _check_timeouts(self) -> None:
         now = time.monotonic()
@@ -294,11 +294,6 @@ def _has_room(actor: _Actor, block: FileBlock) -> bool:
     if any(other.alone or other.size > _LARGE for other in current):
         return False
     return not current if block.alone or block.size > _LARGE else len(current) < _PARALLEL_BLOCKS
-
-
-def _refused(block: FileBlock, file: BlockFile, reason: str) -> BlockResult:
-    refusal = Refusal(file.source, reason)
-    return BlockResult(block.number, "", refusals=[refusal])
 
 
 def _line(error: Exception) -> str:

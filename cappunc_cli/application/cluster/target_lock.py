@@ -12,7 +12,6 @@ import platform
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import IO, Any
 
 from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore
@@ -46,9 +45,7 @@ class TargetLock:
             self._lock()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._renewer is not None:
             self._renewer.join()

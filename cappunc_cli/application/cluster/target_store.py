@@ -33,10 +33,6 @@ class TargetStore:
         """The path or URL of a file in the target."""
         return Url(self.root) / relative if is_url(self.root) else Path(self.root) / relative
 
-    def private(self, relative: str) -> Target:
-        """The path or URL of a file in the private directory."""
-        return self.at(f"{PRIVATE}/{relative}")
-
     def read(self, relative: str) -> bytes:
         """All bytes of a file. Raises OSError and CappuncError."""
         return read_bytes(str(self.at(relative)))
@@ -74,7 +70,7 @@ class TargetStore:
 
     def below(self, folder: str) -> Iterator[Entry]:
         """The files in a private directory, with paths relative to it."""
-        yield from self._walk(str(self.private(folder)))
+        yield from self._walk(str(self.at(f"{PRIVATE}/{folder}")))
 
     def _walk(self, root: str) -> Iterator[Entry]:
         with suppress(FileNotFoundError):

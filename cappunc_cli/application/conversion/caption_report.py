@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import WARNING, Parts
 from cappunc_cli.application.inspection import Report, line_prefix, tenths
+from cappunc_cli.application.progress import counted
 from cappunc_cli.errors import BadOption, UnknownFormat
 from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
 from cappunc_cli.transcript.words import timestamp
@@ -78,9 +79,8 @@ def fault_line(report: Report, entry: Report) -> Parts:
 def summary(reports: Sequence[Report]) -> str:
     """A text such as `312 captions, 14 too fast, 2 bad break`."""
     counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
-    captions = sum(report["captions"] for report in reports)
-    parts = [f"{captions:,} caption{'' if captions == 1 else 's'}", *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])]
-    return ", ".join(parts)
+    captions = counted(sum(report["captions"] for report in reports), "caption")
+    return ", ".join([captions, *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])])
 
 
 def rendered(reports: Sequence[Report], suffix: str) -> str:

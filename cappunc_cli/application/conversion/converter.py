@@ -14,13 +14,13 @@ from cappunc_cli.application.conversion.made_captions import (
     timed_words,
 )
 from cappunc_cli.application.conversion.readable import readable, words_json
+from cappunc_cli.application.progress import counted
 from cappunc_cli.application.storage.encodings import Encoding, new_utf_8
 from cappunc_cli.errors import BadInput
 from cappunc_cli.languages import Language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
-    from cappunc_cli.layout import Caption
     from cappunc_cli.transcript.words import Document
 
 #: Output formats: captions, readable text, and words with times.
@@ -82,15 +82,11 @@ class Converter:
         output = render(made, shown, self.kind)
         if speakers != "name":  # whether a name at the head of a line is read as a word depends on the name
             _check(output, self.kind, texts)
-        return output, _summary(f"{len(document.words):,} words, {_count(made)}", *notes)
+        return output, _summary(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
 
 
 def _summary(*parts: str) -> str:
     return "; ".join(filter(None, parts))
-
-
-def _count(made: Sequence[Caption]) -> str:
-    return f"{len(made):,} caption{'' if len(made) == 1 else 's'}"
 
 
 def _check(output: str, kind: str, texts: Sequence[str]) -> None:

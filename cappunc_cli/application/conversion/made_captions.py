@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -79,8 +80,6 @@ def cut_captions(
         shown = _labelled(shown, turns, names, speakers)
     made = cut(words, shown, language, limits, sentences)
     if speakers == "voice":
-        from dataclasses import replace
-
         made = [replace(caption, speaker=names[caption.first]) for caption in made]
     return made, shown
 

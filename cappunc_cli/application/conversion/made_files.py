@@ -7,16 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.conversion.language_parts import by_language
-from cappunc_cli.application.plan import Job, plan_jobs, sibling
+from cappunc_cli.application.language_detection import AUTO
+from cappunc_cli.application.plan import Job, by_model, plan_jobs, sibling, with_languages
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
+from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.restoration.model.registry import known_languages
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck
     from cappunc_cli.application.progress import FileTally, Reporter
     from cappunc_cli.transcript.words import Document
@@ -38,29 +40,26 @@ def make_files(
     *,
     lang: str,
     model: str | None,
-    device: str,
-    format_name: str | None,
-    glossary: Sequence[str] | None,
+    common: Settings,
     restore: bool,
     force: bool,
     reporter: Reporter,
     tally: FileTally,
 ) -> None:
-    """Make and write each file with the maker of its language.
+    """Make and write each file with the maker of its language; but for model and language, the settings are `common`.
 
     Failures go to the `reporter`; all files are counted in the `tally`. Without `restore` no model is used. Raises
     BadModel.
     """
-    from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
-    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.glossary_file import TermCheck
 
-    terms = load_glossaries(glossary)
-    term_check = TermCheck(terms)
-    for name, code, own_jobs in by_language(jobs, lang, model, restore, reporter):
-        settings = Settings(name, device, format_name, Options(language=code or None, glossary=terms))
-        config = settings.check() if name else None
-        own = settings.options.conventions(config) if config and not code else language(code)
+    term_check = TermCheck(common.options.glossary)
+    parts = by_model(jobs, lang, model, NETWORK, reporter.error) if restore else _by_language(jobs, lang, reporter)
+    for (name, code), own_jobs in parts.items():
+        settings = replace(common, model=name, options=replace(common.options, language=code))
+        config = settings.check() if restore else None
+        own = settings.options.conventions(config) if config else language(code or "")
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = maker_of(fixer, own)
         for job in own_jobs:
@@ -73,6 +72,16 @@ def make_files(
                 reporter.failure(about(error, job.name), job.is_skipped(error))
             tally.finish(job.name)
     term_check.report(reporter)
+
+
+def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[tuple[str, str | None], list[Job]]:
+    """As `by_model`, for jobs that need none: the model is ""."""
+    if lang != AUTO:
+        return {("", lang): list(jobs)}
+    found: dict[tuple[str, str | None], list[Job]] = {}
+    for job, code in with_languages(jobs, known_languages(), reporter.error):
+        found.setdefault(("", code), []).append(job)
+    return found
 
 
 def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
@@ -106,4 +115,4 @@ def made_jobs(
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         made = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
         return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, made, strict=True)]
-    return plan_jobs(jobs, output, False, False, names)
+    return plan_jobs(jobs, output, False, names)

@@ -59,7 +59,7 @@ class LiveOutput:
         self._cues = cues
         self._terms = terms
         self._started = time.monotonic()
-        self._stream = stream
+        self.stream = stream
         self._language = language
         self._write = write
         self._max_delay = max_delay
@@ -78,13 +78,13 @@ class LiveOutput:
         self.add_piece(piece)
         for word in piece.words:
             self.add_word(word)
-            self.write_texts(self._stream.feed(word))
+            self.write_texts(self.stream.feed(word))
         self.write_overdue()
 
     def add_piece(self, piece: LivePiece) -> None:
         """Add a piece to those that wait to be written."""
         if isinstance(piece, PlainToken) and piece.continues:
-            self._stream.follow()
+            self.stream.follow()
         self._waiting.append((round(1000 * (time.monotonic() - self._started)), piece))
         self.write_texts([])
 
@@ -105,7 +105,7 @@ class LiveOutput:
     def write_overdue(self) -> None:
         """Write the words that are overdue."""
         if self._max_delay is not None:
-            self.write_texts(self._stream.flush(*self.overdue()))
+            self.write_texts(self.stream.flush(*self.overdue()))
 
     def overdue(self) -> tuple[int, int | None]:
         """Number of overdue words, and the pause (ms) after the last word so far, None if unknown."""
@@ -125,9 +125,13 @@ class LiveOutput:
 
     def end(self) -> None:
         """Write all words that are still waiting."""
-        self.write_texts(self._stream.end())
+        self.write_texts(self.stream.end())
         if self._cues is not None:
             self._write(self._cues.flush())
+        self.end_terms()
+
+    def end_terms(self) -> None:
+        """Check the last words for terms, also of a stream that breaks off."""
         if self._terms is not None:
             self._terms.end()
 

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
@@ -23,8 +22,10 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
-    from cappunc_cli.languages import Language
-    from cappunc_cli.restoration.live import LiveRequest, LiveRestorer
+    from cappunc_cli.restoration.live import LiveRequest
+
+#: Makes the output of a new stream from a function that writes its texts.
+NewOutput = Callable[[Callable[[str], None]], LiveOutput]
 
 _ADDRESS = re.compile(r"(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})")
 #: Most messages of a connection that are queued before they are processed.
@@ -33,18 +34,8 @@ _MAX_QUEUE = 4
 _NORMAL, _GOING_AWAY, _INTERNAL_ERROR = 1000, 1001, 1011
 
 
-def serve(
-    address: str,
-    new_restorer: Callable[[], LiveRestorer],
-    language: Language,
-    max_delay: float | None,
-    terms: TermCheck,
-    reporter: Reporter,
-) -> None:
-    """Listen at HOST:PORT until Ctrl-C or SIGTERM, with a new restorer for each connection.
-
-    The words of all streams are added to the `terms`. Raises CappuncError.
-    """
+def serve(address: str, new_output: NewOutput, reporter: Reporter) -> None:
+    """Listen at HOST:PORT until Ctrl-C or SIGTERM; each connection has an output of its own. Raises CappuncError."""
     try:
         import websockets.asyncio.server  # noqa: F401
     except ImportError as error:
@@ -52,7 +43,7 @@ def serve(
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[3]) > 0xFFFF:
         raise WrongUsage(f"--listen takes HOST:PORT, not {address!r}")
-    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_restorer, language, max_delay, terms, reporter))
+    asyncio.run(_serve(found[1] or found[2] or "", int(found[3]), new_output, reporter))
 
 
 class SharedModel:
@@ -99,15 +90,7 @@ class SharedModel:
         return True
 
 
-async def _serve(
-    host: str,
-    port: int,
-    new_restorer: Callable[[], LiveRestorer],
-    language: Language,
-    max_delay: float | None,
-    terms: TermCheck,
-    reporter: Reporter,
-) -> None:
+async def _serve(host: str, port: int, new_output: NewOutput, reporter: Reporter) -> None:
     from websockets.asyncio.server import serve as listen
 
     stopped = asyncio.Event()
@@ -115,10 +98,10 @@ async def _serve(
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows
             loop.add_signal_handler(name, stopped.set)
-    model = SharedModel(new_restorer().read)
+    model = SharedModel(new_output(lambda _: None).stream.read)
 
     async def handle(connection: ServerConnection) -> None:
-        await _Connection(connection, new_restorer(), language, max_delay, terms, model, stopped).run()
+        await _Connection(connection, new_output, model, stopped).run()
 
     try:
         # Received messages and answers waiting to be sent are bounded for each connection.
@@ -141,17 +124,14 @@ class _Connection:
     def __init__(
         self,
         connection: ServerConnection,
-        stream: LiveRestorer,
-        language: Language,
-        max_delay: float | None,
-        terms: TermCheck,
+        new_output: NewOutput,
         model: SharedModel,
         stopped: asyncio.Event,
     ) -> None:
-        self._connection, self._stream, self._model, self._stopped = connection, stream, model, stopped
+        self._connection, self._model, self._stopped = connection, model, stopped
         self._written: list[str] = []
-        self._terms = StreamTermCheck(terms)
-        self._output = LiveOutput(stream, language, max_delay, self._written.append, terms=self._terms)
+        self._output = new_output(self._written.append)
+        self._stream = self._output.stream
         self._input = LiveInput(self._write_error)
 
     def _write_error(self, error: object) -> None:
@@ -174,7 +154,7 @@ class _Connection:
         except CappuncError as error:
             code, reason = _INTERNAL_ERROR, error.message
         finally:
-            self._terms.end()
+            self._output.end_terms()
         # A close reason has at most 123 bytes.
         await self._connection.close(code, reason.encode()[:120].decode("utf-8", "ignore"))
 

@@ -13,10 +13,11 @@ from cappunc_cli.application.inspection import Report
 _NAMES = ("review.html", "review.css", "splice.js", "review.js")
 
 
-def render_page(found: Report, served: str = "") -> str:
+def page_bytes(found: Report, served: str = "") -> bytes:
     """The HTML page for `page_data`; `served` is the address of the review server, "" for a page without server.
 
-    Its Content-Security-Policy lets it load nothing, and without server connect to nobody.
+    Its Content-Security-Policy lets it load nothing, and without server connect to nobody. It is in UTF-8; broken
+    characters of the file become question marks.
     """
     package = files(__package__)
     template, style, *scripts = (package.joinpath(name).read_text("utf-8") for name in _NAMES)
@@ -44,12 +45,8 @@ def render_page(found: Report, served: str = "") -> str:
         "script": script,
     }
     pieces = template.split("{{")
-    return pieces[0] + "".join(parts[key] + rest for key, _, rest in (p.partition("}}") for p in pieces[1:]))
-
-
-def page_bytes(found: Report, served: str = "") -> bytes:
-    """The page in UTF-8; broken characters of the file become question marks."""
-    return render_page(found, served).encode("utf-8", "replace")
+    page = pieces[0] + "".join(parts[key] + rest for key, _, rest in (p.partition("}}") for p in pieces[1:]))
+    return page.encode("utf-8", "replace")
 
 
 def _hash(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
-from cappunc_cli.application.inspection import Report, missing_spans
+from cappunc_cli.application.inspection import Report, examine
 from cappunc_cli.application.review.decisions import KIND, sha256
 from cappunc_cli.transcript.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached_strip
 from cappunc_cli.transcript.pauses import pauses
@@ -28,29 +28,20 @@ def page_data(
     """The data that review.js reads, and the model's `rows`, which can be reused while only marks and case change."""
     found = _without_doubts(document, name)
     found |= {"sha256": sha256(data), "below": round(100 * below)}
-    words: Sequence[Word] = document.words
-    if not words:
+    if not document.words:
         return found, None
-    from cappunc_cli.restoration.low_confidence import find_low_confidence
-    from cappunc_cli.restoration.pipeline import lack_of, probabilities, with_paragraphs
-
-    model, options = fixer.model, fixer.settings.options
-    words = with_paragraphs(words, model, options)
-    if rows is None:
-        rows = probabilities(words, model, options, fixer.word_progress(len(words)))
-    lack = lack_of(words, rows, model, options)
-    doubts = find_low_confidence(words, rows, model, options, lack, below)
+    text = examine(document, fixer, rows)
+    doubts = text.doubts(below)
     certainty = found["sure"]
-    for doubt in (*find_low_confidence(words, rows, model, options, lack, 1.0), *doubts):
+    for doubt in (*text.doubts(1.0), *doubts):
         certainty[doubt.index] = min(certainty[doubt.index], round(100 * doubt.probability))
     found["doubts"] = [
         [d.index, d.kind, d.written, round(100 * d.probability), d.instead, round(100 * d.instead_probability)]
         for d in doubts
     ]
-    stretches = missing_spans(words, rows, lack, fixer)
-    found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in stretches]
-    found["language"] = options.conventions(model.config).code
-    return found, rows
+    found["stretches"] = [[s.start, s.stop, ["marks"] * s.marks + ["case"] * s.case] for s in text.missing()]
+    found["language"] = fixer.settings.options.conventions(fixer.model.config).code
+    return found, text.rows
 
 
 def _without_doubts(document: Document, name: str) -> Report:

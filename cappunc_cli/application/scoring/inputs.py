@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,39 +20,45 @@ if TYPE_CHECKING:
 _BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
 
 
-def load_documents(
-    path: Path,
-    format_name: str | None = None,
-    only: str | None = None,
-    notation: bool = False,
-    *,
-    speech_dashes: bool = False,
-) -> Iterator[Source]:
-    """Yield the documents of a file; `only` is a glob for their names.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read: in this format (None: detected), and only documents whose names match the glob `only`.
 
     With `notation`, braces in plain text enclose the alternatives that an editor accepts (`evaluation/accepted.py`).
-    With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech. Raises CappuncError
-    with the path.
+    With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech.
     """
+
+    format: str | None = None
+    only: str | None = None
+    notation: bool = False
+    speech_dashes: bool = False
+
+
+#: Any format, all documents.
+ANYTHING = Reading()
+
+
+def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
+    """Yield the documents of a file. Raises CappuncError with the path."""
     try:
-        for source in _load(path, format_name, notation, speech_dashes):
-            if only is None or fnmatch(source.name, only):
+        for source in _load(path, how):
+            if how.only is None or fnmatch(source.name, how.only):
                 yield source
     except CappuncError as error:
         error.path = error.path or str(path)
         raise
 
 
-def _load(path: Path, format_name: str | None, notation: bool, speech_dashes: bool) -> Iterator[Source]:
+def _load(path: Path, how: Reading) -> Iterator[Source]:
     from cappunc_cli import formats
     from cappunc_cli.evaluation import datasets, label_files
     from cappunc_cli.evaluation.accepted import parse
     from cappunc_cli.evaluation.datasets import Source
-    from cappunc_cli.transcript.speech_dashes import speech_dashes as with_speech_dashes
+    from cappunc_cli.transcript.speech_dashes import speech_dashes
     from cappunc_cli.transcript.words import Word
 
     text, name = read_text(path), path.name.removesuffix(".xz")
-    if format_name is None:
+    if how.format is None:
         if label_files.sniff(text):
             yield Source(name, [Word(word) for word in label_files.read(text)])
             return
@@ -62,15 +69,15 @@ def _load(path: Path, format_name: str | None, notation: bool, speech_dashes: bo
         if datasets.sniff(text):
             yield from datasets.read(text)
             return
-    accepted = parse(text) if notation and "{" in text and name.endswith(".txt") else None
+    accepted = parse(text) if how.notation and "{" in text and name.endswith(".txt") else None
     source = text if accepted is None else accepted.text
-    found = formats.recognise(source, name, format_name)
+    found = formats.recognise(source, name, how.format)
     if found.format == "txt":
         # Speech has no blank lines: paragraph breaks of the reference must not help the model.
         plain = _BLANK_LINES.sub("", source)
-        if speech_dashes:
+        if how.speech_dashes:
             # At the head of a line, a dash would be read as a change of speaker rather than as text.
-            plain = with_speech_dashes(plain).replace("\n—", " —")
+            plain = speech_dashes(plain).replace("\n—", " —")
         spoken = formats.read(plain, name, "txt").words
     else:
         spoken = found.read().words

@@ -58,15 +58,8 @@ class Restorer:
 
     def changed(self, option: str, value: float) -> Restorer:
         """The same model with one option of a sweep changed."""
-        match option:
-            case "min-words-cut":
-                options = replace(self.options, min_words_cut=int(value))
-            case "window":
-                options = replace(self.options, window=int(value))
-            case "overlap":
-                options = replace(self.options, overlap=int(value))
-            case _:
-                options = replace(self.options, sensitivity=value)
+        changed = {option.replace("-", "_"): value if option == "sensitivity" else int(value)}
+        options = replace(self.options, **changed)  # type: ignore[arg-type]
         options.windows(self.model.config)  # raises before any value is scored
         return Restorer(self.model, options, self.fold, self.times)
 
@@ -111,12 +104,3 @@ STARTS = ReferenceTimes("starts", _without_ends)
 def shuffled(seed: int) -> ReferenceTimes:
     """Times in which the pauses of a text are shuffled."""
     return ReferenceTimes(f"shuffled@{seed}", partial(_shuffled, seed=seed))
-
-
-def load_restorer(
-    name: str, device: str, engine: str, options: Options, fold: Mapping[str, str], times: ReferenceTimes = AS_GIVEN
-) -> Restorer:
-    """Load a model for scoring; raises CappuncError."""
-    from cappunc_cli.restoration.pipeline import load_model
-
-    return Restorer(load_model(name, device, engine=engine), options, fold, times)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli import __version__
-from cappunc_cli.application.progress import FileTally, Reporter, on
+from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
+from cappunc_cli.application.scoring.inputs import Reading, listing, read_text
 from cappunc_cli.application.storage.files import write_json, write_text
 from cappunc_cli.errors import install_extra
 
@@ -148,11 +149,10 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
 def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.application.language_detection import AUTO, DEFAULT, detect_language, words_of
     from cappunc_cli.application.plan import model_for_detected
-    from cappunc_cli.application.scoring.inputs import listing, read_text
-    from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, load_restorer, shuffled
+    from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, Restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import model_for, model_languages
-    from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.pipeline import Options, load_model
 
     code = request.lang
     if code == AUTO and request.model is None:
@@ -178,7 +178,7 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         apart=request.apart,
     )
     times = shuffled(request.seed) if request.shuffle_pauses else STARTS if request.starts_alone else AS_GIVEN
-    restorer = load_restorer(name, request.device, request.engine, options, fold, times)
+    restorer = Restorer(load_model(name, request.device, engine=request.engine), options, fold, times)
     if request.preset == "autopunct" and request.marks is None:
         restorer = restorer.with_every_mark()
     if restorer.model.engine.warning:
@@ -189,26 +189,10 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
 def _samples(
     request: EvalRequest, hypotheses: Sequence[Path], restorer: Restorer | None, tally: FileTally | None = None
 ) -> list[Sample]:
-    notation, dashes = request.preset == "editor", request.speech_dashes
+    how = Reading(request.format_name, request.only, request.preset == "editor", request.speech_dashes)
     if restorer is None:
-        return samples.read(
-            request.references,
-            hypotheses,
-            request.format_name,
-            request.only,
-            notation,
-            speech_dashes=dashes,
-            tally=tally,
-        )
-    documents = samples.sources(
-        request.references,
-        request.format_name,
-        request.only,
-        request.gold_windows,
-        notation,
-        speech_dashes=dashes,
-        tally=tally,
-    )
+        return samples.read(request.references, hypotheses, how, tally)
+    documents = samples.sources(request.references, how, request.gold_windows, tally)
     return list(samples.restored(documents, restorer, request.marks_given))
 
 
@@ -268,7 +252,7 @@ def _print(outcome: EvalResult, request: EvalRequest) -> None:
             console.print(report.as_rich(outcome.rows))
             for line in ("", report.word_line(words), str(outcome.signature)):
                 # Not wrapped, so that it can be copied and searched for.
-                on(console)(line)
+                print_verbatim(console, line)
             for extra in report.rich_extras(outcome.calibration, outcome.comparison, outcome.swept):
                 console.print(extra)
 

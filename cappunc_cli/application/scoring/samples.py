@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.progress import FileTally
-from cappunc_cli.application.scoring.inputs import listing, load_documents, pair_files
+from cappunc_cli.application.scoring.inputs import ANYTHING, Reading, listing, load_documents, pair_files
 from cappunc_cli.errors import BadInput
 
 if TYPE_CHECKING:
@@ -19,18 +20,14 @@ if TYPE_CHECKING:
 
 def sources(
     references: Sequence[Path],
-    format_name: str | None,
-    only: str | None,
+    how: Reading = ANYTHING,
     windows: int | None = None,
-    notation: bool = False,
-    *,
-    speech_dashes: bool = False,
     tally: FileTally | None = None,
 ) -> Iterator[Source]:
     """Yield the documents of the references; raises BadInput if there are none.
 
-    With `windows`, they are cut into windows of at most that many words at sentence ends. `notation` and
-    `speech_dashes` are those of `load_documents`. Files are counted in the `tally` when they have been consumed.
+    With `windows`, they are cut into windows of at most that many words at sentence ends. Files are counted in the
+    `tally` when they have been consumed.
     """
     from cappunc_cli.evaluation.datasets import gold_windows
 
@@ -39,7 +36,7 @@ def sources(
     paths = listing(references)
     tally.files = len(paths)
     for path in paths:
-        for source in load_documents(path, format_name, only, notation, speech_dashes=speech_dashes):
+        for source in load_documents(path, how):
             if source.words:
                 found = True
                 yield from (source,) if windows is None else gold_windows(source, windows)
@@ -60,18 +57,11 @@ def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool 
 
 
 def read(
-    references: Sequence[Path],
-    hypotheses: Sequence[Path],
-    format_name: str | None,
-    only: str | None,
-    notation: bool = False,
-    *,
-    speech_dashes: bool = False,
-    tally: FileTally | None = None,
+    references: Sequence[Path], hypotheses: Sequence[Path], how: Reading, tally: FileTally | None = None
 ) -> list[Sample]:
     """Samples from pairs of reference and hypothesis files, document by document.
 
-    `notation` and `speech_dashes` are those of `load_documents`. Pairs are counted in the `tally`. Raises CappuncError.
+    Only a reference may have the `notation`. Pairs are counted in the `tally`. Raises CappuncError.
     """
     from cappunc_cli.evaluation import Sample
 
@@ -80,10 +70,8 @@ def read(
     pairs = pair_files(references, hypotheses)
     tally.files = len(pairs)
     for reference, hypothesis in pairs:
-        ours, theirs = (
-            list(load_documents(reference, format_name, only, notation, speech_dashes=speech_dashes)),
-            list(load_documents(hypothesis, format_name, only, speech_dashes=speech_dashes)),
-        )
+        ours = list(load_documents(reference, how))
+        theirs = list(load_documents(hypothesis, replace(how, notation=False)))
         if len(ours) != len(theirs):
             raise BadInput(f"has {len(theirs)} documents, but {reference.name} has {len(ours)}", path=str(hypothesis))
         for a, b in zip(ours, theirs, strict=True):

@@ -184,7 +184,7 @@ def _is_text(tokens: Mapping[bytes, int], codec: str) -> bool:
             if c > "\x7f":
                 seen += count
                 odd += count * _is_odd(text, i)
-                own = own or (c.isalpha() and not _is_latin(c))
+                own = own or (c.isalpha() and not is_latin(c))
     # The Arabic code page also has French letters, but a text in it has Arabic ones.
     return odd <= _ODD * seen and (own or not _has_script(codec))
 
@@ -193,10 +193,11 @@ def _is_text(tokens: Mapping[bytes, int], codec: str) -> bool:
 def _has_script(codec: str) -> bool:
     """Whether most letters of a code page are not Latin."""
     letters = [c for c in bytes(range(128, 256)).decode(codec, "ignore") if c.isalpha()]
-    return 2 * sum(map(_is_latin, letters)) < len(letters)
+    return 2 * sum(map(is_latin, letters)) < len(letters)
 
 
-def _is_latin(c: str) -> bool:
+def is_latin(c: str) -> bool:
+    """Whether a character is ASCII or a Latin letter."""
     return c < "\u0250" or "\u1e00" <= c < "\u1f00"
 
 
@@ -210,7 +211,7 @@ def _is_odd(text: str, i: int) -> bool:
         return not left.isalpha()
     if not c.isalpha() or c in _NO_LETTERS:
         return _is_odd_sign(c, left, right)
-    if not _is_latin(c) and any(x.isascii() and x.isalpha() for x in (left, right)):
+    if not is_latin(c) and any(x.isascii() and x.isalpha() for x in (left, right)):
         return True
     if c.isupper():
         return left.islower()

@@ -100,13 +100,7 @@ def names_in(place: str, nul: bool = False) -> Iterator[str]:
     They are one a line, or with `nul` each ended by NUL (`find -print0`), and are decoded as command line arguments
     are. Raises CappuncError for a line with a NUL, and OSError.
     """
-    if is_url(place):
-        data = read_url(place)
-    elif place == PIPE:
-        data = read_bytes(PIPE)
-    else:
-        data = Path(place).read_bytes()
-    for number, line in enumerate(data.split(b"\0" if nul else b"\n"), 1):
+    for number, line in enumerate(read_bytes(place).split(b"\0" if nul else b"\n"), 1):
         name = line if nul else line.removesuffix(b"\r")
         if not name:
             continue

@@ -27,8 +27,8 @@ _ATOMIC_PUT = frozenset([*_EXTRA_SCHEMES, "oci", "oss", "memory"])
 _TRIES, _FIRST_WAIT_S = 7, 0.2
 #: Do not download parts of a file concurrently, for which s3fs would first ask its size; files are concurrent anyway.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
-#: Errors that are not worth a retry.
-_FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError, CappuncError)
+#: Errors about the file itself, which are not worth a retry.
+_FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 #: Threads that list directories.
 _LISTERS = 16
 
@@ -183,9 +183,9 @@ def match_url(pattern: str) -> Iterator[Entry]:
     """The files that a pattern matches, by their paths below its fixed part. Raises OSError and CappuncError."""
     fs, path = _place(pattern)
     fs.invalidate_cache()
-    _, root = _place(fixed_part(pattern))
-    found: dict[str, dict[str, Any]] = _tried(lambda: fs.glob(path, detail=True), pattern)
     base = fixed_part(pattern)
+    _, root = _place(base)
+    found: dict[str, dict[str, Any]] = _tried(lambda: fs.glob(path, detail=True), pattern)
     for name in sorted(found):
         relative = name[len(root) :].strip("/")
         if found[name]["type"] == "file":
@@ -230,13 +230,9 @@ def _tried(request: Callable[[], _Result], url: str) -> _Result:
     for attempt in range(_TRIES):
         try:
             return request()
-        except NotImplementedError:
-            raise
         except _FINAL as error:
-            if isinstance(error, OSError):
-                raise type(error)(error.errno, error.strerror or _reason(error), url) from error
-            raise
-        except (TypeError, ValueError):
+            raise type(error)(error.errno, error.strerror or _reason(error), url) from error
+        except (CappuncError, NotImplementedError, TypeError, ValueError):
             raise
         except Exception as error:
             if attempt == _TRIES - 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.bootstrap import Comparison
@@ -98,32 +99,18 @@ def page(
     )
 
 
-class _Linked(str):
-    """The text of a cell with a link."""
-
-    address: str
-
-    @classmethod
-    def to(cls, address: str, text: str) -> _Linked:
-        made = cls(text)
-        made.address = address
-        return made
-
-
-def _cell(text: str) -> str:
-    shown = escape(text)
-    return f'<a href="{escape(text.address)}">{shown}</a>' if isinstance(text, _Linked) else shown
-
-
-def _table(head: Iterable[str], body: Iterable[Sequence[str]]) -> str:
-    """Rows of one cell are section titles."""
+def _table(head: Iterable[str], body: Iterable[Sequence[str]], links: Mapping[int, str] = MappingProxyType({})) -> str:
+    """Rows of one cell are section titles; `links` has addresses for first cells, by the number of the row."""
     columns = list(head)
     lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in columns) + "</tr>"]
-    for row in body:
-        if len(row) == 1:
-            lines.append(f'<tr class="section"><td colspan="{len(columns)}">{escape(row[0])}</td></tr>')
+    for i, row in enumerate(body):
+        first, *others = map(escape, row)
+        if i in links:
+            first = f'<a href="{escape(links[i])}">{first}</a>'
+        if not others:
+            lines.append(f'<tr class="section"><td colspan="{len(columns)}">{first}</td></tr>')
         else:
-            lines.append("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>")
+            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in (first, *others)) + "</tr>")
     return '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"
 
 
@@ -185,15 +172,11 @@ def _files(evaluation: Evaluation, links: Mapping[int, str]) -> str:
     lines = report.files(evaluation)
     figures = [key for key in lines[0] if key not in ("name", "words")]
     body = [
-        [
-            _Linked.to(links[i], str(line["name"])) if i in links else str(line["name"]),
-            f"{line['words']:,}",
-            *(f"{100 * float(str(line[key])):.1f}" for key in figures),
-        ]
-        for i, line in enumerate(lines)
+        [str(line["name"]), f"{line['words']:,}", *(f"{100 * float(str(line[key])):.1f}" for key in figures)]
+        for line in lines
     ]
     about = "<p>Each link shows the file beside its reference.</p>" if links else ""
-    return f"<h2>Files</h2>{about}{_table(['', 'words', *figures], body)}"
+    return f"<h2>Files</h2>{about}{_table(['', 'words', *figures], body, links)}"
 
 
 def _errors(found: Sequence[Mistake]) -> str:

@@ -39,7 +39,7 @@ from cappunc_cli.training.experiments.study import by_row, drawn
 from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.score import evaluate
-from cappunc_cli.training.trainer import train
+from cappunc_cli.training.trainer import CHECKPOINT, train
 from cappunc_cli.transcript.words import Word
 
 logger = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ def _measured(row: AblationRow, sets: Mapping[str, list[str]], heldout: Mapping[
     if not (row.recipe.arrays() / "vocabulary.npz").exists():
         prepare(row.recipe)
     train(row.recipe, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-    saved = torch.load(row.recipe.runs / "checkpoint.pt", map_location="cpu", mmap=True)
+    saved = torch.load(row.recipe.runs / CHECKPOINT, map_location="cpu", mmap=True)
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / row.recipe.name
         directory.mkdir()

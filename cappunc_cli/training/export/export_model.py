@@ -5,7 +5,6 @@ python -m cappunc_cli.training.export.export_model models/en/train.toml
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 import tempfile
@@ -15,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import torch
-from tokenizers import Tokenizer
 
 from cappunc_cli.restoration.model.onnx_engine import softmax
 from cappunc_cli.restoration.model.tensor_names import INPUTS
@@ -23,12 +21,12 @@ from cappunc_cli.training import pause_tables, results
 from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.windows import IGNORED, Windows
 from cappunc_cli.training.export import onnx_weights
+from cappunc_cli.training.export.model_files import must_not_ship, write_beside
 from cappunc_cli.training.export.onnx_graph import Weights, build, save
 from cappunc_cli.training.export.parity import agree
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.trainer import CHECKPOINT, load_windows, network_of
-from cappunc_cli.transcript.labels import MARKS, Case
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +92,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
 
     Raises SystemExit if `directory` is among the shipped models and the licence of a corpus forbids that.
     """
-    if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
+    if kept := must_not_ship(recipe):
         shipped = recipe.tokenizer.resolve().parents[1]
         if directory.resolve().is_relative_to(shipped):
             raise SystemExit(f"{directory}: weights trained on {', '.join(kept)} must not be shipped")
@@ -115,25 +113,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
     files = save(build(arrays, network.shape, kind, metadata, recipe.word_bits), directory)
     changed, moved = parity_on_text(network, directory / "model.onnx", load_windows(recipe, corpora))
     logger.info("%s: %.2f %% of the decisions changed, probabilities by %.2g", kind, 100 * changed, moved)
-    (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
-    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.save(str(directory / "tokenizer.json"))
-    config = {
-        "name": recipe.name,
-        **recipe.decoding,
-        "cases": [case.value for case in Case],
-        "marks": ["", *MARKS],
-        **({"around": list(recipe.around)} if recipe.around else {}),
-        "max_pieces": network.shape.positions,
-        "pause_bins_ms": list(recipe.pause_bins_ms),
-        "version": "1",
-        "files": {
-            name: hashlib.sha256((directory / name).read_bytes()).hexdigest()
-            for name in (*files, "tokenizer.json", "lexicon.txt")
-        },
-    }
+    config = write_beside(recipe, directory, files, network.shape.positions, recipe.around)
     if network.crf is not None:
         free = [0.0] * network.shape.marks
         config["crf"] = {"transitions": network.crf.tolist(), "start": free, "end": free}

@@ -7,7 +7,6 @@ Weights are stored in 8 bits with one scale per row, and unpacked when the model
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 from pathlib import Path
@@ -19,14 +18,13 @@ import onnxruntime
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from tokenizers import Tokenizer
 
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.training import results
-from cappunc_cli.training.data.corpora import CORPORA
+from cappunc_cli.training.export.model_files import must_not_ship, write_beside
 from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import MARKS, Case
+from cappunc_cli.training.trainer import CHECKPOINT
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +87,7 @@ class _StepGraph:
 
         bias = self.constant(f"{name}.bias", np.concatenate([ordered("bias_ih"), ordered("bias_hh")])[None])
         weights = [self.matrix(f"{name}.{kind}", ordered(kind)[None]) for kind in ("weight_ih", "weight_hh")]
-        width = weights and arrays[f"{name}.weight_hh_l0"].shape[1]
+        width = arrays[f"{name}.weight_hh_l0"].shape[1]
         found = self.node(
             "GRU",
             [x, *weights, bias, *more],
@@ -228,40 +226,19 @@ def export(recipe: Recipe, directory: Path) -> None:
 
     Raises SystemExit if the licence of a corpus forbids shipping the weights.
     """
-    if kept := [name for name in recipe.corpora if name in CORPORA and not CORPORA[name].ships]:
+    if kept := must_not_ship(recipe):
         raise SystemExit(f"{directory}: weights trained on {', '.join(kept)} must not be shipped")
-    saved = torch.load(recipe.runs / "checkpoint.pt")
+    saved = torch.load(recipe.runs / CHECKPOINT)
     network = RecurrentNetwork(GruSizes(**recipe.live["sizes"])).eval()
     network.load_state_dict(saved["network"])
-    write(network, directory, recipe, {"tokens": str(saved["tokens"])})
-
-
-def write(network: RecurrentNetwork, directory: Path, recipe: Recipe, metadata: dict[str, str]) -> None:
-    """Write the files of `export` for a loaded network."""
     kind = ENGINES["gru"]
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    metadata = {"type": "cappunc recurrent case and marks", "name": recipe.name, **metadata}
+    metadata = {"type": "cappunc recurrent case and marks", "name": recipe.name, "tokens": str(saved["tokens"])}
     exact = parity(network, build(arrays, network.sizes, False, metadata), _EXACT)
     model = build(arrays, network.sizes, True, metadata)
     logger.info("float32: logits differ by at most %.2g; 8 bits: %.2g", exact, parity(network, model, _STORED))
     (directory / kind.weights).write_bytes(model.SerializeToString())
-    (directory / "lexicon.txt").write_bytes((recipe.arrays() / "lexicon.txt").read_bytes())
-    tokenizer = Tokenizer.from_file(str(recipe.tokenizer))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.save(str(directory / "tokenizer.json"))
-    names = (kind.weights, "tokenizer.json", "lexicon.txt")
-    config = {
-        "name": recipe.name,
-        **recipe.decoding,
-        "cases": [case.value for case in Case],
-        "marks": ["", *MARKS],
-        "max_pieces": 512,
-        "pause_bins_ms": list(recipe.pause_bins_ms),
-        "version": "1",
-        "files": {name: hashlib.sha256((directory / name).read_bytes()).hexdigest() for name in names},
-    }
-    results.write(directory / kind.config, config)
+    results.write(directory / kind.config, write_beside(recipe, directory, [kind.weights], 512))
 
 
 if __name__ == "__main__":

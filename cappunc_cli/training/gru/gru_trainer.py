@@ -39,7 +39,15 @@ from cappunc_cli.training.gru.gru_start import start_from_exported
 from cappunc_cli.training.network import mixed_precision
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
-from cappunc_cli.training.trainer import LOG_EVERY, SAVE_EVERY, load_windows, rate_at
+from cappunc_cli.training.trainer import (
+    CHECKPOINT,
+    LOG_EVERY,
+    SAVE_EVERY,
+    largest_corpora,
+    load_windows,
+    rate_at,
+    save_checkpoint,
+)
 from cappunc_cli.transcript.labels import LOWER
 
 #: Words of look-ahead that the held-out ends are scored with.
@@ -206,9 +214,8 @@ def narrowed(table: Tensor, width: int) -> Tensor:
 def score_heldout(network: RecurrentNetwork, windows: Windows, words: int = 6000) -> dict[str, float]:
     """Micro-F1 over , . ? (folded) and of case on held-out parts of the corpora, with LOOK_AHEAD words."""
     network.eval()
-    shares = windows.recipe.corpora
     scores: dict[str, float] = {}
-    for name in sorted(shares, key=lambda name: -shares[name])[:6]:
+    for name in largest_corpora(windows.recipe):
         timed = windows.streams[name].timed
         of_marks, of_case = F1Counter(), F1Counter()
         for batch in windows.heldout(name, 256, words, timed):
@@ -253,7 +260,7 @@ def train(
     windows = load_windows(recipe, corpora)
     teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None
     recipe.runs.mkdir(parents=True, exist_ok=True)
-    checkpoint = recipe.runs / "checkpoint.pt"
+    checkpoint = recipe.runs / CHECKPOINT
     saved: dict[str, Any] = torch.load(checkpoint) if checkpoint.exists() else {}
     network = network_of(live, saved.get("network")).train()
     tables = list(network.words.parameters())
@@ -270,8 +277,7 @@ def train(
 
     def save() -> None:
         state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        torch.save(state | {"losses": losses}, partial := checkpoint.with_suffix(".partial"))
-        partial.replace(checkpoint)
+        save_checkpoint(checkpoint, state | {"losses": losses})
 
     try:
         while done < recipe.tokens:

@@ -20,7 +20,7 @@ from cappunc_cli.application.cluster.ledger import Line
 from cappunc_cli.application.cluster.target_lock import TargetLock
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
-from cappunc_cli.application.fixer import Fixer
+from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.urls import Entry, read_url, url_exists, walk_url, write_url
 from cappunc_cli.cli import app
@@ -47,7 +47,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def request_(tiny_model: Path) -> FixRequest:
-    return FixRequest("en", str(tiny_model), Options(), "onnx", device="cpu")
+    return FixRequest("en", str(tiny_model), Settings("", "cpu", None, Options()))
 
 
 def upload(folder: Path, url: str) -> None:
@@ -110,7 +110,8 @@ def test_new_files_are_processed_and_foreign_files_kept(tree: Path, request_: Fi
     # Other options do all again, but for what somebody has changed meanwhile, be it as long as it was.
     edited = (tree / "out/4.txt").read_bytes().swapcase()
     (tree / "out/4.txt").write_bytes(edited)
-    other = ArchiveOrder(order.names, order.target, FixRequest("en", request_.model, Options(marks="."), "onnx"))
+    few_marks = Settings("", "auto", None, Options(marks="."))
+    other = ArchiveOrder(order.names, order.target, FixRequest("en", request_.model, few_marks))
     third = archive(other)
     assert (third.fixed, third.refused) == (8, 2)
     assert (tree / "out/4.txt").read_bytes() == edited
@@ -376,8 +377,7 @@ def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
     result.words["en"] = 40_000
     summary.add(result)
     monkeypatch.setattr(archive_summary, "_PROGRESS_S", 0.0)
-    with archive_summary.progress(Reporter(), summary) as shown:
-        shown.update()
+    archive_summary.ArchiveProgress(Reporter(), summary, None).update()
     line = capsys.readouterr().err
     assert line.startswith("cappunc: 201 of 1,000 files, ")
     assert "words/s, " in line

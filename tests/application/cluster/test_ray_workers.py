@@ -26,12 +26,13 @@ from cappunc_cli.application.cluster.fix_request import FixRequest
 from cappunc_cli.application.cluster.ray_workers import RayOptions, _Pool
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
+from cappunc_cli.application.fixer import Settings
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = WorkOrder(FixRequest("en", "tiny", Options(), "onnx"), TargetStore("out"), "sig", "run")
+ORDER = WorkOrder(FixRequest("en", "tiny", Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run")
 
 
 class Died(Exception):
@@ -324,7 +325,9 @@ def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ray_workers, "_check", lambda _: None)
     monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
     monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
-    order = WorkOrder(FixRequest("en", str(TINY), Options(), "onnx"), TargetStore("out"), "sig", "run")
+    order = WorkOrder(
+        FixRequest("en", str(TINY), Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run"
+    )
     results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
     assert sum(result.fixed for result in results) == 39
     assert counts == {"refused": 1}
