@@ -198,10 +198,10 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
     Within `respelling`, diacritics may differ too. With `lines`, the amount of white space between words may differ.
     """
     again = FORMATS[document.format].read(output)
-    words, found = document.words, again.words
-    if len(found) != len(words):
-        raise BadInput(f"the result has {len(found)} words in place of {len(words)}")
-    for i, (old, new) in enumerate(zip(words.texts, found.texts, strict=True), 1):
+    texts, found = document.words.texts, again.words.texts
+    if len(found) != len(texts):
+        raise BadInput(f"the result has {len(found)} words in place of {len(texts)}")
+    for i, (old, new) in enumerate(zip(texts, found, strict=True), 1):
         if old is new:
             continue
         if not same_word(old, new):
@@ -210,10 +210,10 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
         if any(map(str.isspace, old + new)) and not same_spaces(old, new):
             raise BadInput(f"word {i} lost the space before its mark: “{old}”, “{new}”")
     for column in ("starts", "ends", "cues", "turns"):
-        before, after = getattr(words, column), getattr(again.words, column)
+        before, after = getattr(document.words, column), getattr(again.words, column)
         if before != after:
             i = next(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
-            raise BadInput(f"word {i + 1}, “{words.texts[i]}”, moved in time")
+            raise BadInput(f"word {i + 1}, “{texts[i]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
     if skeleton is not None:
         old_rest, new_rest = (text.split() if lines else text for text in (skeleton(document), skeleton(again)))

@@ -10,7 +10,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import BREAKS, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import Label, cached_strip, dress, mark_of
+from cappunc_cli.transcript.labels import Label, cached_strip, dress, fixed_parts, mark_of
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
@@ -269,6 +269,6 @@ def skeleton(document: Document) -> str:
 def _placeholders(source: str, document: Document) -> Iterator[spans.Edit]:
     for i in range(len(document.words)):
         own, *mark_row = _copy(document, i)
-        yield *own, spans.placeholder(source[slice(*own)])
+        yield *own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))
         for place in mark_row:
             yield *_row(source, place), ""

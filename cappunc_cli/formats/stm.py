@@ -133,4 +133,5 @@ def write(document: Document, texts: Sequence[str]) -> str:
 
 def skeleton(document: Document) -> str:
     """The source with placeholders for the words."""
-    return spans.skeleton(spans.source_of(document), document.words)
+    source = spans.source_of(document)
+    return spans.splice(source, spans.placeholders(source, document.words), in_order=document.words.in_order)

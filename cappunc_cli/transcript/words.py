@@ -328,11 +328,6 @@ class Words(Sequence[Word]):
         stop = at + 1 + 2 * more[at]
         return tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True))
 
-    def plain_places(self) -> Sequence[int] | None:
-        """Where each word begins, if all have a single copy in one fragment and are in order; otherwise None."""
-        plain = self.in_order and max(self._at, default=0) < self._ELSEWHERE
-        return self._at if plain else None
-
     def __len__(self) -> int:
         return len(self.texts)
 

@@ -407,8 +407,8 @@ def plain_places(document: Document) -> list[int | None]:
 
 
 def skeleton(document: Document) -> str:
-    """The source with placeholders for the words."""
-    origin = document.origin
+    """The source with placeholders for the words: everything that writing must leave as it is."""
+    origin, words = document.origin, document.words
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
-    return spans.skeleton(origin.source, document.words)
+    return spans.splice(origin.source, spans.placeholders(origin.source, words), in_order=words.in_order)
