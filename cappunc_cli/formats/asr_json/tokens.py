@@ -228,7 +228,7 @@ def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
     at = 0
     for low in range(run.start, run.stop, _BLOCK):
         block = range(low, min(low + _BLOCK, run.stop))
-        joins, texts = fields.joins[block.start : block.stop], fields.texts(block)
+        joins, texts = fields.joins[block.start : block.stop], list(map(fields.text, block))
         if low == run.start:
             joins[0] = ""
         if any(labels := fields.labels[block.start : block.stop]):
