@@ -59,7 +59,6 @@ __all__ = [
     "Format",
     "Recognised",
     "channels",
-    "detect",
     "plain_places",
     "read",
     "recognise",
@@ -71,25 +70,29 @@ __all__ = [
 
 
 class Format(Protocol):
-    """The interface of a format module."""
+    """The interface of a format."""
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
-
-    def sniff(self, text: str) -> object: ...
 
     def read(self, text: str) -> Document: ...
 
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
+class TextFormat(Format, Protocol):
+    """The interface of a format module; JSON is recognised as a whole."""
+
+    def sniff(self, text: str) -> object: ...
+
+
 #: The formats in the order in which `recognise` tries them, before and after JSON. TSV and STM come late because their
 #: rows have to be parsed; anything can be plain text.
-_BEFORE_JSON: dict[str, Format] = {
+_BEFORE_JSON: dict[str, TextFormat] = {
     "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "vtt": vtt,
     "srt": srt, "tsv": tsv, "stm": stm,
 }  # fmt: skip
-_AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
+_AFTER_JSON: dict[str, TextFormat] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
 #: Text formats in which a word can have a line, a row or an interval of its own.
@@ -153,11 +156,6 @@ def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
     if not is_text:
         raise UnknownFormat("this is not text")
     return "txt"
-
-
-def detect(text: str, name: str = "") -> str:
-    """The name of the format that `recognise` finds; raises the same errors."""
-    return recognise(text, name).format
 
 
 def read(text: str, name: str = "", format: str | None = None) -> Document:
