@@ -127,8 +127,7 @@ class _CtmReader:
     def flush(self) -> None:
         """Add the last word; it gets no more marks."""
         if self.last is not None:
-            word = self.last
-            self.words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
+            self.words.add(self.last)
             self.last = None
 
     def close_alternatives(self) -> None:

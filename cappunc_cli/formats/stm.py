@@ -74,7 +74,7 @@ def read(text: str) -> Document:
         rows += 1
         if fold(found.group(3)) not in _NOBODY:
             for word in _row(text, number, found, stop, turns):
-                words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
+                words.add(word)
     if not rows and notices:
         raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
     names = {turn: key.split()[-1] for turn, key in turns.names.items()}
