@@ -115,6 +115,10 @@ class Label:
         found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in MARK_CHARACTERS or c == "-"}
         return self.paired | found
 
+    def inside(self, text: str) -> str:
+        """A word that is written with this label, without the marks around it."""
+        return text[len(self.before) : len(text) - len(self.after)]
+
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """This label with another mark; quotes and brackets stay in place.
 
