@@ -18,12 +18,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from html import entities
+from itertools import islice
 from operator import itemgetter
 from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import units
-from cappunc_cli.transcript.labels import Label, cached_strip, fixed_parts, is_fixed
+from cappunc_cli.transcript.labels import cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
 # The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
@@ -98,6 +99,13 @@ def split_lines(source: str) -> list[Span]:
     return lines
 
 
+def mostly_rows(text: str, is_row: Callable[[str], bool]) -> bool:
+    """Whether at least four in five of the first 500 lines are rows, not counting comments (`;;`) and blank lines."""
+    lines = (found.group().strip(" \t") for found in nonempty_lines(text[:100_000]))
+    rows = [is_row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
+    return bool(rows) and 5 * sum(rows) >= 4 * len(rows)
+
+
 def line_of(source: str, offset: int) -> int:
     """The 1-based number of the line at an offset."""
     return len(BREAKS.findall(source[:offset])) + 1
@@ -152,7 +160,7 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     seen = list(units(source, copy))
     head, tail = len(old_label.before), len(seen) - len(old_label.after)
     yield from _replaced(seen[:head], label.before, seen[head][0])
-    yield from _recased(source, seen[head:tail], _core(text, label))
+    yield from _recased(source, seen[head:tail], label.inside(text))
     yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
 
 
@@ -175,12 +183,8 @@ def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
         after = new_label.after
     elif new_label.mark != old_label.mark and (old_label.mark or not own.mark):
         after = own.with_mark(new_label.mark).after
-    core = _core(new, new_label)
-    return before + (_core(seen, own) if core == _core(old, old_label) else core) + after
-
-
-def _core(text: str, label: Label) -> str:
-    return text[len(label.before) : len(text) - len(label.after)]
+    core = new_label.inside(new)
+    return before + (own.inside(seen) if core == old_label.inside(old) else core) + after
 
 
 def _recased(source: str, units: Sequence[tuple[int, int, str]], new: str) -> Iterator[Edit]:
