@@ -233,8 +233,8 @@ def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
 
     Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
-    if len(texts) != len(words):
-        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    if len(texts) != len(words.texts):
+        raise ValueError(f"{len(texts)} texts for {len(words.texts)} words")
     for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
         if text != old:
             for copy in words.copies(i):
