@@ -128,7 +128,7 @@ class Scene:
 def _format(text: str, name: str) -> str:
     from cappunc_cli import formats
 
-    return formats.detect(text, name)
+    return formats.recognise(text, name).format
 
 
 def state(path: Path) -> dict[str, Any]:

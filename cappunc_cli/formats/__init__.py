@@ -59,7 +59,6 @@ __all__ = [
     "Format",
     "Recognised",
     "channels",
-    "detect",
     "plain_places",
     "read",
     "recognise",
@@ -71,25 +70,29 @@ __all__ = [
 
 
 class Format(Protocol):
-    """The interface of a format module."""
+    """The interface of a format."""
 
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
-
-    def sniff(self, text: str) -> object: ...
 
     def read(self, text: str) -> Document: ...
 
     def write(self, document: Document, texts: Sequence[str]) -> str: ...
 
 
+class TextFormat(Format, Protocol):
+    """The interface of a format module; JSON is recognised as a whole."""
+
+    def sniff(self, text: str) -> object: ...
+
+
 #: The formats in the order in which `recognise` tries them, before and after JSON. TSV and STM come late because their
 #: rows have to be parsed; anything can be plain text.
-_BEFORE_JSON: dict[str, Format] = {
+_BEFORE_JSON: dict[str, TextFormat] = {
     "ttml": ttml, "srv3": srv3, "sami": sami, "ass": ass, "sbv": sbv, "lrc": lrc, "textgrid": textgrid, "vtt": vtt,
     "srt": srt, "tsv": tsv, "stm": stm,
 }  # fmt: skip
-_AFTER_JSON: dict[str, Format] = {"ctm": ctm, "txt": txt}
+_AFTER_JSON: dict[str, TextFormat] = {"ctm": ctm, "txt": txt}
 TEXT_FORMATS = _BEFORE_JSON | _AFTER_JSON
 
 #: Text formats in which a word can have a line, a row or an interval of its own.
@@ -155,11 +158,6 @@ def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
     return "txt"
 
 
-def detect(text: str, name: str = "") -> str:
-    """The name of the format that `recognise` finds; raises the same errors."""
-    return recognise(text, name).format
-
-
 def read(text: str, name: str = "", format: str | None = None) -> Document:
     """Read the words of a text (with its original line endings) in `format`, or in the format that `recognise` finds.
 
@@ -198,10 +196,10 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
     Within `respelling`, diacritics may differ too. With `lines`, the amount of white space between words may differ.
     """
     again = FORMATS[document.format].read(output)
-    words, found = document.words, again.words
-    if len(found) != len(words):
-        raise BadInput(f"the result has {len(found)} words in place of {len(words)}")
-    for i, (old, new) in enumerate(zip(words.texts, found.texts, strict=True), 1):
+    texts, found = document.words.texts, again.words.texts
+    if len(found) != len(texts):
+        raise BadInput(f"the result has {len(found)} words in place of {len(texts)}")
+    for i, (old, new) in enumerate(zip(texts, found, strict=True), 1):
         if old is new:
             continue
         if not same_word(old, new):
@@ -210,10 +208,10 @@ def verify(document: Document, output: str, *, lines: bool = False) -> None:
         if any(map(str.isspace, old + new)) and not same_spaces(old, new):
             raise BadInput(f"word {i} lost the space before its mark: “{old}”, “{new}”")
     for column in ("starts", "ends", "cues", "turns"):
-        before, after = getattr(words, column), getattr(again.words, column)
+        before, after = getattr(document.words, column), getattr(again.words, column)
         if before != after:
             i = next(i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
-            raise BadInput(f"word {i + 1}, “{words.texts[i]}”, moved in time")
+            raise BadInput(f"word {i + 1}, “{texts[i]}”, moved in time")
     skeleton = getattr(FORMATS[document.format], "skeleton", None)
     if skeleton is not None:
         old_rest, new_rest = (text.split() if lines else text for text in (skeleton(document), skeleton(again)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.spans import BREAKS, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import Label, cached_strip, dress, mark_of
+from cappunc_cli.transcript.labels import Label, cached_strip, dress, fixed_parts, mark_of
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
@@ -26,7 +26,6 @@ _COLUMNS = re.compile(
 _NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]*)?|-?\.[0-9]+"
 _TIME = re.compile(rf"(?:{_NUMBER})\Z")
 _ROW = re.compile(rf"[ \t]*[^ \t;][^ \t]*[ \t]+[^ \t]+[ \t]+(?:{_NUMBER}|\*)[ \t]+(?:{_NUMBER}|\*)[ \t]+[^ \t]")
-_SNIFFED = 500
 # To scoring tools these are not plain words, so they are not touched: `<unk>` `[noise]` `(uh)` `%UH`
 # `@` (nothing said), `she-` (a fragment), `A\;S` (escapes).
 _KEPT = re.compile(r"[<\[({%@*+&~].*|.*-|.*\\.*", re.DOTALL)
@@ -38,18 +37,8 @@ _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
 def sniff(text: str) -> bool:
-    """Whether at least four of five lines are rows, not counting comments and blank lines."""
-    rows = others = 0
-    for start, stop in split_lines(text[:100_000]):
-        line = text[start:stop].strip(" \t")
-        if line and not line.startswith(";;"):
-            if _ROW.match(line):
-                rows += 1
-            else:
-                others += 1
-            if rows + others == _SNIFFED:
-                break
-    return rows > 0 and rows >= 4 * others
+    """Whether most lines are rows."""
+    return spans.mostly_rows(text, lambda line: _ROW.match(line) is not None)
 
 
 @dataclass(slots=True)
@@ -57,9 +46,9 @@ class _CtmReader:
     """Reads the rows one by one; `last` is a word whose mark may follow in a row of its own."""
 
     source: str
-    words: Words
-    notices: list[Notice]
-    turns: TurnCounter
+    words: Words = field(default_factory=Words)
+    notices: list[Notice] = field(default_factory=list)
+    turns: TurnCounter = field(default_factory=TurnCounter)
     stream: tuple[str, str] = ("", "")
     alternatives: int | None = None
     last: Word | None = None
@@ -127,8 +116,7 @@ class _CtmReader:
     def flush(self) -> None:
         """Add the last word; it gets no more marks."""
         if self.last is not None:
-            word = self.last
-            self.words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
+            self.words.add(self.last)
             self.last = None
 
     def close_alternatives(self) -> None:
@@ -150,7 +138,7 @@ def read(text: str) -> Document:
 
     Raises BadInput where there is text but no row.
     """
-    reader = _CtmReader(text, Words(), [], TurnCounter())
+    reader = _CtmReader(text)
     rows = 0
     for number, (start, stop) in enumerate(split_lines(text), 1):
         reader.row(number, start, stop)
@@ -193,8 +181,6 @@ def attach(document: Document, texts: Sequence[str]) -> str:
 
 def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
     source = spans.source_of(document)
-    if len(texts) != len(document.words):
-        raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
     return spans.splice(source, _changes(source, document, texts, rows), in_order=True)
 
 
@@ -269,6 +255,6 @@ def skeleton(document: Document) -> str:
 def _placeholders(source: str, document: Document) -> Iterator[spans.Edit]:
     for i in range(len(document.words)):
         own, *mark_row = _copy(document, i)
-        yield *own, spans.placeholder(source[slice(*own)])
+        yield *own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))
         for place in mark_row:
             yield *_row(source, place), ""

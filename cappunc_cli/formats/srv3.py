@@ -32,7 +32,7 @@ def read(text: str) -> Document:
     for element in found:
         if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
             continue
-        start, length = _start(element), _length(element)
+        start, length = _time(element, "t", "start"), _time(element, "d", "dur")
         if start is None:
             notices.append(Notice(line_at(element.start), "a caption without a readable time"))
         cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
@@ -43,14 +43,9 @@ def read(text: str) -> Document:
     return with_inline_times(text, document, _timed_spans(found, timed))
 
 
-def _start(element: Element) -> int | None:
-    milliseconds = _number(element.get("t"), 1)
-    return _number(element.get("start"), 1000) if milliseconds is None else milliseconds
-
-
-def _length(element: Element) -> int | None:
-    milliseconds = _number(element.get("d"), 1)
-    return _number(element.get("dur"), 1000) if milliseconds is None else milliseconds
+def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None:
+    milliseconds = _number(element.get(in_milliseconds), 1)
+    return _number(element.get(in_seconds), 1000) if milliseconds is None else milliseconds
 
 
 def _number(value: str | None, scale: int) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.spans import nonempty_lines, split_lines
+from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
 from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
@@ -24,7 +24,6 @@ _ROW = re.compile(
 )
 # No-break spaces separate words, too, as they do in captions.
 _TOKEN = re.compile(r"\S+")
-_SNIFFED = 500
 # To scoring tools these are not plain words, so they are not touched: `(uh)` and `(%hesitation)` are
 # optional, `-a` and `she-` are fragments, `@` is nothing said, `A\;S` has an escape.
 _KEPT = re.compile(r"[<\[({}%@*+&~/-].*|.*-|.*[\\{}].*", re.DOTALL)
@@ -34,19 +33,13 @@ _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 
 def sniff(text: str) -> bool:
-    """Whether at least four of five lines are rows, not counting comments and blank lines."""
-    rows = others = 0
-    for found in nonempty_lines(text[:100_000]):
-        line = found.group().strip(" \t\ufeff")
-        if line and not line.startswith(";;"):
-            row = _ROW.match(line)
-            if row is not None and (not re.fullmatch(_NUMBER, row.group(3)) or _is_no_ctm(row)):
-                rows += 1
-            else:
-                others += 1
-            if rows + others == _SNIFFED:
-                break
-    return rows > 0 and rows >= 4 * others
+    """Whether most lines are rows."""
+    return spans.mostly_rows(text.removeprefix("\ufeff"), _is_row)
+
+
+def _is_row(line: str) -> bool:
+    row = _ROW.match(line)
+    return row is not None and (not re.fullmatch(_NUMBER, row.group(3)) or _is_no_ctm(row))
 
 
 def _is_no_ctm(row: re.Match[str]) -> bool:
@@ -74,7 +67,7 @@ def read(text: str) -> Document:
         rows += 1
         if fold(found.group(3)) not in _NOBODY:
             for word in _row(text, number, found, stop, turns):
-                words.add(word.text, word.start, word.end, word.cue, word.turn, word.where)
+                words.add(word)
     if not rows and notices:
         raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
     names = {turn: key.split()[-1] for turn, key in turns.names.items()}
@@ -133,4 +126,5 @@ def write(document: Document, texts: Sequence[str]) -> str:
 
 def skeleton(document: Document) -> str:
     """The source with placeholders for the words."""
-    return spans.skeleton(spans.source_of(document), document.words)
+    source = spans.source_of(document)
+    return spans.splice(source, spans.placeholders(source, document.words), in_order=document.words.in_order)

@@ -10,7 +10,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import Spans, split_lines
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.speech import scan_lazily
-from cappunc_cli.transcript.words import Document, Span, Words
+from cappunc_cli.transcript.words import Document, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
@@ -71,7 +71,7 @@ def read(text: str) -> Document:
         speech = scan_lazily(text, start + skipped, stop)
         for word in speech.words:
             turn, sound = turns.next(word.speaker), sound or word.sound
-            words.add(word.text, None, None, number, turn, (word.copy,), sound, word.followed, word.preceded)
+            words.add(Word(word.text, None, None, number, turn, (word.copy,), sound, word.followed, word.preceded))
             sound = False
         turns.announce(speech.trailing)
         sound |= speech.sound

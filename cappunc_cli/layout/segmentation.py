@@ -80,7 +80,8 @@ class Cutter:
         self.lines = LineBreaker(self.texts, language, limits.width)
         self._pauses = [pause or 0 for pause in pauses(words)]
         self._turns = turn_ends(words)
-        self._parted = [t or p >= _LONG_PAUSE for t, p in zip(self._turns, self._pauses, strict=True)]
+        #: Whether a caption has to end after each word: the turn ends, or a long pause follows.
+        self.parted = [t or p >= _LONG_PAUSE for t, p in zip(self._turns, self._pauses, strict=True)]
         self._silence = [0, *accumulate(self._pauses)]
         self._sentences = [0, *accumulate(place is BreakQuality.SENTENCE for place in self.lines.places)]
         starts, ends = self._times(words)
@@ -120,9 +121,9 @@ class Cutter:
         """The cheapest captions, as (start, stop) word indices. Raises BadInput where words have no times."""
         result: list[tuple[int, int]] = []
         start = 0
-        for stop, parted in enumerate(self._parted, 1):
+        for stop, parted in enumerate(self.parted, 1):
             # A turn without any times shares a caption with the next one.
-            if stop == len(self._parted) or (parted and self._is_timed(start, stop)):
+            if stop == len(self.parted) or (parted and self._is_timed(start, stop)):
                 result += self._cheapest(start, stop)
                 start = stop
         return result
@@ -166,10 +167,6 @@ class Cutter:
             path.append(previous[path[-1] - start])
         return list(zip(path[:0:-1], path[-2::-1], strict=True))
 
-    def parted(self, at: int) -> bool:
-        """Whether a caption has to end after a word: the turn ends, or a long pause follows."""
-        return self._parted[at]
-
     def holds(self, start: int, stop: int) -> bool:
         """Whether words[start:stop] fit into one caption, in lines and in time."""
         begin = self._next_start[start]
@@ -182,9 +179,9 @@ class Cutter:
         if begin is None or not self._is_timed(start, stop):
             return float("inf")
         place, pause = self.lines.places[stop - 1], self._pauses[stop - 1]
-        parted = self.parted(stop - 1)
+        parted = self.parted[stop - 1]
         ends_sentence = parted or place is BreakQuality.SENTENCE
-        starts_sentence = start == 0 or self._parted[start - 1] or self.lines.places[start - 1] is BreakQuality.SENTENCE
+        starts_sentence = start == 0 or self.parted[start - 1] or self.lines.places[start - 1] is BreakQuality.SENTENCE
         shown = max(self._shown_until(begin[0], start, stop) - begin[0], 1)
         reading = self._reading_time(start, stop)
         return (

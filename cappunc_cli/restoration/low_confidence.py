@@ -111,12 +111,12 @@ def find_low_confidence(
     found: list[LowConfidence] = []
     for i in sorted({*np.flatnonzero(odd_marks | odd_cases | terms).tolist(), *halves}):
         word, label = bare[i], labels[i]
-        written = _core(word, label)
+        written = label.inside(dress(word, label))
         if odd_cases[i]:
             case = CASE_CLASSES[capital[i] if label.case is Case.LOWER else LOWER]
             other = Label(case, form=(mixed_form(word, model.lexicon, conventions) or "") if case is Case.MIXED else "")
             found.append(LowConfidence(i, "case", written, float(cases[i]), dress(word, other), float(1 - cases[i])))
-        elif (term := _core(word, with_rules[i])) != written and terms[i]:
+        elif (term := with_rules[i].inside(dress(word, with_rules[i]))) != written and terms[i]:
             found.append(LowConfidence(i, "case", written, 0.0, term, 1.0))
         if half := halves.get(i):
             found.append(half)
@@ -176,8 +176,3 @@ def _shouted(passage: Passage) -> Flags:
     upper = (columns(passage.labels)[0] == UPPER) & ~passage.posteriors.has(WordProperty.ONE_LETTER)
     shouted: Flags = upper & (np.append(False, upper[:-1]) | np.append(upper[1:], False))
     return shouted
-
-
-def _core(bare: str, label: Label) -> str:
-    """A word as written, without the marks around it."""
-    return dress(bare, replace(label, before="", after=""))

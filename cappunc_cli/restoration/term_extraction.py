@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.decoding.evidence import writing_style
-from cappunc_cli.transcript.labels import Case, Label, dress, fold, strip
+from cappunc_cli.transcript.labels import Case, Label, fold, strip
 from cappunc_cli.transcript.words import Word
 
 #: After one of these a capital may begin a sentence, and is no evidence for a name.
@@ -58,7 +58,8 @@ class TermFinder:
         self.language = language
         place = _START
         run: list[tuple[str, int]] = []
-        for (bare, label), ended in zip(map(strip, texts), breaks, strict=True):
+        for text, ended in zip(texts, breaks, strict=True):
+            bare, label = strip(text)
             if label.before:
                 self._close(run)
                 place = max(place, _OPENED)
@@ -66,7 +67,7 @@ class TermFinder:
                 place = _WITHIN
             named = self._is_named(bare, label)
             if named:
-                run.append((_written(bare, label), place))
+                run.append((label.inside(text), place))
             else:
                 self._close(run)
                 if place != _START and label.case is Case.LOWER:
@@ -134,10 +135,6 @@ class TermFinder:
             if count >= _MIN_SHARE * (count + self._lower[key]) and starts[key] <= _MAX_STARTS * certain:
                 found.append(TermCandidate(term, count))
         return sorted(found, key=lambda candidate: (-candidate.count, fold(candidate.term)))
-
-
-def _written(bare: str, label: Label) -> str:
-    return dress(bare, replace(label, before="", after=""))
 
 
 def _without_possessive(term: str) -> str:

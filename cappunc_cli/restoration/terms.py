@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
-from cappunc_cli.transcript.labels import Label, dress, fold, strip
+from cappunc_cli.transcript.labels import Label, fold, strip
 
 #: Endings that are not part of a term: `iPhone's`, `the Smiths'`.
 _ENDINGS = ("'s", "'")
@@ -61,7 +61,7 @@ class Glossary:
         by_key: dict[tuple[str, ...], Term] = {}
         for term in terms:
             parts = term.split()
-            written = tuple(map(_core, parts))
+            written = tuple(strip(part)[1].inside(part) for part in parts)
             if not written or not any(c.isalnum() for part in written for c in part):
                 raise CappuncError(f"“{term}” cannot be a glossary term: it has no letter or digit")
             by_key[tuple(map(_key, written))] = Term(written, tuple(part.endswith(".") for part in parts))
@@ -148,12 +148,6 @@ def _stems(key: str) -> Iterator[str]:
 def _key(word: str) -> str:
     """A key that ignores case and the form of apostrophes and hyphens."""
     return fold(word).translate(TYPEWRITER)
-
-
-def _core(part: str) -> str:
-    """A written word without the marks around it."""
-    bare, label = strip(part)
-    return dress(bare, replace(label, before="", after=""))
 
 
 def parse_glossary(text: str, path: str | None = None) -> list[str]:

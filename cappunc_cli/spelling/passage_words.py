@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from functools import cached_property
 
 from cappunc_cli.transcript.labels import Case, Label, cached_strip
 from cappunc_cli.transcript.words import Document
@@ -21,28 +20,14 @@ class PassageWords:
         self.words = document.words
         self.source = source
         self.protected = protected
+        self._turns, self._cues = list(self.words.turns), list(self.words.cues)
+        self._starts, self._ends = list(self.words.starts), list(self.words.ends)
         stripped = list(map(cached_strip, self.words.texts))
         self.bare: list[str] = [bare.replace("’", "'") for bare, _ in stripped]
         self.labels: list[Label] = [label for _, label in stripped]
 
     def __len__(self) -> int:
         return len(self.bare)
-
-    @cached_property
-    def _turns(self) -> list[int | None]:
-        return list(self.words.turns)
-
-    @cached_property
-    def _cues(self) -> list[int | None]:
-        return list(self.words.cues)
-
-    @cached_property
-    def _starts(self) -> list[int | None]:
-        return list(self.words.starts)
-
-    @cached_property
-    def _ends(self) -> list[int | None]:
-        return list(self.words.ends)
 
     def joined(self, i: int) -> bool:
         """Whether a word follows another of the same turn with no marks between them."""

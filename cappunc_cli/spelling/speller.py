@@ -101,7 +101,7 @@ def _with_apostrophes(text: PassageWords, found: Iterator[tuple[int, str]]) -> I
 def _dressed(old: str, new: str, apostrophe: str) -> str:
     """The new spelling in the case and with the marks of the old word."""
     _, label = cached_strip(old)
-    core = iter(old[len(label.before) : len(old) - len(label.after)])
+    core = iter(label.inside(old))
     letters = (apostrophe if c == "'" else c if c.isupper() and next(core) else next(core) for c in new)
     return f"{label.before}{''.join(letters)}{label.after}"
 

@@ -27,6 +27,7 @@ _SPELLINGS = {
 }
 #: Every spelling of a mark. A hyphen is one only after a word, so it is not listed here.
 MARK_CHARACTERS = frozenset(MARKS) | frozenset(_SPELLINGS) - {"-"}
+_MARKS_AFTER = MARK_CHARACTERS | {"-"}
 _OPENING = frozenset('"“”„‟«»‹›‘([{¿¡—–*_♪')
 _CLOSING = frozenset('"“”‟«»‹›)]}*_♪')
 _APOSTROPHES = "'’"
@@ -72,7 +73,7 @@ QUOTES = frozenset('"“”„‟«»‹›')
 QUOTES_AFTER = QUOTES - {"„"}
 _DASHES = frozenset("–—―")
 #: Characters around a word that restoration may add and remove.
-_CHANGEABLE = MARK_CHARACTERS | QUOTES | QUOTES_AFTER | frozenset(_INVERTED)
+_CHANGEABLE = MARK_CHARACTERS | QUOTES | frozenset(_INVERTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,12 @@ class Label:
     @property
     def signs(self) -> frozenset[str]:
         """Every mark of MARKS in `after`, and every paired mark: `¿Qué?”,` has four."""
-        found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in MARK_CHARACTERS or c == "-"}
+        found = {_SPELLINGS.get(c, c) for c in _DOTS.sub("…", self.after) if c in _MARKS_AFTER}
         return self.paired | found
+
+    def inside(self, text: str) -> str:
+        """A word that is written with this label, without the marks around it."""
+        return text[len(self.before) : len(text) - len(self.after)]
 
     def with_mark(self, mark: str, *, quoted: bool = True) -> Label:
         """This label with another mark; quotes and brackets stay in place.
@@ -160,7 +165,7 @@ def mark_of(after: str) -> str:
         return ""
     if "…" in after or ".." in after:
         return "…"
-    found = [_SPELLINGS.get(c, c) for c in after if c in MARK_CHARACTERS or c == "-"]
+    found = [_SPELLINGS.get(c, c) for c in after if c in _MARKS_AFTER]
     for strong in "?!":
         if strong in found:
             return strong
@@ -172,7 +177,7 @@ def _set_mark(after: str, mark: str, enclosing: str) -> str:
     rest: list[str] = []
     place: int | None = None
     for c in after:
-        if c in MARK_CHARACTERS or c == "-":
+        if c in _MARKS_AFTER:
             # The space before a detached mark (`Bonjour !`, `word, —`) is removed with it.
             while len(rest) > (place or 0) and rest[-1].isspace():
                 rest.pop()
@@ -203,7 +208,7 @@ def fixed_parts(label: Label) -> tuple[str, str]:
     before = [c for c in label.before if c not in _CHANGEABLE]
     after: list[str] = []
     for c in label.after:
-        if c in MARK_CHARACTERS or c == "-":
+        if c in _MARKS_AFTER:
             while after and after[-1].isspace():
                 after.pop()
         else:
@@ -237,7 +242,7 @@ def _core(text: str) -> tuple[int, int]:
             c in _CLOSING
             or c in MARK_CHARACTERS
             or c.isspace()
-            or (c in _APOSTROPHES and previous in MARK_CHARACTERS and previous != "")
+            or (c in _APOSTROPHES and previous in MARK_CHARACTERS)
             or (c == "-" and (previous == "-" or previous.isspace() or (stop < len(text) and text[stop] == "-")))
         ):
             stop -= 1

@@ -101,7 +101,7 @@ def _longer(gap: int | None, excess: int | None) -> int | None:
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word, [n]; False for the last one."""
     known = Words.of(words)
-    ends = [False] * len(known)
+    ends = [False] * len(known.texts)
     for _, start, _ in known.turns.stretches():
         if start:
             ends[start - 1] = True

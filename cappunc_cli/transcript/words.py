@@ -7,13 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, compress, islice, pairwise, repeat
-from operator import ne, sub
+from itertools import chain, groupby, islice, repeat
+from operator import sub
 from sys import intern
 from typing import ClassVar, overload
-
-#: Words that `add_all` appends at a time.
-_BLOCK = 1 << 8
 
 #: How a RunLengthList stores None, and where it clips values.
 _NONE = -(1 << 63)
@@ -77,36 +74,13 @@ class RunLengthList(Sequence[int | None]):
         self._length += count
 
     def extend(self, values: Iterable[int | None]) -> None:
-        """Append values, much faster than one by one."""
-        starts: Sequence[int]
-        if isinstance(values, RunLengthList):
-            starts, runs, count = values._starts, values._values, values._length
-        else:
-            column = list(values)
-            count = len(column)
-            starts = list(compress(range(count), chain((True,), map(ne, islice(column, 1, None), column))))
-            plain = [value for i in starts if (value := column[i]) is not None and _LEAST <= value <= _LARGEST]
-            if len(plain) < len(starts):
-                for start, stop in pairwise((*starts, count)):
-                    self.add(column[start], stop - start)
-                return
-            runs = array("q", plain)
-        first = int(self._length > 0 and runs[:1] == self._values[-1:])
-        self._starts.extend(map(self._length.__add__, starts[first:]))
-        self._values.extend(runs[first:])
-        self._length += count
+        """Append values."""
+        for value, run in groupby(values):
+            self.add(value, len(list(run)))
 
     def extend_from(self, values: Sequence[int | None], indices: Sequence[int]) -> None:
         """Append the value at each of these indices."""
-        if isinstance(values, RunLengthList) and values.is_constant and indices:
-            self.add(values[0], len(indices))
-        else:
-            self.extend(map(list(values).__getitem__, indices))
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all values are equal."""
-        return len(self._values) <= 1
+        self.extend(map(list(values).__getitem__, indices))
 
     def stretches(self) -> Iterator[tuple[int | None, int, int]]:
         """(value, start, stop) of each run of equal values."""
@@ -186,52 +160,21 @@ class Words(Sequence[Word]):
         if isinstance(words, Words):
             return words
         result = cls()
-        result.add_all((w.text, w.start, w.end, w.cue, w.turn, w.where, w.sound, w.followed, w.preceded) for w in words)
+        for word in words:
+            result.add(word)
         return result
 
-    def add(
-        self,
-        text: str,
-        start: int | None = None,
-        end: int | None = None,
-        cue: int = 0,
-        turn: int = 0,
-        where: tuple[Copy, ...] = (),
-        sound: bool = False,
-        followed: bool = False,
-        preceded: bool = False,
-    ) -> None:
+    def add(self, word: Word) -> None:
         """Append a word."""
-        self.texts.append(intern(text))  # a text has few distinct words
-        self.starts.add(start)
-        self.ends.add(end)
-        self.cues.add(cue)
-        self.turns.add(turn)
-        self.sounds.add(sound)
-        self.followed.add(followed)
-        self.preceded.add(preceded)
-        self._place(where, len(text))
-
-    def add_all(
-        self, words: Iterable[tuple[str, int | None, int | None, int, int, tuple[Copy, ...], bool, bool, bool]]
-    ) -> None:
-        """Append words, each a tuple of the arguments of `add`; three times as fast as `add`."""
-        remaining = iter(words)
-        while block := list(islice(remaining, _BLOCK)):
-            texts, starts, ends, cues, turns, places, sounds, followed, preceded = zip(*block, strict=True)
-            self.texts.extend(map(intern, texts))
-            for column, values in (
-                (self.starts, starts),
-                (self.ends, ends),
-                (self.cues, cues),
-                (self.turns, turns),
-                (self.sounds, sounds),
-                (self.followed, followed),
-                (self.preceded, preceded),
-            ):
-                column.extend(values)
-            for text, where in zip(texts, places, strict=True):
-                self._place(where, len(text))
+        self.texts.append(intern(word.text))  # a text has few distinct words
+        self.starts.add(word.start)
+        self.ends.add(word.end)
+        self.cues.add(word.cue)
+        self.turns.add(word.turn)
+        self.sounds.add(word.sound)
+        self.followed.add(word.followed)
+        self.preceded.add(word.preceded)
+        self._place(word.where, len(word.text))
 
     def extend(
         self,
@@ -327,11 +270,6 @@ class Words(Sequence[Word]):
         more, at = self._more, at - self._ELSEWHERE + 1 + spot
         stop = at + 1 + 2 * more[at]
         return tuple(zip(more[at + 1 : stop : 2], more[at + 2 : stop : 2], strict=True))
-
-    def plain_places(self) -> Sequence[int] | None:
-        """Where each word begins, if all have a single copy in one fragment and are in order; otherwise None."""
-        plain = self.in_order and max(self._at, default=0) < self._ELSEWHERE
-        return self._at if plain else None
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -35,7 +35,7 @@ def greedy(cutter: Cutter) -> list[tuple[int, int]]:
     start = 0
     for stop in range(1, len(cutter.texts) + 1):
         last = stop == len(cutter.texts)
-        if last or cutter.parted(stop - 1) or not cutter.holds(start, stop + 1):
+        if last or cutter.parted[stop - 1] or not cutter.holds(start, stop + 1):
             cuts.append((start, stop))
             start = stop
     return cuts
@@ -51,7 +51,7 @@ def tally(cutter: Cutter, captions: list[Caption], begins: list[list[int]]) -> d
     limits, places = cutter.limits, cutter.lines.places
     for caption, starts in zip(captions, begins, strict=True):
         place = places[caption.stop - 1]
-        parted = cutter.parted(caption.stop - 1)
+        parted = cutter.parted[caption.stop - 1]
         found["end with a turn or at a long pause"] += parted
         found["end with a sentence"] += not parted and place is BreakQuality.SENTENCE
         found["end with a clause"] += not parted and place is BreakQuality.CLAUSE

@@ -100,8 +100,8 @@ def test_a_capital_and_a_comma_for_every_word(path: Path) -> None:
 @pytest.mark.parametrize("path", TEXT, ids=ids)
 def test_content_tells_the_format(path: Path) -> None:
     if path.name != "unsigned.vtt":  # only its name distinguishes it from SRT
-        assert formats.detect(load(path)) == path.parent.name
-    assert formats.detect(load(path), path.name) == path.parent.name
+        assert formats.recognise(load(path)).format == path.parent.name
+    assert formats.recognise(load(path), path.name).format == path.parent.name
 
 
 @pytest.mark.parametrize("expected", BAD, ids=ids)
@@ -347,7 +347,7 @@ def test_no_change_turns_speech_into_something_else(line: str, new: list[str], w
     ],
 )
 def test_detection(text: str, name: str, found: str) -> None:
-    assert formats.detect(text, name) == found
+    assert formats.recognise(text, name).format == found
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_known_kinds_that_are_not_supported_are_named(text: str, kind: str) -> N
 
 def test_a_name_is_refused_unless_the_content_shows_another_format() -> None:
     with pytest.raises(UnknownFormat, match="MicroDVD"):
-        formats.detect("hello there", "talk.sub")
+        formats.recognise("hello there", "talk.sub")
     with pytest.raises(BadInput, match="Events"):
         formats.read("hello there", "talk.ass")
     with pytest.raises(UnknownFormat, match="no format is called docx"):
@@ -382,21 +382,21 @@ def test_a_name_is_refused_unless_the_content_shows_another_format() -> None:
 )
 def test_program_code_is_read_as_text_only_on_request(name: str) -> None:
     with pytest.raises(UnknownFormat, match=r"program code.*; --format txt reads it as text"):
-        formats.detect("if it is so then\n", name)
+        formats.recognise("if it is so then\n", name)
     assert formats.recognise("if it is so then\n", name, "txt").format == "txt"
-    assert formats.detect(SRT_CUE + "hi", name) == "srt"
+    assert formats.recognise(SRT_CUE + "hi", name).format == "srt"
 
 
 def test_a_script_is_recognised_by_its_first_line() -> None:
     for first in ("#!/bin/sh", "#! /usr/bin/env python3"):
         with pytest.raises(UnknownFormat, match="program code"):
-            formats.detect(f"{first}\necho hello\n")
-    assert formats.detect("#!hello there\n") == "txt"
+            formats.recognise(f"{first}\necho hello\n")
+    assert formats.recognise("#!hello there\n").format == "txt"
 
 
 @pytest.mark.parametrize("name", ["talk.txt", "talk.md", "talk.text", "talk", "talk.2024", "makefile-talk.txt"])
 def test_text_stays_text(name: str) -> None:
-    assert formats.detect("if it is so then\n", name) == "txt"
+    assert formats.recognise("if it is so then\n", name).format == "txt"
 
 
 @pytest.mark.parametrize(

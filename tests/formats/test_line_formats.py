@@ -69,7 +69,7 @@ def relabelled(words: Sequence[Word], seed: int) -> list[str]:
     ],
 )
 def test_detection(text: str, name: str, found: str) -> None:
-    assert formats.detect(text, name) == found
+    assert formats.recognise(text, name).format == found
 
 
 def test_sbv_times_and_breaks() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cappunc_cli.transcript.words import Document, Words
+from cappunc_cli.transcript.words import Document, Word, Words
 
 if TYPE_CHECKING:
     from cappunc_cli.evaluation import Sample
@@ -37,10 +37,8 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
     links = {}
     for i in differing:
         sample = samples[i]
-        words = Words()
         starts = sample.starts or [None] * len(sample.hypothesis)
-        for text, start in zip(sample.hypothesis, starts, strict=True):
-            words.add(text, start)
+        words = Words.of([Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)])
         found = comparison(Document("", words, None), f"{sample.name}, result", sample.reference, "reference")
         name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
         write_atomic(folder / name, page_bytes(found))

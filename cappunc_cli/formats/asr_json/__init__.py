@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
-from cappunc_cli.formats.asr_json.document import JsonFormat, write
+from cappunc_cli.formats.asr_json.document import JsonFormat
 from cappunc_cli.formats.asr_json.scan import load
 
 #: Most specific first: the first dialect whose `sniff` is true reads the file.
@@ -57,20 +57,12 @@ DIALECTS: dict[str, JsonFormat] = {
 # text).
 _START = re.compile(r'\s*+(?:\{\s*["}]|\[\s*+(?:[{"\]]|\[\s*(?:["\[{]|-?\d)))')
 
-__all__ = ["DIALECTS", "detect", "dialect_of", "load", "sniff", "write"]
+__all__ = ["DIALECTS", "dialect_of", "load", "sniff"]
 
 
 def sniff(text: str) -> bool:
     """Whether the text looks like JSON; it may still be broken, or not a transcript."""
     return _START.match(text) is not None
-
-
-def detect(text: str) -> str:
-    """The name of the dialect of a JSON transcript.
-
-    Raises BadInput with the line where the JSON is broken, and UnknownFormat where it is not a transcript.
-    """
-    return dialect_of(load(text))
 
 
 def dialect_of(value: Any) -> str:

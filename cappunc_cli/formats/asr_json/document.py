@@ -29,19 +29,19 @@ class JsonFormat:
         """The module of the dialect, imported on first use."""
         return import_module(f"{__package__}.dialects.{self.name.replace('-', '_')}")
 
-    def sniff(self, text: str) -> bool:
-        """Whether the text is a transcript in this dialect."""
-        from cappunc_cli.formats.asr_json import detect, sniff
-
-        return sniff(text) and detect(text) == self.name
-
     def read(self, text: str) -> Document:
         """Read a transcript. Raises BadInput for broken JSON and for JSON in another dialect."""
         return self.read_parsed(text, [load(text)])
 
     def read_parsed(self, text: str, parsed: list[Any]) -> Document:
         """As `read`, for a text already parsed; the value is popped from the end of `parsed`, to free its memory."""
-        return build(self.name, text, self._tracks(parsed))
+        tracks = self._tracks(parsed)
+        synced = SyncedTracks(text)
+        seen: set[int] = set()
+        tracks.reverse()
+        while tracks:
+            synced.add(_without_repeats(tracks.pop(), seen))
+        return Document(self.name, synced.words, synced, speakers=synced.names)
 
     def _tracks(self, parsed: list[Any]) -> list[Track]:
         # The parsed value is far larger than the text; with this, the last reference to it is gone.
@@ -51,12 +51,15 @@ class JsonFormat:
         return list(self.module.tracks(value))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Splice new texts of the words into the source, in all copies."""
-        return write(document, texts)
+        """Splice new texts of the words into the source, in all copies.
+
+        Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
+        """
+        return _written(document, texts, attach=False)
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
         """As `write`, but marks that are entries of their own are moved onto their words."""
-        return write(document, texts, attach=True)
+        return _written(document, texts, attach=True)
 
     def channels(self, document: Document) -> list[tuple[str, str]]:
         """(recording, channel) of each word; the recording is always "", as a file has only one."""
@@ -70,16 +73,6 @@ class JsonFormat:
     def skeleton(self, document: Document) -> str:
         """The source without words, marks and character counts."""
         return skeleton(_synced(document))
-
-
-def build(name: str, source: str, tracks: list[Track]) -> Document:
-    """Build the document of these tracks; the list is emptied, to free memory."""
-    synced = SyncedTracks(source)
-    seen: set[int] = set()
-    tracks.reverse()
-    while tracks:
-        synced.add(_without_repeats(tracks.pop(), seen))
-    return Document(name, synced.words, synced, speakers=synced.names)
 
 
 def _without_repeats(track: Track, seen: set[int]) -> Track:
@@ -99,11 +92,7 @@ def _without_repeats(track: Track, seen: set[int]) -> Track:
     return replace(track, words=words, copies=copies, twins=twins)
 
 
-def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
-    """Splice new texts of the words into the source, in all copies; with `attach`, with all marks on their words.
-
-    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
-    """
+def _written(document: Document, texts: Sequence[str], *, attach: bool) -> str:
     synced = _synced(document)
     if len(texts) != len(document.words):
         raise ValueError(f"{len(texts)} texts for {len(document.words)} words")

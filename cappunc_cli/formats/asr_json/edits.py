@@ -99,8 +99,7 @@ def changes(old: str, new: str) -> tuple[Edit, ...]:
     if len(bare) != len(new_bare):
         return tuple(_trimmed(old, new, 0))
     head, tail = len(old_label.before), len(old) - len(old_label.after)
-    core = new[len(label.before) : len(new) - len(label.after)]
-    letters = [(head + i, head + i + 1, c) for i, c in enumerate(core) if c != old[head + i]]
+    letters = [(head + i, head + i + 1, c) for i, c in enumerate(label.inside(new)) if c != old[head + i]]
     return *_trimmed(old_label.before, label.before, 0), *letters, *_trimmed(old_label.after, label.after, tail)
 
 

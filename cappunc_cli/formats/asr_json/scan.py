@@ -155,12 +155,12 @@ class _Finder:
 def _parse_slowly(source: str, start: int) -> tuple[Any, int]:
     """As `parse`, in Python: accepts duplicate keys, and reports where what is wrong."""
     try:
-        return _value(source, start, 0, {})
+        return _value(source, start, 0)
     except JSONDecodeError as error:
         raise broken_json(source, error.pos, error.msg[:1].lower() + error.msg[1:]) from None
 
 
-def _value(source: str, at: int, depth: int, known: dict[str, str]) -> tuple[Any, int]:
+def _value(source: str, at: int, depth: int) -> tuple[Any, int]:
     c = source[at : at + 1]
     if c == '"':
         text, stop = scanstring(source, at + 1, False)
@@ -168,9 +168,9 @@ def _value(source: str, at: int, depth: int, known: dict[str, str]) -> tuple[Any
         literal.start, literal.stop = at, stop
         return literal, stop
     if c == "{":
-        return _object(source, at, depth + 1, known)
+        return _object(source, at, depth + 1)
     if c == "[":
-        return _array(source, at, depth + 1, known)
+        return _array(source, at, depth + 1)
     if number := _NUMBER.match(source, at):
         text = number.group()
         return (float(text) if number.group(1) or number.group(2) else _integer(text)), number.end()
@@ -183,17 +183,17 @@ def _integer(text: str) -> int | float:
     return int(text) if len(text) < 400 else float(text)
 
 
-def _object(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[Node, int]:
+def _object(source: str, start: int, depth: int) -> tuple[Node, int]:
     node = Node()
     node.start = start
-    for key, value, _, stop in _members(source, start, depth, known):
+    for key, value, _, stop in _members(source, start, depth):
         node[key] = value
         at = stop
     node.stop = _close(source, at if node else start + 1, "}")
     return node, node.stop
 
 
-def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iterator[tuple[str, Any, int, int]]:
+def _members(source: str, start: int, depth: int) -> Iterator[tuple[str, Any, int, int]]:
     """Yield (key, value, start, stop) for each member of the object at `start`, with the span of the value."""
     if depth > _DEPTH:
         raise broken_json(source, start, "nested too deeply")
@@ -205,8 +205,8 @@ def _members(source: str, start: int, depth: int, known: dict[str, str]) -> Iter
             key, begin = plain.group(1), plain.end()
         else:
             key, begin = _escaped_key(source, _gap(source, at))
-        value, at = _value(source, begin, depth, known)
-        yield known.setdefault(key, key), value, begin, at
+        value, at = _value(source, begin, depth)
+        yield key, value, begin, at
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "]":
             raise broken_json(source, _gap(source, at), "expected ',' or '}'")
@@ -225,13 +225,13 @@ def _escaped_key(source: str, at: int) -> tuple[str, int]:
     return key, _gap(source, colon + 1)
 
 
-def _array(source: str, start: int, depth: int, known: dict[str, str]) -> tuple[list[Any], int]:
+def _array(source: str, start: int, depth: int) -> tuple[list[Any], int]:
     if depth > _DEPTH:
         raise broken_json(source, start, "nested too deeply")
     values: list[Any] = []
     at = _gap(source, start + 1)
     while True:
-        value, at = _value(source, at, depth, known)
+        value, at = _value(source, at, depth)
         values.append(value)
         follow = _NEXT.match(source, at)
         if follow is None or follow.group(1) == "}":
@@ -271,7 +271,7 @@ def load(source: str) -> Any:
 
 def member_spans(source: str, node: Node) -> dict[str, tuple[int, int]]:
     """The span of the value of each key of an object."""
-    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0, {})}
+    return {key: (start, stop) for key, _, start, stop in _members(source, node.start, 0)}
 
 
 def decoded(source: str, literal: Span) -> str:

@@ -52,6 +52,4 @@ def track(value: object, key: str, *others: Sequence[Field]) -> Track:
     segments = find_segments(value)
     texts = text_fields([segment.get("text") for segment in segments if _has_words(segment, key)])
     full = [text_fields([holder["text"]]) for holder in (node(value), node(value, "transcription")) if "text" in holder]
-    words = list(fields(segments, key))
-    copies = [copy for copy in (texts, *full, *others) if copy]
-    return Track(words or copies.pop(0), copies) if words or copies else Track(())
+    return Track.of(list(fields(segments, key)), texts, *full, *others)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 from cappunc_cli.formats.asr_json.occurrences import Occurrence
@@ -50,27 +49,23 @@ def styles_of(seen: Sequence[bytearray], unmarked: Sequence[bool]) -> Iterator[S
 
 def _lacks(stream: int, seen: Sequence[bytearray], feature: int) -> bool:
     """Whether a stream never has a feature that other streams show of the same words."""
-    own = _bits(seen[stream], _SHOWN)
-    count = own.bit_count()
-    if not count or _bits(seen[stream], feature):
+    own = seen[stream]
+    count = len(own) - own.count(0)
+    if not count or any(bits & feature for bits in own):
         return False
     others = (theirs for s, theirs in enumerate(seen) if s != stream)
-    return any((_bits(theirs, feature) & own).bit_count() > _RARE * count for theirs in others)
+    return any(
+        sum(1 for bits, other in zip(own, theirs, strict=True) if bits and other & feature) > _RARE * count
+        for theirs in others
+    )
 
 
 def differing(seen: Sequence[bytearray], styles: Sequence[Style]) -> Iterator[int]:
     """The words that some streams show with a capital and others without."""
-    high = low = 0
-    for stream in compress(seen, [style.case for style in styles]):
-        capitals = _bits(stream, _CAPITAL)
-        high, low = high | capitals, low | _bits(stream, _SHOWN) & ~capitals
-    if both := high & low:
-        yield from compress(range(len(seen[0])), both.to_bytes(len(seen[0])))
-
-
-def _bits(seen: bytearray, feature: int) -> int:
-    """A number with one bit set for each word with a feature."""
-    return (int.from_bytes(seen) & int.from_bytes(bytes([feature]) * len(seen))) >> feature.bit_length() - 1
+    cased = [stream for stream, style in zip(seen, styles, strict=True) if style.case]
+    for i, features_of_word in enumerate(zip(*cased, strict=True)):
+        if len({bits & _CAPITAL for bits in features_of_word if bits}) > 1:
+            yield i
 
 
 def target(

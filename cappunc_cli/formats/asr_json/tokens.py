@@ -187,12 +187,9 @@ def _add_times(
     column: RunLengthList, times: RunLengthList, sources: Sequence[int], fields: Iterable[int], beside: Iterable[int]
 ) -> None:
     """Append the time of its source field for each word; None where the word beside it is in the same field."""
-    times.add(None)
-    if times.is_constant:
-        column.extend_from(times, sources)
-    else:
-        columns = zip(sources, fields, beside, strict=False)
-        column.extend_from(times, [-1 if f == other else source for source, f, other in columns])
+    known = list(times)
+    columns = zip(sources, fields, beside, strict=False)
+    column.extend([None if f == other else known[source] for source, f, other in columns])
 
 
 def _heads(starts_of: Sequence[int], begins: Sequence[int], stops: Sequence[int]) -> Sequence[int]:
@@ -228,7 +225,7 @@ def _joined(fields: Fields, run: range) -> tuple[array[int], array[int], str]:
     at = 0
     for low in range(run.start, run.stop, _BLOCK):
         block = range(low, min(low + _BLOCK, run.stop))
-        joins, texts = fields.joins[block.start : block.stop], fields.texts(block)
+        joins, texts = fields.joins[block.start : block.stop], list(map(fields.text, block))
         if low == run.start:
             joins[0] = ""
         if any(labels := fields.labels[block.start : block.stop]):

@@ -54,7 +54,7 @@ class Anchor:
 class Track:
     """Words in spoken order, and everything that repeats them.
 
-    `words` have the times and speakers. Each of `copies` repeats all the words and
+    `words` have the times and speakers. Each of `copies` repeats all the words (or is empty) and
     is aligned by bare words; each of `twins`, (index into `words`, copy), repeats that one field.
     `clock` are words that are raw by definition: they give their times and speakers to `words`
     and are never changed. `new_mark(item, mark)` makes the entry of a mark that comes after
@@ -69,21 +69,25 @@ class Track:
     twins: Sequence[tuple[int, Sequence[Field]]] = ()
     channel: object = None
 
+    @classmethod
+    def of(cls, *streams: Sequence[Field], **others: Any) -> Track:
+        """A track whose words are the first of the streams that shows any, and whose copies are the rest."""
+        words, *copies = [stream for stream in streams if stream] or [()]
+        return cls(words, copies, **others)
+
 
 class Fields:
     """The fields of a file in columns; their texts are read from the source on demand."""
 
     __slots__ = (
-        "_item_starts", "_item_stops", "ends", "escaped", "joins", "labels", "literal_starts", "literal_stops", "names",
-        "source", "speakers", "starts",
+        "_item_starts", "_item_stops", "ends", "joins", "labels", "literal_starts", "literal_stops", "names", "source",
+        "speakers", "starts",
     )  # fmt: skip
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.literal_starts, self.literal_stops = array("I"), array("I")
         self.starts, self.ends, self.labels = RunLengthList(), RunLengthList(), RunLengthList()
-        #: Whether each literal has escapes; without, indices in the string are offsets in the literal.
-        self.escaped = RunLengthList()
         self.joins: list[str] = []
         self._item_starts, self._item_stops = RunLengthList(), RunLengthList()
         #: Indices into `names`, where None is a name, too.
@@ -98,7 +102,6 @@ class Fields:
         literals, starts, ends, speakers, joins, items, _, labels = zip(*fields, strict=True)
         self.literal_starts.extend([literal.start for literal in literals])
         self.literal_stops.extend([literal.stop for literal in literals])
-        self.escaped.extend([literal.stop - literal.start != len(literal) + 2 for literal in literals])
         self.starts.extend(starts)
         self.ends.extend(ends)
         self.labels.extend(labels)
@@ -125,26 +128,12 @@ class Fields:
 
     def text(self, f: int) -> str:
         """The text of a field."""
-        start, stop = self.literal(f)
-        return decoded(self.source, (start, stop)) if self.escaped[f] else self.source[start + 1 : stop - 1]
-
-    def texts(self, run: range) -> list[str]:
-        """The texts of a run of fields."""
-        source, part = self.source, slice(run.start, run.stop)
-        spans, escaped = zip(self.literal_starts[part], self.literal_stops[part], strict=True), self.escaped[part]
-        if not any(escaped):
-            return [source[start + 1 : stop - 1] for start, stop in spans]
-        return [
-            decoded(source, span) if has_escapes else source[span[0] + 1 : span[1] - 1]
-            for span, has_escapes in zip(spans, escaped, strict=True)
-        ]
+        return decoded(self.source, self.literal(f))
 
     def units(self, fields: Iterable[int]) -> dict[int, Units]:
         """The offsets of characters in their literals, for those of the fields that have escapes."""
-        runs = self.escaped.stretches()
-        escaped = {f for has_escapes, start, stop in runs if has_escapes for f in range(start, stop)}
-        spans = {f: self.literal(f) for f in escaped.intersection(fields)} if escaped else {}
-        return {f: Units(self.source[start + 1 : stop - 1]) for f, (start, stop) in spans.items()}
+        inside = {f: self.source[self.literal_starts[f] + 1 : self.literal_stops[f] - 1] for f in set(fields)}
+        return {f: Units(literal) for f, literal in inside.items() if "\\" in literal}
 
     def item(self, f: int) -> Span | None:
         """The span of the list entry of a field, in lists where marks are entries of their own."""
@@ -199,6 +188,20 @@ def node(value: object, *path: str) -> Node:
 def text_fields(literals: Sequence[object], join: str = "\n") -> list[Field]:
     """A field for each of the `literals` that is a string: together, one copy of the words."""
     return [Field(text, join=join) for text in literals if isinstance(text, Literal)]
+
+
+def word_fields(words: Sequence[Node], key: str, join: str = " ") -> list[Field]:
+    """A field for each of the `words` that has a text under `key`, with its `start` and `end` in seconds."""
+    return [
+        Field(word[key], seconds(word.get("start")), seconds(word.get("end")), join=join)
+        for word in words
+        if isinstance(word.get(key), Literal)
+    ]
+
+
+def with_length(start: int | None, length: int | None) -> tuple[int | None, int | None]:
+    """(start, end) of something that starts at `start` and takes `length` (ms)."""
+    return start, None if start is None or length is None else start + length
 
 
 def first(value: object) -> Node:

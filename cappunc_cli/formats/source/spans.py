@@ -4,7 +4,7 @@ A copy of a word is a tuple of fragments, which are spans of the source: `hel<i>
 have one copy; those in YouTube's rolling captions have up to three. All offsets are in characters.
 
 Files can have megabytes, and a tuple takes more memory than a word. So large collections are arrays,
-and edits are consumed as they are generated.
+and edits in order are consumed as they are generated.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from html import entities
-from itertools import chain, islice, repeat
-from operator import add, gt
+from itertools import islice
+from operator import itemgetter
 from unicodedata import combining, normalize
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.visible import units
-from cappunc_cli.transcript.labels import Label, cached_strip, fixed_parts, is_fixed
+from cappunc_cli.transcript.labels import cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
 # The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
 BREAKS = re.compile(r"\r\n|\r|\n")
 #: Iterates over the lines that are not empty, without their endings; lazy, as sniffing needs only the first few.
 nonempty_lines = re.compile(r"[^\r\n]+").finditer
+
+#: What stands for a word in the skeleton of a source.
+PLACEHOLDER = "\0"
 
 #: Replace source[start:stop] by a text.
 Edit = tuple[int, int, str]
@@ -71,10 +74,6 @@ def comparable(text: str) -> str:
     return "".join([c for c in normalize("NFD", bare) if not combining(c)]) if _diacritics_may_change.get() else bare
 
 
-#: How many edits are processed at a time.
-_BLOCK = 1 << 10
-
-
 @dataclass(frozen=True, slots=True)
 class Spans:
     """Spans of a source, one per cue, in arrays: a tenth of the memory that tuples take."""
@@ -100,6 +99,13 @@ def split_lines(source: str) -> list[Span]:
     return lines
 
 
+def mostly_rows(text: str, is_row: Callable[[str], bool]) -> bool:
+    """Whether at least four in five of the first 500 lines are rows, not counting comments (`;;`) and blank lines."""
+    lines = (found.group().strip(" \t") for found in nonempty_lines(text[:100_000]))
+    rows = [is_row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
+    return bool(rows) and 5 * sum(rows) >= 4 * len(rows)
+
+
 def line_of(source: str, offset: int) -> int:
     """The 1-based number of the line at an offset."""
     return len(BREAKS.findall(source[:offset])) + 1
@@ -117,33 +123,14 @@ def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str
     Edits may come in any order; two insertions at the same place keep theirs. Edits that are known to be `in_order`
     need no memory for sorting. Raises ValueError where two edits overlap.
     """
-    ordered = iter(edits) if in_order else _sorted(edits)
     pieces: list[str] = []
     at = 0
-    while block := list(islice(ordered, _BLOCK)):
-        starts, stops, texts = zip(*block, strict=True)
-        ends = (at, *stops[:-1])
-        if any(map(gt, ends, starts)) or any(map(gt, starts, stops)):
-            overlap = next(a for end, a, b in zip(ends, starts, stops, strict=True) if end > a or a > b)
-            raise ValueError(f"edits overlap at {overlap}")
-        kept = map(source.__getitem__, map(slice, ends, starts))
-        pieces.append("".join(chain.from_iterable(zip(kept, texts, strict=True))))
-        at = stops[-1]
+    for start, stop, text in edits if in_order else sorted(edits, key=itemgetter(0, 1)):
+        if not at <= start <= stop:
+            raise ValueError(f"edits overlap at {start}")
+        pieces += source[at:start], text
+        at = stop
     return "".join([*pieces, source[at:]])
-
-
-def _sorted(edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Sort edits in columns: a list of tuples would take three times the memory."""
-    starts, stops, texts = array("I"), array("I"), list[str]()
-    rest = iter(edits)
-    while block := list(islice(rest, _BLOCK)):
-        block_starts, block_stops, block_texts = zip(*block, strict=True)
-        starts.extend(block_starts)
-        stops.extend(block_stops)
-        texts.extend(block_texts)
-    places = array("Q", [start << 32 | stop for start, stop in zip(starts, stops, strict=True)])
-    order = sorted(range(len(texts)), key=places.__getitem__)
-    return zip(*(map(column.__getitem__, order) for column in (starts, stops, texts)), strict=True)
 
 
 def shown(source: str, copy: Copy) -> str:
@@ -173,7 +160,7 @@ def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
     seen = list(units(source, copy))
     head, tail = len(old_label.before), len(seen) - len(old_label.after)
     yield from _replaced(seen[:head], label.before, seen[head][0])
-    yield from _recased(source, seen[head:tail], _core(text, label))
+    yield from _recased(source, seen[head:tail], label.inside(text))
     yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
 
 
@@ -196,12 +183,8 @@ def at_copy(source: str, copy: Copy, old: str, new: str) -> str:
         after = new_label.after
     elif new_label.mark != old_label.mark and (old_label.mark or not own.mark):
         after = own.with_mark(new_label.mark).after
-    core = _core(new, new_label)
-    return before + (_core(seen, own) if core == _core(old, old_label) else core) + after
-
-
-def _core(text: str, label: Label) -> str:
-    return text[len(label.before) : len(text) - len(label.after)]
+    core = new_label.inside(new)
+    return before + (own.inside(seen) if core == old_label.inside(old) else core) + after
 
 
 def _recased(source: str, units: Sequence[tuple[int, int, str]], new: str) -> Iterator[Edit]:
@@ -250,8 +233,8 @@ def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
 
     Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
-    if len(texts) != len(words):
-        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    if len(texts) != len(words.texts):
+        raise ValueError(f"{len(texts)} texts for {len(words.texts)} words")
     for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
         if text != old:
             for copy in words.copies(i):
@@ -265,41 +248,16 @@ def source_of(document: Document) -> str:
     return document.origin
 
 
-def skeleton(source: str, words: Words) -> str:
-    """The source with a placeholder for each copy of a word: everything that writing must leave as it is.
-
-    The letters of a word shown once are not in it; those of words with several copies are.
-    """
-    starts = words.plain_places()
-    if starts is not None:
-        stops = list(map(add, starts, map(len, words.texts)))
-        distinct = set(map(source.__getitem__, map(slice, starts, stops)))
-        if not any(any(fixed_parts(cached_strip(text)[1])) for text in distinct):
-            return splice(source, zip(starts, stops, repeat(_WORD, len(stops)), strict=True), in_order=True)
-    return splice(source, placeholders(source, words), in_order=words.in_order)
-
-
-_WORD = "\0"
-
-
-@lru_cache(maxsize=1 << 15)
-def placeholder(text: str) -> str:
-    """A NUL for a word with its marks; brackets and other characters around it stay."""
-    before, after = fixed_parts(cached_strip(text)[1])
-    return f"{before}{_WORD}{after}"
-
-
 def placeholders(source: str, words: Words) -> Iterator[Edit]:
-    """The edits that put a placeholder in place of each copy of a word.
+    """The edits that put a placeholder in place of each copy of a word; brackets around it stay.
 
     A word with several copies keeps its letters in each, as `words.texts` has only those of the first copy.
     """
-    for number in range(len(words)):
+    for number in range(len(words.texts)):
         copies = words.copies(number)
         for copy in copies:
             text = shown(source, copy)
-            replacement = placeholder(text)
-            if len(copies) > 1:
-                replacement = replacement.replace(_WORD, f"{_WORD}{comparable(text)}{_WORD}")
+            word = PLACEHOLDER if len(copies) == 1 else f"{PLACEHOLDER}{comparable(text)}{PLACEHOLDER}"
+            replacement = word.join(fixed_parts(cached_strip(text)[1]))
             for i, (start, stop) in enumerate(copy):
                 yield start, stop, "" if i else replacement

@@ -20,7 +20,7 @@ from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.inline_times import latest_end
 from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, Speech, SpokenWord, scan
 from cappunc_cli.transcript.labels import fold
-from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Words
+from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Word, Words
 
 #: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
@@ -352,20 +352,12 @@ class _CueReader:
             if (stamped or before) and draft.start is not None and draft.end is None:
                 draft.end = latest_end(draft.start, draft.spoken.text, start)
             start = draft.start
-        self.words.add_all(
-            (
-                draft.spoken.text,
-                draft.start,
-                draft.end,
-                draft.cue,
-                draft.turn,
-                tuple(draft.copies),
-                draft.sound,
-                draft.spoken.followed,
-                draft.spoken.preceded,
+        for draft in drafts:
+            spoken = draft.spoken
+            flags = draft.sound, spoken.followed, spoken.preceded
+            self.words.add(
+                Word(spoken.text, draft.start, draft.end, draft.cue, draft.turn, tuple(draft.copies), *flags)
             )
-            for draft in drafts
-        )
 
 
 def write(document: Document, texts: Sequence[str]) -> str:
@@ -407,8 +399,8 @@ def plain_places(document: Document) -> list[int | None]:
 
 
 def skeleton(document: Document) -> str:
-    """The source with placeholders for the words."""
-    origin = document.origin
+    """The source with placeholders for the words: everything that writing must leave as it is."""
+    origin, words = document.origin, document.words
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
-    return spans.skeleton(origin.source, document.words)
+    return spans.splice(origin.source, spans.placeholders(origin.source, words), in_order=words.in_order)

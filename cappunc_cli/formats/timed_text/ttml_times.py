@@ -71,11 +71,11 @@ def _number(text: str | None) -> int | None:
 
 def resolve(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
     """The times of all elements, given in the order of the file; unreadable times are passed to `report`."""
-    own = _own_times(found, report)
+    clock = rates(found[0])
+    own = _own_times(found, clock, report)
     result: dict[Element, ElementTimes] = {}
     nested = _relative(found, own)
     sequences = {element for element in found if element.get("timeContainer") == "seq"}
-    clock = rates(found[0])
     # The end of the last child of each sequence so far, which is where the next one starts.
     reached: dict[Element, int | None] = {}
     for element in found:
@@ -104,10 +104,11 @@ def _in_sequence(own: ElementTimes, length: int | None, reached: int | None) -> 
     return ElementTimes(start, None if length is None else start + length)
 
 
-def _own_times(found: Sequence[Element], report: Callable[[Element, str], None]) -> dict[Element, ElementTimes]:
+def _own_times(
+    found: Sequence[Element], clock: Rates, report: Callable[[Element, str], None]
+) -> dict[Element, ElementTimes]:
     """The times in the attributes of the elements."""
     result: dict[Element, ElementTimes] = {}
-    clock = rates(found[0])
     for element in found:
         start, end, length = (_expression(element, name, clock, report) for name in ("begin", "end", "dur"))
         if end is None and start is not None and length is not None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.formats import asr_json
-from cappunc_cli.formats.asr_json import DIALECTS, detect, document, scan, sniff, tokens, word_alignment
+from cappunc_cli.formats.asr_json import DIALECTS, dialect_of, document, scan, sniff, tokens, word_alignment
 from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
 from cappunc_cli.transcript.labels import Case, dress, fold, strip
 from cappunc_cli.transcript.pauses import turn_ends
@@ -231,7 +231,7 @@ def check_change(document: Document, source: str, texts: list[str]) -> None:
 def test_fixtures(path: Path) -> None:
     source, fixed = source_of(path), source_of(path.with_suffix(".fixed.json"))
     assert sniff(source)
-    assert formats.detect(source) == path.parent.name
+    assert formats.recognise(source).format == path.parent.name
     document = formats.read(source)
     assert formats.write(document, texts_of(document)) == source
     texts = texts_of(formats.read(fixed))
@@ -441,7 +441,7 @@ def test_what_only_looks_like_json(text: str) -> None:
 )
 def test_json_without_a_transcript_is_refused(value: object) -> None:
     with pytest.raises(UnknownFormat, match="no transcript"):
-        detect(json.dumps(value))
+        dialect_of(scan.load(json.dumps(value)))
 
 
 @given(st.sampled_from(CASES), st.data())

@@ -49,8 +49,8 @@ def test_unsupported_files_are_named() -> None:
     from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 
     with pytest.raises(UnknownFormat, match="RTF"):
-        formats.detect("{\\rtf1 hello}", "talk.txt")
+        formats.recognise("{\\rtf1 hello}", "talk.txt")
     for kind in UNSUPPORTED_FORMATS:
         for suffix in kind.suffixes:
             with pytest.raises(UnknownFormat, match="not supported"):
-                formats.detect("plain words", f"talk{suffix.upper()}")
+                formats.recognise("plain words", f"talk{suffix.upper()}")

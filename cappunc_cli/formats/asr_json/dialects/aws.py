@@ -41,7 +41,7 @@ def tracks(value: object) -> Iterator[Track]:
     numbered = any("id" in item for item in items)
     yield Track(
         _fields(items, Voices.of(labels)),
-        [copy for copy in (transcript, segments, repeated) if copy],
+        [transcript, segments, repeated],
         new_mark=None if numbered else new_mark,
     )
 

@@ -22,7 +22,7 @@ def tracks(value: object) -> Iterator[Track]:
     fields = [field for turn in turns for field in _fields(turn)]
     texts = text_fields([turn.get("Content") for turn in turns])
     anchors = [anchor for turn in turns for anchor in _anchors(turn)]
-    yield Track(fields, [texts], anchors=anchors, new_mark=new_mark) if fields else Track(texts, anchors=anchors)
+    yield Track.of(fields, texts, anchors=anchors, new_mark=new_mark)
 
 
 def new_mark(item: Node, mark: str) -> dict[str, Any]:  # noqa: ARG001

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, millis, seconds, text_fields, with_length
 
 _TICKS = 1e-4
 
@@ -26,8 +26,7 @@ def tracks(value: object) -> Iterator[Track]:
         own = [phrase for phrase in phrases if _channel(phrase) == channel]
         texts = text_fields([c.get("display") for c in combined if _channel(c) == channel])
         shown = _words(own, channel, "displayWords", "displayText")
-        copies = [copy for copy in (texts, shown) if copy]
-        yield Track(_phrases(own, channel), copies, _words(own, channel, "words", "word"), channel=channel)
+        yield Track(_phrases(own, channel), [texts, shown], _words(own, channel, "words", "word"), channel=channel)
 
 
 def _channel(value: Node) -> str:
@@ -56,7 +55,5 @@ def _words(phrases: Sequence[Node], channel: str, key: str, text: str) -> list[F
 
 def _span(value: Node) -> tuple[int | None, int | None]:
     if "offsetMilliseconds" in value:
-        start, length = seconds(value["offsetMilliseconds"], 1), seconds(value.get("durationMilliseconds"), 1)
-    else:
-        start, length = seconds(value.get("offsetInTicks"), _TICKS), seconds(value.get("durationInTicks"), _TICKS)
-    return start, None if start is None or length is None else start + length
+        return with_length(millis(value["offsetMilliseconds"]), millis(value.get("durationMilliseconds")))
+    return with_length(seconds(value.get("offsetInTicks"), _TICKS), seconds(value.get("durationInTicks"), _TICKS))

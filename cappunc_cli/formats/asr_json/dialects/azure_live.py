@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields, with_length
 
 _TICKS = 1e-4
 
@@ -31,5 +31,4 @@ def _results(value: object) -> list[Node]:
 
 
 def _span(value: Node) -> tuple[int | None, int | None]:
-    start, length = seconds(value.get("Offset"), _TICKS), seconds(value.get("Duration"), _TICKS)
-    return start, None if start is None or length is None else start + length
+    return with_length(seconds(value.get("Offset"), _TICKS), seconds(value.get("Duration"), _TICKS))

@@ -22,5 +22,4 @@ def tracks(value: object) -> Iterator[Track]:
         if isinstance(word.get("punct"), Literal):
             start = seconds(word.get("start"))
             fields.append(Field(word["punct"], start, seconds(word.get("end")), voices.at(start)))
-    text = text_fields([top.get("punct")])
-    yield Track(fields, [text] if text else [])
+    yield Track(fields, [text_fields([top.get("punct")])])

@@ -22,17 +22,15 @@ def tracks(value: object) -> Iterator[Track]:
         own = [u for u in utterances if u.get("channel", 0) == number]
         paragraphs = node(best, "paragraphs")
         sentences = [s for p in entries(paragraphs, "paragraphs") for s in entries(p, "sentences")]
-        copies = [
+        streams = (
+            _fields(entries(best, "words"), number),
             text_fields([best.get("transcript")]),
             [Field(text, labels=True) for text in [paragraphs.get("transcript")] if isinstance(text, Literal)],
             text_fields([sentence.get("text") for sentence in sentences]),
             text_fields([utterance.get("transcript") for utterance in own]),
             [field for utterance in own for field in _fields(entries(utterance, "words"), number)],
-        ]
-        copies = [copy for copy in copies if copy]
-        words = _fields(entries(best, "words"), number)
-        if words or copies:
-            yield Track(words or copies.pop(0), copies, channel=number)
+        )
+        yield Track.of(*streams, channel=number)
 
 
 def _fields(words: Sequence[Node], channel: int) -> list[Field]:

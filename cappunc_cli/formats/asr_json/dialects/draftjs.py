@@ -26,9 +26,8 @@ def tracks(value: object) -> Iterator[Track]:
         fields += own.fields()
         anchors += own.anchors()
     punct = [w["punct"] for b in blocks for w in entries(b, "data", "words") if isinstance(w.get("punct"), Literal)]
-    copies = [copy for copy in (text_fields([b["text"] for b in blocks]), text_fields(punct, " ")) if copy]
-    if fields or copies:
-        yield Track(fields or copies.pop(0), copies, anchors=anchors)
+    streams = fields, text_fields([b["text"] for b in blocks]), text_fields(punct, " ")
+    yield Track.of(*streams, anchors=anchors)
 
 
 def _entities(value: object) -> dict[str, Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal
-from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, millis, seconds
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, millis, seconds, with_length
 
 
 def sniff(value: object) -> bool:
@@ -20,9 +20,8 @@ def tracks(value: object) -> Iterator[Track]:
     fields = []
     for word in entries(value, "words"):
         if isinstance(word.get("name"), Literal):
-            start, length = millis(word.get("time")), millis(word.get("duration"))
-            end = None if start is None or length is None else start + length
-            fields.append(Field(word["name"], start, end, word.get("speaker")))
+            times = with_length(millis(word.get("time")), millis(word.get("duration")))
+            fields.append(Field(word["name"], *times, word.get("speaker")))
         elif isinstance(word.get("text"), Literal):
             start = seconds(word.get("start"))
             fields.append(Field(word["text"], start, seconds(word.get("end")), voices.at(start)))

@@ -18,9 +18,8 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     for part in _parts(value):
         fields = list(_fields(part))
-        text = text_fields([part.get("text")])
         if fields:
-            yield Track(fields, [text] if text else [], channel=part.get("channel_index"))
+            yield Track(fields, [text_fields([part.get("text")])], channel=part.get("channel_index"))
 
 
 def _parts(value: object) -> list[Node]:

@@ -53,7 +53,7 @@ def tracks(value: object) -> Iterator[Track]:
             fields += _fields(_timed(entries(entry, words_key)), " ") or _fields([entry], "\n")
         key = _key(listed, _TEXTS) or ""
         copies.insert(0, text_fields([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
-    yield Track(fields, [copy for copy in copies if copy])
+    yield Track(fields, copies)
 
 
 def _transcripts(value: object) -> list[tuple[str, Any]]:

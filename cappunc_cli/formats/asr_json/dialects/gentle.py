@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal
-from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, seconds
+from cappunc_cli.formats.asr_json.tracks import Anchor, Field, Track, entries, node, word_fields
 
 
 def sniff(value: object) -> bool:
@@ -19,6 +19,6 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     transcript = node(value)["transcript"]
     words = [word for word in entries(value, "words") if isinstance(word.get("word"), Literal)]
-    fields = [Field(w["word"], seconds(w.get("start")), seconds(w.get("end")), marks=False) for w in words]
+    fields = [field._replace(marks=False) for field in word_fields(words, "word")]
     anchors = [Anchor(transcript, word, key) for word in words for key in ("startOffset", "endOffset") if key in word]
-    yield Track([Field(transcript)], [fields] if fields else [], fields, anchors)
+    yield Track([Field(transcript)], [fields], fields, anchors)

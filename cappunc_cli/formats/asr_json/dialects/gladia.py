@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json import segments
-from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
+from cappunc_cli.formats.asr_json.scan import Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, text_fields, word_fields
 
 
 def sniff(value: object) -> bool:
@@ -24,7 +24,7 @@ def tracks(value: object) -> Iterator[Track]:
         text_fields([s.get("sentence", s.get("text")) for s in sentences]),
         *(text_fields([s.get("subtitles")]) for s in entries(top, "subtitles")),
     ]
-    yield Track(list(segments.fields(utterances, "word")), [copy for copy in copies if copy])
+    yield Track(list(segments.fields(utterances, "word")), copies)
 
 
 def _transcription(value: object) -> Node:
@@ -33,9 +33,4 @@ def _transcription(value: object) -> Node:
 
 def _words(sentences: Sequence[Node]) -> list[Field]:
     words = segments.words_of(sentences, "word")
-    join = segments.join_of(words, "word")
-    return [
-        Field(w["word"], seconds(w.get("start")), seconds(w.get("end")), join=join)
-        for w in words
-        if isinstance(w["word"], Literal)
-    ]
+    return word_fields(words, "word", segments.join_of(words, "word"))

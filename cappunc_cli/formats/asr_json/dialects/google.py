@@ -42,7 +42,7 @@ def _track(best: Sequence[Node], channel: object) -> Track:
             text_fields([b.get("transcript") for b in earlier]),
             text_fields([last.get("transcript")]),
         ]
-        return Track(_fields([last], channel), [copy for copy in copies if copy], channel=channel)
+        return Track(_fields([last], channel), copies, channel=channel)
     words = []
     for alternative in best:
         own = _fields([alternative], channel)
@@ -50,7 +50,7 @@ def _track(best: Sequence[Node], channel: object) -> Track:
             field._replace(speaker=_speaker(channel, None)) for field in text_fields([alternative.get("transcript")])
         ]
     texts = text_fields([b.get("transcript") for b in best if _fields([b])])
-    return Track(words, [texts] if texts else [], channel=channel)
+    return Track(words, [texts], channel=channel)
 
 
 def _results(value: object) -> list[Node]:

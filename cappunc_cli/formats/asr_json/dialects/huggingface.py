@@ -19,7 +19,7 @@ def tracks(value: object) -> Iterator[Track]:
     chunks = _chunks(value)
     repeated = _fields([c for c in entries(value, "speakers") if _is_chunk(c)])
     text = text_fields([node(value).get("text")])
-    yield Track(_fields(chunks), [copy for copy in (text, repeated) if copy])
+    yield Track(_fields(chunks), [text, repeated])
 
 
 def _chunks(value: object) -> list[Node]:

@@ -21,7 +21,7 @@ def tracks(value: object) -> Iterator[Track]:
     texts = text_fields([b.get("transcript") for b in best if _rows(b, "timestamps")])
     confidences = [Field(row[0]) for b in best for row in _rows(b, "word_confidence")]
     words = [field for b in best for field in _words(b, voices)]
-    yield Track(words, [copy for copy in (texts, confidences) if copy])
+    yield Track(words, [texts, confidences])
 
 
 def _holders(value: object) -> list[Node]:

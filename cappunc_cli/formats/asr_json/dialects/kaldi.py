@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields, with_length
 
 
 def sniff(value: object) -> bool:
@@ -22,8 +22,7 @@ def tracks(value: object) -> Iterator[Track]:
             continue
         text = text_fields([best.get("transcript")])
         words = [_word(word) for word in entries(best, "word-alignment") if isinstance(word.get("word"), Literal)]
-        if words or text:
-            yield Track(words or text, [text] if words and text else [])
+        yield Track.of(words, text)
 
 
 def _answers(value: object) -> list[Node]:
@@ -31,5 +30,4 @@ def _answers(value: object) -> list[Node]:
 
 
 def _word(word: Node) -> Field:
-    start, length = seconds(word.get("start")), seconds(word.get("length"))
-    return Field(word["word"], start, None if start is None or length is None else start + length)
+    return Field(word["word"], *with_length(seconds(word.get("start")), seconds(word.get("length"))))

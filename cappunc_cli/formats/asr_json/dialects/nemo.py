@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
+from cappunc_cli.formats.asr_json.scan import Node
+from cappunc_cli.formats.asr_json.tracks import Track, entries, node, text_fields, word_fields
 
 
 def sniff(value: object) -> bool:
@@ -20,20 +20,10 @@ def tracks(value: object) -> Iterator[Track]:
     for line in _lines(value):
         stamps = node(line, "timestamp") or node(line, "timestamps")
         text = text_fields([line.get("pred_text", line.get("text"))])
-        words = _fields(entries(stamps, "word"), "word")
+        words = word_fields(entries(stamps, "word"), "word")
         segments = text_fields([s.get("segment") for s in entries(stamps, "segment")])
-        copies = [copy for copy in (text, segments) if copy]
-        if words or copies:
-            yield Track(words or copies.pop(0), copies)
+        yield Track.of(words, text, segments)
 
 
 def _lines(value: object) -> list[Node]:
     return [value] if isinstance(value, Node) else entries(value)
-
-
-def _fields(words: Sequence[Node], key: str) -> list[Field]:
-    return [
-        Field(word[key], seconds(word.get("start")), seconds(word.get("end")))
-        for word in words
-        if isinstance(word.get(key), Literal)
-    ]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
+from cappunc_cli.formats.asr_json.scan import Literal
+from cappunc_cli.formats.asr_json.tracks import Track, entries, node, text_fields, word_fields
 
 
 def sniff(value: object) -> bool:
@@ -21,16 +21,7 @@ def sniff(value: object) -> bool:
 
 
 def tracks(value: object) -> Iterator[Track]:
-    top = node(value)
-    segments = [s for s in entries(value, "segments") if isinstance(s.get("text"), Literal)]
-    clock = [_word(word) for word in entries(value, "words") if isinstance(word.get("word"), Literal)]
-    text = text_fields([top.get("text")])
-    if segments:
-        fields = [Field(s["text"], seconds(s.get("start")), seconds(s.get("end")), join="\n") for s in segments]
-        yield Track(fields, [text], clock)
-    else:
-        yield Track(text, (), clock)
-
-
-def _word(word: Node) -> Field:
-    return Field(word["word"], seconds(word.get("start")), seconds(word.get("end")))
+    text = text_fields([node(value).get("text")])
+    segments = word_fields(entries(value, "segments"), "text", "\n")
+    clock = word_fields(entries(value, "words"), "word")
+    yield Track.of(segments, text, clock=clock)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, node, seconds
+from cappunc_cli.formats.asr_json.tracks import Field, Track, Voices, entries, node, seconds, with_length
 
 
 def sniff(value: object) -> bool:
@@ -20,8 +20,7 @@ def tracks(value: object) -> Iterator[Track]:
     for word in entries(value, "words"):
         if not isinstance(word["name"], Literal):
             continue
-        start, length = seconds(word["time"]), seconds(word.get("duration"))
-        end = None if start is None or length is None else start + length
+        start, end = with_length(seconds(word["time"]), seconds(word.get("duration")))
         if any(c.isalnum() for c in word["name"]):
             fields.append(Field(word["name"], start, end, voices.at(start), " ", word))
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Track, entries, first, text_fields, word_fields
 
 _KEYS = {"result", "text", "partial", "partial_result", "alternatives", "spk", "spk_frames"}
 
@@ -21,16 +21,8 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     for cue in _utterances(value):
         best = first(cue["alternatives"]) if "alternatives" in cue else cue
-        words = [
-            Field(word["word"], seconds(word.get("start")), seconds(word.get("end")))
-            for word in entries(best, "result")
-            if isinstance(word.get("word"), Literal)
-        ]
-        text = text_fields([best.get("text")])
-        if words:
-            yield Track(words, [text] if text else [])
-        elif text:
-            yield Track(text)
+        words = word_fields(entries(best, "result"), "word")
+        yield Track.of(words, text_fields([best.get("text")]))
 
 
 def _utterances(value: object) -> list[Node]:

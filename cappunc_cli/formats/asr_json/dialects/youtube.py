@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis, with_length
 
 
 def sniff(value: object) -> bool:
@@ -21,8 +21,7 @@ def tracks(value: object) -> Iterator[Track]:
 def _fields(event: Node) -> Iterator[Field]:
     # Events with aAppend hold only the line break between two rows.
     segs = [seg for seg in entries(event, "segs") if isinstance(seg.get("utf8"), Literal)]
-    start, length = millis(event.get("tStartMs")), millis(event.get("dDurationMs"))
-    end = None if start is None or length is None else start + length
+    start, end = with_length(millis(event.get("tStartMs")), millis(event.get("dDurationMs")))
     offsets = [millis(seg.get("tOffsetMs")) for seg in segs]
     timed = any(offset is not None for offset in offsets)
     join = "\n"
