@@ -317,6 +317,19 @@ def test_other_changes_than_marks_and_capitals_are_reported(tmp_path: Path, tiny
     assert b"no new marks or capitals" in run.stderr
 
 
+@pytest.mark.parametrize("named", [("--encoding", "cp1250"), ()])
+def test_letters_that_the_encoding_lacks_are_kept_and_said_to_be(
+    tmp_path: Path, tiny: tuple[str, str], named: tuple[str, ...]
+) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_bytes("[clopot]\nştii, Anna. Eşti în ţara ta şi spui că nu ştii.\n".encode("cp1250"))
+    options = ("--lang", "ro", "--diacritics", "normalise", "--existing", "keep")
+    run = cappunc("fix", *tiny, *options, *named, "-i", path)
+    assert path.read_bytes().decode("cp1250").startswith("[clopot]\nŞtii, Anna. Eşti în ţara")
+    told = "talk.txt:2: warning: letters kept in 5 of 11 words: cp1250 has no ș, ț; convert the file to UTF-8"
+    assert told in run.stderr.decode()
+
+
 def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path)
     run = cappunc("fix", *tiny, "--diff", path)
