@@ -23,7 +23,7 @@ NOUNS = {"errors", "transcript", "languages"}
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "transcript": ({"errors"}, set()),
-    "languages": (set(), set()),
+    "languages": ({"errors"}, set()),
     "version": (set(), set()),
     "formats/source": (NOUNS, set()),
     "formats/timed_text": (NOUNS | {"formats/source"}, set()),
