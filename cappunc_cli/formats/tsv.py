@@ -58,7 +58,7 @@ def read(text: str) -> Document:
         if found := _ROW.match(text, start, stop):
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():
-            notices.append(Notice(number, "not a row of start, end and text"))
+            notices.append(Notice(number, "not a row of start, end and text", unread=True))
     return read_cues("tsv", text, cues, notices)
 
 
