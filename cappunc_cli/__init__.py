@@ -13,6 +13,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from cappunc_cli.version import __version__ as __version__
+
 # Without this onnxruntime sends telemetry and writes files to the user's home. It must be set before onnxruntime is
 # imported, and every import of it here comes after this package's.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.terms import Glossary
     from cappunc_cli.transcript.words import Document, Notice, Word
 
-__version__ = "0.1.0"
 __all__ = [
     "BadInput",
     "BadModel",

@@ -18,6 +18,7 @@ from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.plan import model_of_text
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.languages import code_of
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
@@ -89,10 +90,10 @@ def fix(
     """Restore the punctuation and case of a transcript, as `cappunc fix` does; nothing is written to disk.
 
     `source` is the path of a file (as Path, since a str is text), its bytes or its text, in any format that cappunc
-    reads. `model` is an open model, a name or a directory; by default it is chosen by `language`, which is detected
-    unless given. The last two models stay open between calls. `encoding` is that of bytes and files, detected by
-    default. `options` are the fields of `Options`; `glossary` may also be a list of terms. The other parameters are
-    described in `cappunc fix --help`.
+    reads. `model` is an open model, a name or a directory; by default it is chosen by `language` (a code or a name),
+    which is detected unless given. The last two models stay open between calls. `encoding` is that of bytes and files,
+    detected by default. `options` are the fields of `Options`; `glossary` may also be a list of terms. The other
+    parameters are described in `cappunc fix --help`.
 
     Raises BadInput, UnknownFormat, BadModel or WrongUsage (all of them CappuncError), and OSError for a file that
     cannot be read. Warns if there is a GPU that cannot be used.
@@ -194,11 +195,13 @@ def _fixer(
 ) -> Fixer:
     """A Fixer with these settings, completed by the model and the language, which may depend on the text."""
     given = model if isinstance(model, Model) else None
+    if not isinstance(language, str):
+        raise WrongUsage(f"language must be a code or a name, not {language!r}")
     if fast and model is not None:
         raise WrongUsage("fast and model exclude each other")
     named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
     codes = given.config.languages if given else None
-    name, code = model_of_text(text, language, named, settings.engine, fast, codes)
+    name, code = model_of_text(text, code_of(language), named, settings.engine, fast, codes)
     settings = replace(settings, model=name, options=replace(settings.options, language=code))
     config = settings.check(given.config if given else None)
     if notice := settings.notice(config):

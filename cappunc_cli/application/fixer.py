@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, limited, refuse_unsure, writable
+from cappunc_cli.application.storage.code_pages import NAMING
+from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, is_in, limited, refuse_unsure, writable
 from cappunc_cli.application.storage.files import write_atomic
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
 from cappunc_cli.languages import language
@@ -215,8 +216,11 @@ class Fixer:
         old, output, attach = document.words.texts, source, self.settings.attach
         # Unicode's own encodings have all characters.
         narrow = None if encoding is None or (encoding.guess is None and encoding.codec.startswith("utf")) else encoding
+        notices = document.notices
         if narrow is not None:
-            new = limited(old, new, narrow)
+            wanted, new = new, limited(old, new, narrow)
+            if self.settings.diacritics != "keep":
+                notices += _kept_letters(document, source, wanted, new, narrow)
         with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
             if attach or new != old:
                 output = formats.write(document, new, attach=attach)
@@ -229,7 +233,7 @@ class Fixer:
                 (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
                 marks += old_label.signs != new_label.signs
                 capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
-        fixed = Fixed(output, document.notices, len(old), marks, capitals, encoding or UTF_8)
+        fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8)
         if old and (self.settings.numbers or self.settings.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
         if encoding is not None and encoding.guess is not None and fixed.text != source:
@@ -255,3 +259,23 @@ class Fixer:
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
+
+
+def _kept_letters(
+    document: Document, source: str, wanted: Sequence[str], new: Sequence[str], encoding: Encoding
+) -> tuple[Notice, ...]:
+    """A notice about the words that cannot get the `wanted` letters in this encoding, at the line of the first."""
+    from cappunc_cli.formats.source.spans import line_of
+    from cappunc_cli.transcript.words import Notice
+
+    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
+    if not kept:
+        return ()
+    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
+    lacking = sorted(letter for letter in letters if not is_in(letter, encoding))
+    why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
+    if not lacking:
+        why = f"its encoding is uncertain; {NAMING}"
+    copies = document.words.copies(kept[0])  # JSON keeps none
+    line = line_of(source, copies[0][0][0]) if copies else 1
+    return (Notice(line, f"letters kept in {len(kept):,} of {len(new):,} words: {why}"),)

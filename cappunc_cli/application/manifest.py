@@ -18,9 +18,9 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli import __version__
 from cappunc_cli.application.storage.files import is_url
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

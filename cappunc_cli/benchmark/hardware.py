@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cappunc_cli import __version__
 from cappunc_cli.restoration.model.onnx_session import physical_cores
+from cappunc_cli.version import __version__
 
 
 def hardware() -> dict[str, object]:

@@ -18,7 +18,6 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from cappunc_cli import __version__
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about
 from cappunc_cli.cli.bench import bench
@@ -35,6 +34,7 @@ from cappunc_cli.cli.settings import default_map, setting_source
 from cappunc_cli.cli.stream import stream
 from cappunc_cli.cli.train import train
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.version import __version__
 
 #: Click's base class of all usage errors, of which Typer exports only a subclass.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]

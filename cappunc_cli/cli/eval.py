@@ -20,7 +20,6 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Sensitivity,
     Style,
-    code_of,
     languages_beginning,
     models_beginning,
     page_of,
@@ -28,6 +27,7 @@ from cappunc_cli.cli.parameters import (
     tallied,
 )
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.languages import code_of
 from cappunc_cli.restoration.model.engines import NETWORK
 
 

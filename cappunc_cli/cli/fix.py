@@ -52,6 +52,11 @@ if TYPE_CHECKING:
     from cappunc_cli.application.processing import Mode
 
 
+#: Limits of a file on Ray: a worker that takes longer is killed, and one that takes more memory refuses the file.
+_FILE_SECONDS = 600.0
+_FILE_MEGABYTES = 4096
+
+
 class Existing(StrEnum):
     """Treatment of marks and capitals that a file already has."""
 
@@ -123,14 +128,24 @@ def fix(
         typer.Option("--report", metavar="FILE", help="Write the refused files of an archive, as JSON Lines."),
     ] = None,
     file_timeout: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--file-timeout", min=1, metavar="SECONDS", callback=finite, help="With --ray, time limit of a file."
+            "--file-timeout",
+            min=1,
+            metavar="SECONDS",
+            callback=finite,
+            help=f"With --ray, time limit of a file (default: {_FILE_SECONDS:g}).",
         ),
-    ] = 600.0,
+    ] = None,
     file_memory: Annotated[
-        int, typer.Option("--file-memory", min=1, metavar="MB", help="With --ray, memory limit of a worker's files.")
-    ] = 4096,
+        int | None,
+        typer.Option(
+            "--file-memory",
+            min=1,
+            metavar="MB",
+            help=f"With --ray, memory limit of a worker's files (default: {_FILE_MEGABYTES}).",
+        ),
+    ] = None,
     metrics_port: Annotated[
         int | None,
         typer.Option(
@@ -205,8 +220,10 @@ def fix(
     for option, given in (("--fail-over", fail_over), ("--report", report)):
         if given is not None and not archive:
             raise typer.BadParameter("needs --ray, or directories that are URLs", param_hint=option)
-    if metrics_port is not None and not with_ray:
-        raise typer.BadParameter("needs --ray", param_hint="--metrics-port")
+    of_ray = {"--file-timeout": file_timeout, "--file-memory": file_memory, "--metrics-port": metrics_port}
+    for option, limit in of_ray.items():
+        if limit is not None and not with_ray:
+            raise typer.BadParameter("needs --ray", param_hint=option)
     # The --files-from list of an archive may have a million names: it is read lazily.
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.fixer import Fixer, Settings
@@ -232,10 +249,11 @@ def fix(
         from cappunc_cli.application.cluster.fix_request import FixRequest
 
         request = FixRequest(lang, model, common, fast, encoding)
-        memory = file_memory << 20 if with_ray else None
+        memory = (file_memory or _FILE_MEGABYTES) << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
-        _fix_archive(order, reporter, with_ray, ray_address, workers, file_timeout, metrics_port)
+        seconds = file_timeout or _FILE_SECONDS
+        _fix_archive(order, reporter, with_ray, ray_address, workers, seconds, metrics_port)
         return
     jobs = find_inputs(
         names, format_name, reporter.error, output, encoding, below=files[0] if files and files_from else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
@@ -16,22 +15,9 @@ import typer
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, refuse_path_outside, standard_input
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
-from cappunc_cli.languages import LANGUAGES
+from cappunc_cli.languages import LANGUAGES, code_of
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.transcript.labels import MARKS, PairedMark
-
-#: An ISO 639 language code, known to `languages` or not.
-CODE = re.compile(r"[a-z]{2,3}")
-
-
-def code_of(language: str) -> str:
-    """The language code for `EN`, `en-US` or `English`; anything else but an empty name is returned unchanged."""
-    plain = language.strip().lower()
-    if not plain:  # as from an unset shell variable
-        raise typer.BadParameter("the name is empty")
-    code = {known.name.lower(): code for code, known in LANGUAGES.items()}.get(plain, re.split("[-_.]", plain)[0])
-    return code if code == "auto" or CODE.fullmatch(code) else language
-
 
 Files = Annotated[
     list[str] | None,

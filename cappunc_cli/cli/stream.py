@@ -27,11 +27,11 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Sensitivity,
     Style,
-    code_of,
     finite,
     languages_beginning,
 )
 from cappunc_cli.errors import WrongUsage
+from cappunc_cli.languages import code_of
 from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import typer
 
 from cappunc_cli.application.progress import Reporter, print_verbatim
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.cli.parameters import CODE, code_of, languages_beginning, models_beginning, path_of, stoppable
+from cappunc_cli.cli.parameters import languages_beginning, models_beginning, path_of, stoppable
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
-from cappunc_cli.languages import UNSPACED
+from cappunc_cli.languages import CODE, UNSPACED, code_of
 
 if TYPE_CHECKING:
     from cappunc_cli.training.trainer import Progress

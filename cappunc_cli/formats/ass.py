@@ -99,7 +99,7 @@ def _cues(text: str, notices: list[Notice]) -> Iterator[Cue]:
             cue = _cue(line, start, found.end(), columns)
             if cue is None or cue.start is None or cue.end is None:
                 what = "unreadable times" if cue else "a Dialogue line with too few fields"
-                notices.append(Notice(number, what))
+                notices.append(Notice(number, what, unread=cue is None))
             if cue:
                 yield cue
     if not seen and text.strip():

@@ -58,7 +58,7 @@ class _CtmReader:
         found = _COLUMNS.match(self.source, start, stop)
         if found is None:
             if _FIELD.search(self.source, start, stop) and not self.source[start:stop].lstrip(" \t").startswith(";;"):
-                self.notices.append(Notice(number, "a row of fewer than five columns"))
+                self.notices.append(Notice(number, "a row of fewer than five columns", unread=True))
                 self.flush()
             return None
         column = found.groups()
@@ -82,7 +82,7 @@ class _CtmReader:
         """Read the word of a row, which is at the offset `at`."""
         begin, duration, token = column[2:5]
         if not all(time == "*" or _TIME.match(time) for time in (begin, duration)):
-            self.notices.append(Notice(number, "the times are not numbers"))
+            self.notices.append(Notice(number, "the times are not numbers", unread=True))
             return self.flush()
         if not any(map(str.isalnum, token)):
             return self.mark(token, at)

@@ -47,7 +47,7 @@ def read(text: str) -> Document:
             begin = _milliseconds(found) if begin is None else begin
         if begin is None:
             if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
-                notices.append(Notice(number, "text without a time"))
+                notices.append(Notice(number, "text without a time", unread=True))
             continue
         last = _LAST_STAMP.match(text, at, stop)
         cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))

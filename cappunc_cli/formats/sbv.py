@@ -36,7 +36,7 @@ def read(text: str) -> Document:
     if heads and not _HEADER.match(text):
         orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
         if orphan is not None:
-            notices.append(Notice(orphan + 1, "text before the first cue"))
+            notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
     cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
     return read_cues("sbv", text, cues, notices)
 

@@ -53,7 +53,7 @@ def read(text: str) -> Document:
     for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
         assert current is not None  # only the sentinel at the end is
         if not cues and content[0] < current.first:
-            notices.append(Notice(content[0] + 1, "text before the first cue"))
+            notices.append(Notice(content[0] + 1, "text before the first cue", unread=True))
         stop = len(lines) if following is None else following.first
         own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
         cues.append(_cue(text, lines, current, own, notices))
@@ -95,7 +95,7 @@ def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[
             continue
         if _TWO_CLOCKS.match(text, *lines[after]) or (is_index(text[slice(*lines[after])])):
             # A number or broken times after a blank line: another cue that lost its timing line; not touched.
-            notices.append(Notice(after + 1, "a cue without a timing line"))
+            notices.append(Notice(after + 1, "a cue without a timing line", unread=True))
             content = content[: content.index(after)]
             break
         if before != head.line or not text[slice(*lines[before + 1])]:

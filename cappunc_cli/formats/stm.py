@@ -62,7 +62,7 @@ def read(text: str) -> Document:
         if found is None:
             line = text[start:stop].strip(" \t\ufeff")
             if line and not line.startswith(";;"):
-                notices.append(Notice(number + 1, "not a row of file, channel, speaker, begin and end"))
+                notices.append(Notice(number + 1, "not a row of file, channel, speaker, begin and end", unread=True))
             continue
         rows += 1
         if fold(found.group(3)) not in _NOBODY:

@@ -51,14 +51,17 @@ def read(text: str) -> Document:
         cues = [Cue(field.start, field.end, field.text) for field in fields]
         return read_cues("tsv", text, cues, [])
     if text.strip() and not _HEADER.match(text):
-        raise BadInput("the first line does not name the columns: start, end, text (separated by tabs)")
+        # A number and a text may be any table: no time tells that it is a transcript.
+        columns = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
+        hint = "" if columns > 2 else "; with fewer than three columns, it has no start and end times"
+        raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
     notices: list[Notice] = []
     cues = []
     for number, (start, stop) in enumerate(split_lines(text)[1:], 2):
         if found := _ROW.match(text, start, stop):
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():
-            notices.append(Notice(number, "not a row of start, end and text"))
+            notices.append(Notice(number, "not a row of start, end and text", unread=True))
     return read_cues("tsv", text, cues, notices)
 
 

@@ -32,7 +32,7 @@ def read(text: str) -> Document:
     for element in found:
         if element.name == "p" and not any(outer.name in ("p", "head", "metadata") for outer in element.ancestors()):
             if "<![CDATA[" in text[slice(*element.content)]:
-                notices.append(Notice(line_at(element.start), "a CDATA section is left alone"))
+                notices.append(Notice(line_at(element.start), "a CDATA section is left alone", unread=True))
             cues.append(Cue(times[element].start, times[element].end, element.content, _agent(element)))
     document = read_cues("ttml", text, cues, notices, HIDDEN_IN_XML)
     return with_inline_times(text, document, _timed_spans(found, times))

@@ -98,5 +98,5 @@ def _skip(text: str, lines: Sequence[Span], at: int, late: bool, notices: list[N
     if not is_comment_or_style and any(text[slice(*line)].strip() for line in orphans):
         what = "text without a timing line" if late else "text before the first cue"
         if not _LENIENT.match(text[slice(*lines[at])]):
-            notices.append(Notice(at + 1, what))
+            notices.append(Notice(at + 1, what, unread=True))
     return end

@@ -6,10 +6,16 @@ language. A model may also be trained for a code without a file: `language` then
 
 from __future__ import annotations
 
+import re
+
+from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import ca, de, en, es, eu, fr, it, nl, pl, pt, ro, vi
 from cappunc_cli.languages.language import Language
 
-__all__ = ["LANGUAGES", "UNSPACED", "Language", "language"]
+__all__ = ["CODE", "LANGUAGES", "UNSPACED", "Language", "code_of", "language"]
+
+#: An ISO 639 language code, among `LANGUAGES` or not.
+CODE = re.compile(r"[a-z]{2,3}")
 
 LANGUAGES: dict[str, Language] = {
     file.LANGUAGE.code: file.LANGUAGE for file in (ca, de, en, es, eu, fr, it, nl, pl, pt, ro, vi)
@@ -17,8 +23,21 @@ LANGUAGES: dict[str, Language] = {
 
 #: Languages written without spaces between words, whose words cannot be found by splitting at spaces.
 UNSPACED = frozenset(("bo", "dz", "ja", "km", "lo", "my", "th", "zh"))
+_CODES = {known.name.lower(): code for code, known in LANGUAGES.items()}
 
 
 def language(code: str) -> Language:
     """The conventions of a language by its code; the defaults for a code without an entry."""
     return LANGUAGES.get(code) or Language(code, code)
+
+
+def code_of(name: str) -> str:
+    """The language code for `EN`, `en-US` or `English`, or `auto`; any other name is returned unchanged.
+
+    Raises WrongUsage for an empty name, as from an unset shell variable.
+    """
+    plain = name.strip().lower()
+    if not plain:
+        raise WrongUsage("the name of the language is empty")
+    code = _CODES.get(plain, re.split("[-_.]", plain)[0])
+    return code if code == "auto" or CODE.fullmatch(code) else name

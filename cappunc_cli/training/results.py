@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli import __version__
 from cappunc_cli.benchmark.hardware import hardware, in_short
+from cappunc_cli.version import __version__
 
 
 def write(path: Path, value: object) -> None:

@@ -329,6 +329,8 @@ class Words(Sequence[Word]):
 class Notice:
     r"""Something odd in a file that is kept as it is: its 1-based `line`, and what is odd.
 
+    `unread` text there belongs to no word, so that a new file made of the words would lack it.
+
     >>> (notice,) = cappunc.read("1\n00:00:01,000 --> 00:00:02,000\nhello there\n\nno cue\n").notices
     >>> notice.line, notice.message
     (4, 'blank line inside a cue')
@@ -336,6 +338,7 @@ class Notice:
 
     line: int
     message: str
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,8 @@ def test_text_without_words_is_unchanged() -> None:
     ("given", "said"),
     [
         ({"diacritics": "normalize"}, "diacritics must be one of keep, normalise, restore, not 'normalize'"),
+        ({"language": ""}, "the name of the language is empty"),
+        ({"language": None}, "language must be a code or a name, not None"),
         ({"engine": "torch"}, "engine must be one of onnx, ngram, gru, not 'torch'"),
     ],
 )
@@ -210,6 +212,13 @@ def test_an_unknown_value_is_wrong_usage(given: dict[str, Any], said: str) -> No
     with pytest.raises(cappunc.WrongUsage) as raised:
         cappunc.fix("good evening london", TINY, **given)
     assert str(raised.value) == said
+
+
+@pytest.mark.parametrize("name", ["English", "EN", "en-GB"])
+def test_a_language_is_called_as_on_the_command_line(name: str) -> None:
+    text = "good evening anna how are you"
+    assert cappunc.fix(text, TINY, language=name).text == cappunc.fix(text, TINY, language="en").text
+    assert cappunc.check(text, TINY, language=name) == cappunc.check(text, TINY, language="en")
 
 
 def test_half_a_character_has_no_bytes(tmp_path: Path) -> None:

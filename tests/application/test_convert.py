@@ -124,7 +124,7 @@ def test_every_fixture_keeps_its_words_in_every_kind() -> None:
             if kind != "json" and path.suffix == ".txt":
                 assert "words have times" in run.stderr
                 continue
-            if "no readable time" in run.stderr or "no time for" in run.stderr:
+            if any(why in run.stderr for why in ("no readable time", "no time for", "would lack its text")):
                 assert (run.exit_code, run.stdout) == (1, "")
                 continue
             assert run.exit_code == 0, (path, kind, run.output)
@@ -234,3 +234,29 @@ def test_paragraphs_have_each_word_once_and_no_two_speakers(texts: list[str], tu
     found = paragraphs(words, texts, language("en"))
     assert [i for start, stop in found for i in range(start, stop)] == list(range(len(texts)))
     assert all(words[start].turn == words[stop - 1].turn for start, stop in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nwe went\n\n2\n00:00:03,000 00:00:04,000\nhome\n", 5),
+        ("a.srt", "we went\n\n1\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nwe went\n\n00:03.000 -> 00:04.000\nhome\n", 6),
+        ("a.sbv", "we went\n\n0:00:01.000,0:00:02.000\nhome\n", 1),
+        ("a.lrc", "[00:01.00]we went\nhome\n", 2),
+        ("a.tsv", "start\tend\ttext\n0\t900\twe went\n900\thome\n", 3),
+        ("a.ctm", "t 1 0.1 0.2 we\nt 1 0.3 0.2 went\nt 1 0.6 home\n", 3),
+        ("a.stm", "t 1 anna 0.1 0.9 we went\nt 1 anna 0.9 home\n", 2),
+    ],
+)
+@pytest.mark.parametrize("command", ["convert", "captions"])
+def test_text_that_the_new_file_would_lack_is_refused(
+    tmp_path: Path, command: str, name: str, text: str, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "vtt", "-o", tmp_path / "new.vtt")
+    assert run.exit_code == 1
+    assert f"{name}:{line}: " in run.stderr.splitlines()[-1]
+    assert "the new file would lack its text" in run.stderr
+    assert not (tmp_path / "new.vtt").exists()

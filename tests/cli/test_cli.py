@@ -19,7 +19,6 @@ from typer.main import get_command
 
 import cappunc_cli
 from cappunc_cli.cli import app, main
-from cappunc_cli.cli.parameters import code_of
 
 WORDS = "hello anna then we went to london"
 SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
@@ -77,22 +76,6 @@ def test_without_o_a_file_goes_to_a_pipe(tmp_path: Path, tiny: tuple[str, str], 
     run = cappunc("fix", *tiny, talk(tmp_path))
     assert (run.returncode, run.stdout, run.stderr) == (0, fixed, b"")
     assert [p.name for p in tmp_path.iterdir()] == ["talk.srt"]
-
-
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        ("EN", "en"),
-        ("en-US", "en"),
-        ("es_ES.UTF-8", "es"),
-        ("Vietnamese", "vi"),
-        ("AUTO", "auto"),
-        ("pt-BR", "pt"),
-        ("Klingon", "Klingon"),
-    ],
-)
-def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
-    assert code_of(language) == code
 
 
 @pytest.mark.parametrize("options", [(), ("--lang", "en-US")])
@@ -317,6 +300,19 @@ def test_other_changes_than_marks_and_capitals_are_reported(tmp_path: Path, tiny
     assert b"no new marks or capitals" in run.stderr
 
 
+@pytest.mark.parametrize("named", [("--encoding", "cp1250"), ()])
+def test_letters_that_the_encoding_lacks_are_kept_and_said_to_be(
+    tmp_path: Path, tiny: tuple[str, str], named: tuple[str, ...]
+) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_bytes("[clopot]\nştii, Anna. Eşti în ţara ta şi spui că nu ştii.\n".encode("cp1250"))
+    options = ("--lang", "ro", "--diacritics", "normalise", "--existing", "keep")
+    run = cappunc("fix", *tiny, *options, *named, "-i", path)
+    assert path.read_bytes().decode("cp1250").startswith("[clopot]\nŞtii, Anna. Eşti în ţara")
+    told = "talk.txt:2: warning: letters kept in 5 of 11 words: cp1250 has no ș, ț; convert the file to UTF-8"
+    assert told in run.stderr.decode()
+
+
 def test_diff_shows_and_writes_nothing(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path)
     run = cappunc("fix", *tiny, "--diff", path)
@@ -433,7 +429,7 @@ def test_wrong_usage_is_one_line_on_stderr(tmp_path: Path, arguments: tuple[str,
     [
         (("--model", "nowhere"), "no model 'nowhere'"),
         (("--lang", "klingon", "--model", ""), "no model ''"),
-        (("--lang", ""), "Invalid value for '--lang': the name is empty"),
+        (("--lang", ""), "the name of the language is empty"),
         (("--device", "toaster"), "Invalid value for '--device': unknown device 'toaster'"),
         (("--window", "5", "--overlap", "9"), "the overlap must be from 0 to 4 words"),
         (("--marks", "“"), "the model tiny does not restore '“'; models for ca, de, en, es, "),

@@ -97,6 +97,16 @@ def test_tsv_columns_after_the_text_stay() -> None:
     assert output.endswith("\tNot on a Sunday.\tCal\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"), [("0\tso you came\n1\tyes\n", "; with fewer than three columns, it has no"), ("0\t9\tyes\n", "")]
+)
+def test_a_tsv_without_names_of_columns_is_told_what_it_lacks(text: str, hint: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        formats.read(text, "talk.tsv")
+    assert f"start, end, text (separated by tabs){hint}" in str(raised.value)
+    assert ("no start and end times" in str(raised.value)) is bool(hint)
+
+
 def test_tsv_of_words_has_times_for_each() -> None:
     words = fixture("tsv/words.tsv").words
     assert [(word.text, word.start, word.end) for word in words[:2]] == [("my", 140, 410), ("sister", 410, 800)]

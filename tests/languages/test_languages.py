@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats, languages
-from cappunc_cli.languages import LANGUAGES, Language, language
+from cappunc_cli.languages import LANGUAGES, Language, code_of, language
 from cappunc_cli.restoration.decoding.passage import WordProperty, mixed_form, word_properties
 from cappunc_cli.transcript.labels import MARKS, capital, dress, fold, strip, upper
 
@@ -162,3 +162,19 @@ def test_data_files_and_languages_correspond() -> None:
     folder = Path(languages.__file__).parent
     files = {path.stem for path in folder.glob("*.py") if "LANGUAGE = Language(" in path.read_text(encoding="utf-8")}
     assert files == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("EN", "en"),
+        ("en-US", "en"),
+        ("es_ES.UTF-8", "es"),
+        ("Vietnamese", "vi"),
+        ("AUTO", "auto"),
+        ("pt-BR", "pt"),
+        ("Klingon", "Klingon"),
+    ],
+)
+def test_a_language_may_be_called_as_other_programs_call_it(language: str, code: str) -> None:
+    assert code_of(language) == code

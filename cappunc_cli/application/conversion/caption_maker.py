@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.conversion.caption_report import report_of, summary
-from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, timed_words
+from cappunc_cli.application.conversion.made_captions import cut_captions, left_out, refuse_unread, timed_words
 from cappunc_cli.application.storage.encodings import Encoding, encode, new_utf_8
 from cappunc_cli.languages import Language
 
@@ -40,6 +40,7 @@ class CaptionMaker:
         from cappunc_cli.layout import render
         from cappunc_cli.layout.frames import on_frames
 
+        refuse_unread(document)
         words, note = timed_words(document)
         texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
         made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)

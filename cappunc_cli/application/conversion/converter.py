@@ -10,6 +10,7 @@ from cappunc_cli.application.conversion.made_captions import (
     cut_captions,
     left_out,
     own_cues,
+    refuse_unread,
     spread_note,
     timed_words,
 )
@@ -43,6 +44,7 @@ class Converter:
 
     def make(self, document: Document, _name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
         """The new file in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
+        refuse_unread(document)
         output, summary = self._converted(document)
         return new_utf_8(output), summary
 

@@ -125,6 +125,13 @@ def own_cues(document: Document, speakers: str) -> list[Caption] | None:
     return made
 
 
+def refuse_unread(document: Document) -> None:
+    """Raises BadInput if the file has text outside its words, which a new file would lack."""
+    for notice in document.notices:
+        if notice.unread:
+            raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
+
+
 def left_out(document: Document) -> str:
     """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or ""."""
     count = sum(map(bool, document.words.followed))

@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cappunc_cli import __version__
 from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
 from cappunc_cli.application.scoring.inputs import Reading, listing, read_text
 from cappunc_cli.application.storage.files import write_json, write_text
 from cappunc_cli.errors import install_extra
+from cappunc_cli.version import __version__
 
 if TYPE_CHECKING:
     from cappunc_cli.application.scoring.restorer import Restorer

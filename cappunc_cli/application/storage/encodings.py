@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from unicodedata import category
 
@@ -158,24 +158,31 @@ def writable(text: str, encoding: Encoding) -> str:
     return text
 
 
-def _spell(character: str, encoding: Encoding) -> str:
+def is_in(character: str, encoding: Encoding) -> bool:
+    """Whether the encoding has a character."""
     try:
         character.encode(encoding.codec, encoding.errors)
     except UnicodeEncodeError:
-        if character not in SPELLINGS:
-            raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file") from None
-        return SPELLINGS[character]
-    return character
+        return False
+    return True
+
+
+def _spell(character: str, encoding: Encoding) -> str:
+    if is_in(character, encoding):
+        return character
+    if character not in SPELLINGS:
+        raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file")
+    return SPELLINGS[character]
 
 
 def limited(old: Sequence[str], new: Sequence[str], encoding: Encoding) -> Sequence[str]:
     """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess."""
-    limit = partial(_encodable, encoding) if encoding.guess is None else encoding.guess.limit
-    return list(map(limit, old, new))
+    held = list(map(partial(_encodable, encoding), old, new))
+    return held if encoding.guess is None else list(map(encoding.guess.limit, old, held))
 
 
 def _encodable(encoding: Encoding, old: str, new: str) -> str:
-    """The new text without changes of case to letters that the codec lacks: cp437 has ó but not Ó."""
+    """The new text without letters that the codec lacks: cp437 has ó but not Ó, cp1250 has Ş but not Ș."""
     if old == new or new.isascii():
         return new
     (old_bare, old_label), (new_bare, label) = strip(old), strip(new)
@@ -183,9 +190,14 @@ def _encodable(encoding: Encoding, old: str, new: str) -> str:
         return new
     old_core = old[len(old_label.before) : len(old) - len(old_label.after)]
     core = new[len(label.before) : len(new) - len(label.after)]
-    without_bom = replace(encoding, bom=b"")
-    kept = [b if _encoded(b, without_bom) is not None else a for a, b in zip(old_core, core, strict=True)]
+    kept = [b if is_in(b, encoding) else _recased(a, b, encoding) for a, b in zip(old_core, core, strict=True)]
     return f"{label.before}{''.join(kept)}{label.after}"
+
+
+def _recased(old: str, new: str, encoding: Encoding) -> str:
+    """The old letter in the case of the new one, if the codec has it."""
+    other = old.upper() if new.isupper() else old.lower()
+    return other if len(other) == 1 and is_in(other, encoding) else old
 
 
 def refuse_unsure(guess: Guess, source: bytes, output: bytes) -> None:

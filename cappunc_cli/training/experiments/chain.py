@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cappunc_cli import __version__
 from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training import results
@@ -25,6 +24,7 @@ from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
 from cappunc_cli.training.mark_chain import negative_log_likelihood
 from cappunc_cli.training.recipe import Recipe
+from cappunc_cli.version import __version__
 
 logger = logging.getLogger(__name__)
 

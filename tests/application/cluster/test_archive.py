@@ -362,6 +362,8 @@ def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest
         (("--ray", "-o", "out", "-"), "needs the names"),
         (("-o", "memory://new/", "--jobs", "2"), "needs a local directory for the results, or --ray"),
         (("-o", "out/", "--fail-over", "5%"), "needs --ray"),
+        (("-o", "out/", "--file-timeout", "5"), "--file-timeout: needs --ray"),
+        (("-o", "memory://new/", "--file-memory", "512"), "--file-memory: needs --ray"),
         (("-o", "memory://new/", "--fail-over", "many"), "is not a percentage"),
     ],
 )
