@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dr prof dipl"
 
@@ -12,11 +12,11 @@ LANGUAGE = Language(
     "German",
     quotes=("„", "“"),
     always_lower=words("d.h. o.ä. s.o. s.u. u.a. v.a. bzw usw"),
-    forms={form.lower(): form for form in ("i.d.R.", "m.E.", "u.U.", "z.B.", "z.T.")},
+    forms=written_forms("i.d.R. m.E. u.U. z.B. z.T. v.Chr n.Chr"),
     abbreviations=words(
         _TITLES,
         "abs aufl bd bzw etc evtl ggf inkl jh kap mio mrd nr od orig tel usw vgl",
-        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e",
+        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e v.chr n.chr chr",
     ),
     titles=words(_TITLES),
     ordinals=True,

@@ -19,9 +19,9 @@ from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
 from cappunc_cli.restoration.decoding.passage import (
     Passage,
+    abbreviation_properties,
     posteriors_of,
     sentence_end_probability,
-    spaced_properties,
     word_properties,
 )
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
@@ -225,8 +225,8 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
     properties = word_properties(bare, conventions, model.lexicon)
-    if any(label.after for label in labels):
-        properties |= spaced_properties(bare, labels, conventions)
+    if any(label.after for label in labels) or not conventions.eras.keys().isdisjoint(bare):
+        properties |= abbreviation_properties(bare, labels, conventions)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
