@@ -111,6 +111,16 @@ class Language:
             return True
         return self.ordinals and is_number(bare)
 
+    def shortens(self, bare: str, is_capital: bool) -> bool:
+        """Whether a period after this word, normalised by `spelled`, belongs to it as in `abbreviates`, to part of an
+        abbreviation with spaces (`z. B.`), or to an initial (`George W. Bush`).
+        """
+        if bare in self.always_capital - self.abbreviations:
+            return False  # `It was I.`
+        if self.abbreviates(bare) or (is_capital and len(bare) == 1):
+            return True
+        return any(bare in dotted.rstrip(".").split(".") for dotted in self.abbreviations | self.always_lower)
+
 
 def is_number(bare: str) -> bool:
     """Whether a bare word is a number, in digits or Roman."""

@@ -352,6 +352,11 @@ def test_an_abbreviation_ends_no_line() -> None:
     assert "".join(written("meet dr smith ph.d today yes ", texts)) == "Meet Dr. Smith Ph.D. today.\nYes"
 
 
+def test_an_initial_ends_no_line() -> None:
+    texts = {"r": "R.", "tolkien": "Tolkien", "j.r.r": "J.R.R.", "i": "I.", "yes": "Yes", "w": "W.", "bush": "Bush."}
+    assert "".join(written("r tolkien j.r.r i yes w bush ", texts)) == "R. Tolkien J.R.R. I.\nYes W. Bush."
+
+
 @pytest.mark.parametrize("data", ["", " \n\n"])
 def test_empty_input(data: str) -> None:
     found = run(data)
