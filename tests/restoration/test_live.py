@@ -324,7 +324,8 @@ def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
         ("one [door slams] two", "one two"),
         ("one [ __ ] two [1]", "one two"),
         ("one [door\n\ntwo three", "one two three"),
-        ("[a b c d e f g h one two", "one two"),  # never closed
+        ("one [people speaking in Spanish while a man begins to sing outside] two", "one two"),
+        (f"[{'a ' * 16}one two", "one two"),  # never closed
     ],
 )
 def test_sounds_in_square_brackets(text: str, words: str) -> None:

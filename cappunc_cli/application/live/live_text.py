@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"\S+|\n")
 #: Stands for the word before a token when the token is read: only at the start of a line can `Note:` name a speaker.
 _WORD_BEFORE = "a "
 #: Most tokens of a sound in square brackets: one that is never closed must not stop the restoration.
-_LONGEST_SOUND = 8
+_LONGEST_SOUND = 16
 
 
 class LivePiece(Protocol):
