@@ -276,7 +276,9 @@ def rewrite(
         known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
         decided = decide(replace(passage, labels=[*fixed_labels, *with_rules[len(fixed_labels) :]]), known)
         for i in np.flatnonzero(passage.followed).tolist():
-            # A new mark would come between the word and the address or formula after it.
+            # A new mark would come between the word and the address or formula after it. Nor does one come after that,
+            # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
+            # it might take the period for a part of it.
             decided[i] = replace(decided[i], after=labels[i].after)
         new_labels = [*fixed_labels, *labels[len(fixed_labels) :]]
         case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
