@@ -11,10 +11,12 @@ LANGUAGE = Language(
     "French",
     quotes=("«", "»"),
     spaced=";:!?",
+    never_upper=words("p.ex"),
     forms=written_forms("J.-C av.J.-C ap.J.-C apr.J.-C"),
     abbreviations=words(
         _TITLES,
-        "cf etc bd chap env fig hab nos tél vol janv févr juil av ap apr j.-c av.j.-c ap.j.-c apr.j.-c oct nov déc",
+        "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc",
+        "av ap apr p.ex j.-c av.j.-c ap.j.-c apr.j.-c",
     ),
     titles=words(_TITLES),
     elisions=words("c d j l m n qu s t jusqu lorsqu puisqu quoiqu"),

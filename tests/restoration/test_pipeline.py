@@ -156,6 +156,8 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
         ("ro", "în anul 44 î. Hr. la roma"),
         ("fr", "en 44 av. J.-C. à rome"),
         ("it", "si veda p. es. il caso"),
+        ("fr", "on a vu p. ex. le cas"),
+        ("de", "er ist z. Zt. im verein u. v. m. dabei"),
         ("en", "he has a Ph. D. in this, i. e. he knows"),
     ],
 )

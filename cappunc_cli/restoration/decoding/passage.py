@@ -63,8 +63,11 @@ _cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 _parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
 #: `x` of `x-ray`, `u.s.` of `u.s.-backed`.
 _INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?")
+_DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 #: `ee.uu`, `jj.oo`: initials of a plural are doubled.
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
+#: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
+_LONG = 4
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
 
@@ -113,7 +116,8 @@ class WordProperty(IntFlag):
     PASSES_START = 32768
     #: A name follows: `dr`, `sig`.
     TITLE = 65536
-    #: Never in upper case: Dutch `d.w.z.`, a degree, or a title such as `prof`; those of two letters may be acronyms.
+    #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, or a title such as `prof`; those of two letters
+    #: may be acronyms.
     NO_UPPER = 131072
     #: Capital only where a sentence begins: the `z.` of German `z. B.`
     LOWER_WITHIN = 262144
@@ -345,6 +349,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
+    elided = language.elided(plain) or len(plain)
+    long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
     title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
@@ -354,9 +360,9 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, (title and len(plain) > 2) or degree or stem in language.never_upper),
+        (WordProperty.NO_UPPER, (title and len(plain) > 2) or long or degree or stem in language.never_upper),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
-        (WordProperty.ABBREVIATION, language.abbreviates(plain)),
+        (WordProperty.ABBREVIATION, language.abbreviates(plain) or _DOTTED.fullmatch(plain, elided) is not None),
         (WordProperty.FRAGMENT, word.endswith("-")),
         (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
         (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
@@ -436,9 +442,11 @@ def _parts_of(lexicon: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str
 def _named(word: str, language: Language) -> str:
     """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
 
-    The article or preposition of `l'Ukraine` stays lower-case.
+    The article or preposition of `l'Ukraine` and `l'O.N.U` stays lower-case.
     """
     if elided := language.elided(word):
+        if _DOTTED.fullmatch(word, elided):
+            return word[:elided] + upper(word[elided:])
         return word[:elided] + _named(word[elided:], language)
     if language.digraph and word.startswith(language.digraph):
         return language.digraph.upper() + word[len(language.digraph) :]
