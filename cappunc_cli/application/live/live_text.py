@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.layout.sentence_ends import ends_sentence
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 

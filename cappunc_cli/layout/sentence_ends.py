@@ -1,4 +1,4 @@
-"""Where sentences end in live words."""
+"""Where sentences end, judged by one word."""
 
 from __future__ import annotations
 
