@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "sr sra srs sres srta dr dra drs prof mn"
 
@@ -10,7 +10,9 @@ LANGUAGE = Language(
     "ca",
     "Catalan",
     quotes=("«", "»"),
-    abbreviations=words(_TITLES, "etc núm pàg pàgs tel vol aprox dept"),
+    eras=written_forms("a.C. d.C."),
+    never_upper=words("p.ex"),
+    abbreviations=words(_TITLES, "etc núm pàg pàgs tel vol aprox dept p.ex a.c d.c"),
     titles=words(_TITLES),
     elisions=words("d l m n s t"),
     linking=words("a al als d d'en de del dels el els en i l la les"),

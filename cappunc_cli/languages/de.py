@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dr prof dipl"
 
@@ -11,12 +11,12 @@ LANGUAGE = Language(
     "de",
     "German",
     quotes=("„", "“"),
-    always_lower=words("d.h. o.ä. s.o. s.u. u.a. v.a. bzw usw"),
-    forms={form.lower(): form for form in ("i.d.R.", "m.E.", "u.U.", "z.B.", "z.T.")},
+    always_lower=words("d.h. o.ä. o.g. s.o. s.u. u.a. u.ä. u.v.m. v.a. bzw usw"),
+    forms=written_forms("i.d.R. m.E. u.U. z.B. z.T. v.Chr n.Chr e.V. z.Zt"),
     abbreviations=words(
         _TITLES,
         "abs aufl bd bzw etc evtl ggf inkl jh kap mio mrd nr od orig tel usw vgl",
-        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e",
+        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e v.chr n.chr chr e.v z.zt u.ä u.v.m o.g",
     ),
     titles=words(_TITLES),
     ordinals=True,

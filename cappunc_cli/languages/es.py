@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "sr sra srta sres dr dra dres d dña prof profa lic ing arq gral cnel sgto fr mons"
 
@@ -12,11 +12,12 @@ LANGUAGE = Language(
     opening="¿¡",
     quotes=("«", "»"),
     always_lower=words("a.m. p.m. p.ej"),
+    eras=written_forms("a.C. d.C."),
     always_capital=words("sr sra srta sres dr dra dres dña ud uds vd vds"),
     abbreviations=words(
         _TITLES,
         "ud uds vd vds art arts av avda etc núm pág págs vol cap tel aprox dpto depto admón ej p.ej ee uu vs cía",
-        "ee.uu ff.aa jj.oo cc.oo",
+        "ee.uu ff.aa jj.oo cc.oo a.c d.c",
     ),
     titles=words(_TITLES),
     diacritics="áéíóúüñ",

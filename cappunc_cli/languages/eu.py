@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "jn and dr prof"
-_DOTTED = "k.a k.o"
 
 LANGUAGE = Language(
     "eu",
     "Basque",
     quotes=("«", "»"),
-    abbreviations=words(_TITLES, _DOTTED, "adib orr zk ik art tel etab"),
-    never_upper=words(_DOTTED),
+    abbreviations=words(_TITLES, "k.a k.o adib orr zk ik art tel etab"),
+    forms=written_forms("K.a. K.o."),
     titles=words(_TITLES),
     ordinals=True,
     # Case endings after an initialism or a foreign name: `NATO-ren`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "mme mmes mlle mlles mgr dr drs"
 
@@ -11,7 +11,13 @@ LANGUAGE = Language(
     "French",
     quotes=("«", "»"),
     spaced=";:!?",
-    abbreviations=words(_TITLES, "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc"),
+    never_upper=words("p.ex"),
+    forms=written_forms("J.-C av.J.-C ap.J.-C apr.J.-C"),
+    abbreviations=words(
+        _TITLES,
+        "cf etc bd chap env fig hab nos tél vol janv févr juil oct nov déc",
+        "av ap apr p.ex j.-c av.j.-c ap.j.-c apr.j.-c",
+    ),
     titles=words(_TITLES),
     elisions=words("c d j l m n qu s t jusqu lorsqu puisqu quoiqu"),
     linking=words("à au aux d de des du en et l la le les lès sous sur"),

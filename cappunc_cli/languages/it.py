@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "sig sigg sig.ra sig.na dott dott.ssa dr prof prof.ssa avv ing arch mons"
 
@@ -11,6 +11,7 @@ LANGUAGE = Language(
     "Italian",
     quotes=("«", "»"),
     abbreviations=words(_TITLES, "artt cfr ecc gent pag pagg tel vol c.a a.c d.c p.es u.s"),
+    eras=written_forms("a.C. d.C."),
     never_upper=words("p.es"),
     titles=words(_TITLES),
     elisions=words("c d l m n s t v un gl all coll dall dell nell sull quest quell anch com dov"),

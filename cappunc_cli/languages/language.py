@@ -33,7 +33,8 @@ class Language:
 
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
-    way in which they are written (German `z.B.`, Vietnamese `PGS`).
+    way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
+    a century only (Spanish `44 a.C.`, but `Washington D.C.`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
@@ -62,6 +63,7 @@ class Language:
     always_lower: frozenset[str] = frozenset()
     never_upper: frozenset[str] = frozenset()
     forms: Mapping[str, str] = field(default_factory=dict)
+    eras: Mapping[str, str] = field(default_factory=dict)
     initialisms: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
@@ -99,11 +101,35 @@ class Language:
         """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
         return self.quoted_stops if mark in (",", ".") else mark not in (";", ":")
 
+    def lists(self, dotted: str) -> bool:
+        """Whether an abbreviation, without its last period, is in one of the lists."""
+        return dotted in self.abbreviations or dotted + "." in self.always_lower
+
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
         if bare in self.abbreviations:
             return True
-        return self.ordinals and (bare.isdecimal() or _ROMAN.fullmatch(bare) is not None)
+        return self.ordinals and is_number(bare)
+
+    def shortens(self, bare: str, is_capital: bool) -> bool:
+        """Whether a period after this word, normalised by `spelled`, belongs to it as in `abbreviates`, to part of an
+        abbreviation with spaces (`z. B.`), or to an initial (`George W. Bush`).
+        """
+        if bare in self.always_capital - self.abbreviations:
+            return False  # `It was I.`
+        if self.abbreviates(bare) or (is_capital and len(bare) == 1):
+            return True
+        return any(bare in dotted.rstrip(".").split(".") for dotted in self.abbreviations | self.always_lower)
+
+
+def is_number(bare: str) -> bool:
+    """Whether a bare word is a number, in digits or Roman."""
+    return bare.isdecimal() or _ROMAN.fullmatch(bare) is not None
+
+
+def written_forms(forms: str) -> dict[str, str]:
+    """The bare words of these forms, and the forms."""
+    return {form.lower(): form for form in forms.split()}
 
 
 def words(*lines: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dhr mevr mw mej dr drs prof"
 _DOTTED = "a.u.b d.w.z e.d e.a m.b.t m.n o.a o.m p.m s.v.p t.a.v t.o.v z.o.z"
@@ -15,8 +15,9 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "afd bijv blz ca enz evt jr etc nl nr sr tel vgl vnl zgn",
+        "afd bijv blz ca enz evt jr etc nl nr sr tel vgl vnl zgn v.chr n.chr chr",
     ),
+    forms=written_forms("v.Chr n.Chr"),
     never_upper=words(_DOTTED),
     titles=words(_TITLES),
     clitics=words("'s 't 'n"),

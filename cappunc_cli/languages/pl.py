@@ -11,10 +11,11 @@ LANGUAGE = Language(
     "pl",
     "Polish",
     quotes=("„", "”"),
+    always_lower=words("n.e. p.n.e."),
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "br cz godz in itd itp nr np pkt poz red rys s sz tab tel tj",
+        "br cz godz in itd itp nr np pkt poz r red rys s sz tab tel tj",
         "tys tzn tzw ul ust ur wg zł zob",
     ),
     never_upper=words(_DOTTED),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dl dna dra d-l d-na d-ra d-lui dr prof ing av arh acad col sf"
 _DOTTED = "ș.a ș.a.m.d"
@@ -15,8 +15,9 @@ LANGUAGE = Language(
         _TITLES,
         _DOTTED,
         "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel etc",
-        "î.hr d.hr",
+        "î.hr d.hr hr",
     ),
+    forms=written_forms("î.Hr d.Hr"),
     never_upper=words(_DOTTED),
     titles=words(_TITLES),
     clitics=words(

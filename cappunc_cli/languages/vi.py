@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "TS GS PGS ThS BS KS LS GS.TS PGS.TS"
 
 LANGUAGE = Language(
     "vi",
     "Vietnamese",
-    forms={form.lower(): form for form in _TITLES.split()},
+    forms=written_forms(_TITLES),
     abbreviations=words(_TITLES.lower(), "tp tx tt q p kts v.v"),
     titles=words(_TITLES.lower()),
     begin_lines=words(

@@ -44,8 +44,13 @@ def break_qualities(texts: Sequence[str], language: Language) -> list[BreakQuali
 def _place(bare: str, label: Label, after: str, following: Label, language: Language) -> BreakQuality:
     if bare in language.titles:
         return BreakQuality.BOUND
-    if label.mark and not (label.mark == "." and language.abbreviates(bare)):
+    # `George W. | Bush`, but not `plan B. | The`.
+    is_initial = label.case is Case.CAPITAL and after not in language.begin_lines | language.never_last
+    shortened = label.mark == "." and language.shortens(bare, is_initial)
+    if label.mark and not shortened:
         return BreakQuality.SENTENCE if label.mark in TERMINAL else BreakQuality.CLAUSE
+    if shortened and len(bare) == 1 and following.mark == ".":
+        return BreakQuality.BOUND  # `z. | B.`
     if bare in language.begin_lines or after in language.never_first:
         return BreakQuality.BOUND
     if bare in language.never_last:
@@ -54,7 +59,12 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     closes = label.after and not label.mark
     if closes or following.before or after in language.begin_lines:
         return BreakQuality.PHRASE
-    names = label.case in _NAMES and following.case in _NAMES and after not in language.always_capital
+    # `J.R.R.` is a name, too.
+    names = (
+        (label.case in _NAMES or bare.endswith("."))
+        and following.case in _NAMES
+        and after not in language.always_capital
+    )
     numbers = any(map(str.isdigit, bare)) and following.case is Case.LOWER
     return BreakQuality.BOUND if names or numbers else BreakQuality.WORD
 

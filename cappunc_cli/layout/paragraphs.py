@@ -12,7 +12,8 @@ from itertools import pairwise
 from math import sqrt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.transcript.labels import TERMINAL, cached_strip
+from cappunc_cli.layout.sentence_ends import ends_sentence
+from cappunc_cli.transcript.labels import cached_strip
 from cappunc_cli.transcript.pauses import pauses, turn_ends
 from cappunc_cli.transcript.words import Word
 
@@ -28,7 +29,7 @@ def paragraphs(words: Sequence[Word], texts: Sequence[str], language: Language) 
     """Split words into paragraphs; returns (start, stop) word indices of each. `texts` are the restored words."""
     silence = [pause or 0 for pause in pauses(words)]
     turns = turn_ends(words)
-    ends = [i + 1 for i, text in enumerate(texts) if cached_strip(text)[1].mark in (*TERMINAL, "…")]
+    ends = [i + 1 for i, text in enumerate(texts) if ends_sentence(text, language) or cached_strip(text)[1].mark == "…"]
     found: list[tuple[int, int]] = []
     start = at = 0
     for stop in range(1, len(texts) + 1):

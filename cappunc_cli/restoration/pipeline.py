@@ -19,9 +19,9 @@ from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
 from cappunc_cli.restoration.decoding.passage import (
     Passage,
+    abbreviation_properties,
     posteriors_of,
     sentence_end_probability,
-    spaced_properties,
     word_properties,
 )
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
@@ -225,8 +225,8 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
     properties = word_properties(bare, conventions, model.lexicon)
-    if any(label.after for label in labels):
-        properties |= spaced_properties(bare, labels, conventions)
+    if any(label.after for label in labels) or not conventions.eras.keys().isdisjoint(bare):
+        properties |= abbreviation_properties(bare, labels, conventions)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
@@ -276,7 +276,9 @@ def rewrite(
         known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
         decided = decide(replace(passage, labels=[*fixed_labels, *with_rules[len(fixed_labels) :]]), known)
         for i in np.flatnonzero(passage.followed).tolist():
-            # A new mark would come between the word and the address or formula after it.
+            # A new mark would come between the word and the address or formula after it. Nor does one come after that,
+            # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
+            # it might take the period for a part of it.
             decided[i] = replace(decided[i], after=labels[i].after)
         new_labels = [*fixed_labels, *labels[len(fixed_labels) :]]
         case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()

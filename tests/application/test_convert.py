@@ -219,6 +219,13 @@ def test_longer_words_get_more_of_the_time() -> None:
 # --- paragraphs
 
 
+def test_a_pause_after_an_abbreviation_or_an_initial_begins_no_paragraph() -> None:
+    texts = ["We", "met", "Dr.", "Smith", "and", "George", "W.", "Bush.", "Then", "we", "left."]
+    starts = [0, 500, 1000, 9000, 9500, 10000, 10500, 20000, 30000, 30500, 31000]
+    words = [Word(text, start, start + 400) for text, start in zip(texts, starts, strict=True)]
+    assert paragraphs(words, texts, language("en")) == [(0, 8), (8, 11)]
+
+
 def test_a_paragraph_begins_where_the_subject_shifts() -> None:
     boats = "The harbour sailors mended their fishing boats before the stormy tide. " * 7
     bread = "Then bakers kneaded sourdough bread dough inside warm village ovens. " * 7

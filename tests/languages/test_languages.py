@@ -114,6 +114,8 @@ def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
         ("qu'o'brien", "fr", "qu'O'Brien"),
         ("l'afrique-occidentale", "fr", "l'Afrique-Occidentale"),
         ("aujourd'hui", "fr", None),
+        ("l'o.n.u", "fr", "l'O.N.U"),
+        ("dell’u.r.s.s", "it", "dell’U.R.S.S"),
         ("l'hospitalet", "ca", "l'Hospitalet"),
         ("l'hospitalet", "es", None),
         ("'s-hertogenbosch", "nl", "'s-Hertogenbosch"),
@@ -123,6 +125,21 @@ def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
 )
 def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | None) -> None:
     assert mixed_form(word, {}, LANGUAGES[code]) == form
+
+
+def test_the_period_of_elided_initials_ends_no_sentence() -> None:
+    for word, expected in (("l'o.n.u", True), ("l'an", False), ("l'a", False)):
+        assert bool(word_properties([word], LANGUAGES["fr"], {})[0] & WordProperty.ABBREVIATION) is expected
+
+
+def test_long_abbreviations_are_no_acronyms() -> None:
+    for code, word, expected in (
+        ("es", "avda", True),
+        ("en", "blvd", True),
+        ("en", "est", False),
+        ("es", "onu", False),
+    ):
+        assert bool(word_properties([word], LANGUAGES[code], {})[0] & WordProperty.NO_UPPER) is expected
 
 
 def test_titles_of_two_letters_may_be_acronyms() -> None:

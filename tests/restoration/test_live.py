@@ -324,7 +324,8 @@ def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
         ("one [door slams] two", "one two"),
         ("one [ __ ] two [1]", "one two"),
         ("one [door\n\ntwo three", "one two three"),
-        ("[a b c d e f g h one two", "one two"),  # never closed
+        ("one [people speaking in Spanish while a man begins to sing outside] two", "one two"),
+        (f"[{'a ' * 16}one two", "one two"),  # never closed
     ],
 )
 def test_sounds_in_square_brackets(text: str, words: str) -> None:
@@ -347,9 +348,25 @@ def test_cues_show_what_is_not_a_word() -> None:
     assert run("hello [Music] anna", "--to", "vtt").stdout.decode().endswith("\nHello [Music] Anna.\n\n")
 
 
+def test_what_is_not_a_word_stays_as_it_is_in_json_too() -> None:
+    given = ["hello anna", "@nasa", "[door", "slams]", "so see www.example.com now", "(laughs)", "then"]
+    lines = [json.dumps({"word": word, "start": 2.0 * i, "end": 2.0 * i + 0.5}) for i, word in enumerate(given)]
+    shown = [json.loads(line)["word"] for line in run("\n".join(lines)).stdout.splitlines()]
+    assert [shown[i] for i in (1, 2, 3, 5)] == ["@nasa", "[door", "slams]", "(laughs)"]
+    assert shown[0] == "Hello Anna"
+    assert " see www.example.com " in shown[4]
+    cues = run("\n".join(lines), "--to", "vtt").stdout.decode()
+    assert [word.lower() in cues.lower() for word in ("@nasa", "[door", "slams]", "(laughs)")] == [True] * 4
+
+
 def test_an_abbreviation_ends_no_line() -> None:
     texts = {"meet": "Meet", "dr": "Dr.", "smith": "Smith", "ph.d": "Ph.D.", "today": "today.", "yes": "Yes"}
     assert "".join(written("meet dr smith ph.d today yes ", texts)) == "Meet Dr. Smith Ph.D. today.\nYes"
+
+
+def test_an_initial_ends_no_line() -> None:
+    texts = {"r": "R.", "tolkien": "Tolkien", "j.r.r": "J.R.R.", "i": "I.", "yes": "Yes", "w": "W.", "bush": "Bush."}
+    assert "".join(written("r tolkien j.r.r i yes w bush ", texts)) == "R. Tolkien J.R.R. I.\nYes W. Bush."
 
 
 @pytest.mark.parametrize("data", ["", " \n\n"])

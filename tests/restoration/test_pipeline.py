@@ -143,6 +143,56 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
     assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. Das"
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("de", "das ist gut d. h. alle sind da"),
+        ("de", "er lebte 44 v. Chr. in rom"),
+        ("nl", "het is d. w. z. alles wat hij deed"),
+        ("es", "los EE. UU. son p. ej. muchos"),
+        ("es", "es del siglo v d. C. como todo"),
+        ("es", "en el año 44 a.C. como todo"),
+        ("pl", "w roku 44 p. n. e. tak"),
+        ("ro", "în anul 44 î. Hr. la roma"),
+        ("fr", "en 44 av. J.-C. à rome"),
+        ("it", "si veda p. es. il caso"),
+        ("fr", "on a vu p. ex. le cas"),
+        ("de", "er ist z. Zt. im verein u. v. m. dabei"),
+        ("en", "he has a Ph. D. in this, i. e. he knows"),
+    ],
+)
+def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: str, text: str) -> None:
+    """To a model that knows only its letters, a period is a sentence's end and a capital follows it: `d. h. Alle`."""
+    words = text.lower().split()
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    ended = False
+    for row, word in zip(rows, words, strict=True):
+        is_part = word.endswith(".") and word.count(".") == 1
+        row[cases.index(Case.CAPITAL)] = capital = 0.8 if is_part or ended else 0.01
+        row[cases.index(Case.LOWER)] = 1 - capital
+        row[len(cases) + marks.index(".")] = 0.7 if is_part else 0.01
+        row[len(cases) + marks.index("")] = 0.3 if is_part else 0.99
+        ended = is_part
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
+    assert " ".join(texts).rstrip(".") == text[0].upper() + text[1:]
+
+
+def test_initials_that_are_an_era_after_a_year_only() -> None:
+    """`Washington D.C.` has the same letters as Spanish `44 d.C.`"""
+    words = ["en", "washington", "d.c.", "y", "en", "el", "siglo", "v", "d.c.", "también"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[[2, 8]] = 0
+    rows[[2, 8], cases.index(Case.UPPER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[7, len(cases) + marks.index("")] = 0.1
+    rows[7, len(cases) + marks.index(".")] = 0.9
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="es"))
+    assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo v d.C. también"
+
+
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
     cases, marks = MODEL.config.cases, MODEL.config.marks
     unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.languages import Language
 from cappunc_cli.layout import Limits, LineBreaker
+from cappunc_cli.layout.sentence_ends import ends_sentence
 from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import Word, timestamp
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.live.sentence_ends import ends_sentence
 from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.layout.sentence_ends import ends_sentence
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
 from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.application.glossary_file import StreamTermCheck
     from cappunc_cli.application.live.live_cues import LiveCues
-    from cappunc_cli.formats.asr_json.json_lines import JsonLines
+    from cappunc_cli.formats.asr_json.json_lines import JsonLines, ResultEntry
     from cappunc_cli.languages import Language
     from cappunc_cli.restoration.live import LiveRestorer
 
@@ -28,14 +28,25 @@ _TOKEN = re.compile(r"\S+|\n")
 #: Stands for the word before a token when the token is read: only at the start of a line can `Note:` name a speaker.
 _WORD_BEFORE = "a "
 #: Most tokens of a sound in square brackets: one that is never closed must not stop the restoration.
-_LONGEST_SOUND = 8
+_LONGEST_SOUND = 16
 
 
 class LivePiece(Protocol):
-    """A unit of input that is written as a whole: its words, and how to write their new texts."""
+    """A unit of input that is written as a whole: its tokens, those of them that are words, and their new texts.
+
+    If it `continues` the sentence of the word before it, no mark may come between them.
+    """
+
+    @property
+    def tokens(self) -> Sequence[Word]: ...
 
     @property
     def words(self) -> Sequence[Word]: ...
+
+    @property
+    def continues(self) -> bool: ...
+
+    def shown(self, texts: Sequence[str]) -> Sequence[str]: ...
 
     def written(self, texts: Sequence[str]) -> str: ...
 
@@ -83,7 +94,7 @@ class LiveOutput:
 
     def add_piece(self, piece: LivePiece) -> None:
         """Add a piece to those that wait to be written."""
-        if isinstance(piece, PlainToken) and piece.continues:
+        if piece.continues:
             self.stream.follow()
         self._waiting.append((round(1000 * (time.monotonic() - self._started)), piece))
         self.write_texts([])
@@ -145,8 +156,9 @@ class LiveOutput:
             if self._cues is None:
                 self._write(self._with_line_break(piece, own).written(own))
             else:
-                words, shown = _in_cues(piece, own)
-                if done := self._cues.add(words, shown, [arrived] * len(words)):
+                # Halves of characters, which only JSON can write, as escapes (`\ud83d`), are replaced.
+                shown = [_SURROGATE.sub("\ufffd", text) for text in piece.shown(own)]
+                if done := self._cues.add(piece.tokens, shown, [arrived] * len(shown)):
                     self._write(done)
             del self._texts[:count]
 
@@ -154,18 +166,8 @@ class LiveOutput:
         """The piece, with a line break before plain text if the sentence before it has ended."""
         if not isinstance(piece, PlainToken):
             return piece
-        begins, self._sentence_ended = self._sentence_ended, ends_sentence(piece.shown(texts), self._language)
+        begins, self._sentence_ended = self._sentence_ended, ends_sentence(piece.shown(texts)[0], self._language)
         return replace(piece, before="\n") if begins and piece.before == " " else piece
-
-
-def _in_cues(piece: LivePiece, texts: Sequence[str]) -> tuple[Sequence[Word], Sequence[str]]:
-    r"""What cues show of a piece: words, whether spoken or not, and their texts.
-
-    Halves of characters are replaced, which only JSON can write, as escapes (`\ud83d`).
-    """
-    if isinstance(piece, PlainToken):
-        return [piece.token], [piece.shown(texts)]
-    return piece.words, [_SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +184,19 @@ class PlainToken:
     continues: bool = False
 
     @property
+    def tokens(self) -> Sequence[Word]:
+        return (self.token,)
+
+    @property
     def words(self) -> Sequence[Word]:
         return (self.token,) if self.is_word else ()
 
-    def shown(self, texts: Sequence[str]) -> str:
+    def shown(self, texts: Sequence[str]) -> Sequence[str]:
         """The token with the new texts of its words."""
-        return texts[0] if self.is_word else self.token.text
+        return (texts[0] if self.is_word else self.token.text,)
 
     def written(self, texts: Sequence[str]) -> str:
-        return self.before + self.shown(texts)
+        return self.before + self.shown(texts)[0]
 
 
 class LiveInput:
@@ -237,9 +243,20 @@ class LiveInput:
         for line in text.split("\n")[:-1]:
             self._number += 1
             try:
-                yield from lines.read(line) if line.strip() else ()
+                yield from map(self._with_words, lines.read(line) if line.strip() else ())
             except CappuncError as error:
                 self._report(CappuncError(error.message, PIPE, self._number))
+
+    def _with_words(self, entry: ResultEntry) -> ResultEntry:
+        """The entry, with those of its tokens that are no words told apart."""
+        tokens = list(entry.tokens)
+        if tokens and tokens[0].turn != self._turn:
+            self._in_sound, self._turn = 0, tokens[0].turn
+        found = [self._is_word(token.text) for token in tokens]
+        for i, (_, continues, _) in enumerate(found[1:]):
+            tokens[i] = replace(tokens[i], followed=continues)
+        continues = bool(found) and found[0][1]
+        return replace(entry, tokens=tuple(tokens), spoken=tuple(spoken for spoken, *_ in found), continues=continues)
 
     def _tokens(self, text: str) -> Iterator[LivePiece]:
         for token in _TOKEN.findall(text):
@@ -253,20 +270,25 @@ class LiveInput:
             yield self._token(before, token, new_turn)
 
     def _token(self, before: str, token: str, new_turn: bool) -> PlainToken:
-        """The token, which is a word if the reader of plain text finds one in it."""
-        from cappunc_cli.formats.timed_text.speech import scan
-
         if new_turn:
             self._in_sound = 0
+        is_word, continues, is_turn = self._is_word(token)
+        self._turn += is_turn
+        return PlainToken(before, Word(token, turn=self._turn), is_word, continues and not new_turn)
+
+    def _is_word(self, token: str) -> tuple[bool, bool, bool]:
+        """Whether the reader of plain text finds a word in a token, whether it belongs to the sentence otherwise, and
+        whether a turn begins after it.
+        """
+        from cappunc_cli.formats.timed_text.speech import scan
+
         if token[0] == "[" and "]" not in token:
             self._in_sound = _LONGEST_SOUND
         if self._in_sound:
             self._in_sound = 0 if "]" in token else self._in_sound - 1
-            return PlainToken(before, Word(token, turn=self._turn), is_word=False)
+            return False, False, False
         line = _WORD_BEFORE + token
         speech = scan(line, 0, len(line))
         words = tuple(speech.words)
-        self._turn += speech.trailing is not None
         is_word = any(word.text != _WORD_BEFORE.strip() for word in words)
-        continues = bool(words) and words[0].followed and not new_turn
-        return PlainToken(before, Word(token, turn=self._turn), is_word, continues)
+        return is_word, bool(words) and words[0].followed, speech.trailing is not None

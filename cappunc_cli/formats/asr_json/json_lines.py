@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.asr_json.edits import changes
@@ -25,18 +26,33 @@ _TOKEN = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class ResultEntry:
-    """An object in a line, and its words, of which there is usually one."""
+    """An object in a line, and its tokens, of which there is usually one.
+
+    `spoken` tells which of them are words; the others (`@nasa`, `[Applause]`) are written as they are. If it
+    `continues` the sentence of the word before it, no mark may come between them.
+    """
 
     line: str
     node: Node
     literal: Literal
-    words: tuple[Word, ...]
+    tokens: tuple[Word, ...]
+    spoken: tuple[bool, ...]
+    continues: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(compress(self.tokens, self.spoken))
+
+    def shown(self, texts: Sequence[str]) -> list[str]:
+        """The texts of the tokens, with new ones for the words."""
+        new = iter(texts)
+        return [next(new) if spoken else token.text for token, spoken in zip(self.tokens, self.spoken, strict=True)]
 
     def written(self, texts: Sequence[str]) -> str:
         """The object as a line of its own, with new texts of its words; everything else stays as it is."""
         edits = [
             (old.start() + start, old.start() + stop, text)
-            for old, new in zip(_TOKEN.finditer(self.literal), texts, strict=True)
+            for old, new in zip(_TOKEN.finditer(self.literal), self.shown(texts), strict=True)
             if old.group() != new
             for start, stop, text in changes(old.group(), new)
         ]
@@ -84,7 +100,7 @@ class JsonLines:
         words = [
             Word(text, None if i else start, None if i < last else end, turn=self._turn) for i, text in enumerate(texts)
         ]
-        return ResultEntry(line, found, literal, tuple(words))
+        return ResultEntry(line, found, literal, tuple(words), (True,) * len(words))
 
 
 def _text(found: Node) -> Literal | None:

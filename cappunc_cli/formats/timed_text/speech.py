@@ -142,7 +142,9 @@ def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool, 
             a = dots[0]
         dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
         if not is_word or last is not None:
-            begun = opaque and _begins(run)
+            # No period can be written between `3,50 €` and `im`; `* im` at the start of a line begins an item.
+            goes_on = last is not None and not is_word and _OPERATOR.fullmatch(run) and not BREAKS.search(text[end:a])
+            begun = opaque and (bool(goes_on) or _begins(run))
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
         yield *_with_marks(text, last, end), False, begun

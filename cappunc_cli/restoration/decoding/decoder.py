@@ -195,7 +195,7 @@ def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotati
     Or where a probable quotation begins, if `quotations` count. `capital` is P(not lower) for either reason. Upper and
     mixed forms, and words without a capital form, do not depend on the start.
     """
-    starts = np.append(np.float32(1), sentence_end_probability(text)[:-1])
+    starts = np.append(np.float32(1), sentence_end_probability(text, as_read=True)[:-1])
     opening = text.paired.get(PairedMark.OPEN_QUOTE)
     if quotations and opening is not None:
         starts = np.where(opening > _QUOTE_EXPLAINS, 1 - (1 - starts) * (1 - opening), starts)
@@ -203,7 +203,7 @@ def capital_within_sentence(text: Posteriors, capital: Probabilities, *, quotati
     high = np.minimum(np.where(text.has(WordProperty.NO_CAPITAL), capital, high), capital)
     rest = np.maximum(1 - high, np.float32(1e-6))
     name = np.clip(((capital - high) / rest - starts) / np.maximum(1 - starts, np.float32(1e-6)), 0, 1)
-    within: Probabilities = high + rest * name
+    within: Probabilities = np.where(text.has(WordProperty.LOWER_WITHIN), np.float32(0), high + rest * name)
     return within
 
 

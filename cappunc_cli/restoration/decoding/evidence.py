@@ -1,7 +1,7 @@
 """Evidence that a text has before a model decides: its existing marks and capitals, and labels that are certain.
 
 Certain whatever the model says are the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups
-(`10 000`), inside which there is no mark; and the period of abbreviations such as `dr.`
+(`10 000`) and with an era (`44 a. C.`), inside which there is no mark; and the period of abbreviations such as `dr.`
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, WordProperty, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
 
@@ -236,6 +236,7 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     if _THOUSAND in bare:
         joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~passage.turn_ends
+    joined[:-1] |= passage.posteriors.has(WordProperty.ERA)[1:]
     for start, stop in _spelled_letters(passage):
         for i in range(start, stop):
             if known.cases[i] < 0:

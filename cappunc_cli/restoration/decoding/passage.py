@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, is_number
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import (
@@ -63,8 +63,13 @@ _cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 _parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
 #: `x` of `x-ray`, `u.s.` of `u.s.-backed`.
 _INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?")
+_DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 #: `ee.uu`, `jj.oo`: initials of a plural are doubled.
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
+#: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
+_LONG = 4
+#: The most parts of an abbreviation with spaces: `ș. a. m. d.`
+_MOST_PARTS = 4
 
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
@@ -111,8 +116,15 @@ class WordProperty(IntFlag):
     PASSES_START = 32768
     #: A name follows: `dr`, `sig`.
     TITLE = 65536
-    #: Never in upper case: Dutch `d.w.z.`, a degree, or a title such as `prof`; those of two letters may be acronyms.
+    #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, or a title such as `prof`; those of two letters
+    #: may be acronyms.
     NO_UPPER = 131072
+    #: Capital only where a sentence begins: the `z.` of German `z. B.`
+    LOWER_WITHIN = 262144
+    #: Part of an abbreviation with spaces, of which a model sees only the letters.
+    SPACED = 524288
+    #: An era after its year: no mark comes between them.
+    ERA = 1048576
 
 
 #: A sentence may begin in lower case with such a word.
@@ -213,11 +225,16 @@ def posteriors_of(probabilities: Rows, properties: WordProperties, config: Model
     return text
 
 
-def sentence_end_probability(text: Posteriors) -> Probabilities:
-    """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none."""
-    ends: Probabilities = text.marks[:, ENDS].sum(1) - np.where(
-        text.has(WordProperty.ABBREVIATION), text.marks[:, PERIOD], 0
-    )
+def sentence_end_probability(text: Posteriors, *, as_read: bool = False) -> Probabilities:
+    """The probability that a sentence ends with each word, [n]; an abbreviation's period ends none.
+
+    `as_read`: but that of one with spaces does, as for the model, which may expect a capital after it for no other
+    reason.
+    """
+    shortened = text.has(WordProperty.ABBREVIATION)
+    if as_read:
+        shortened &= ~text.has(WordProperty.SPACED)
+    ends: Probabilities = text.marks[:, ENDS].sum(1) - np.where(shortened, text.marks[:, PERIOD], 0)
     return ends
 
 
@@ -280,24 +297,47 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
     return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
 
 
-def spaced_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
-    """Further properties [n] of letters with periods that are an abbreviation with spaces: German `z. B.`, `d. h.`"""
+def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
+    """Further properties [n] of words that are an abbreviation together, or after a number.
+
+    With spaces (German `z. B.`, Spanish `EE. UU.`), or of an era (`44 a.C.`, `siglo V d. C.`).
+    """
     found = np.zeros(len(words), np.uint32)
-    dotted = [len(word) == 1 and label.after[:1] == "." for word, label in zip(words, labels, strict=True)]
-    stop = 0
-    for start in np.flatnonzero(dotted).tolist():
-        if start < stop:
-            continue
-        stop = start + 1
-        while stop < len(words) and dotted[stop]:
+    dotted = [label.after[:1] == "." for label in labels]
+    plain = [language.spelled(word) for word in words]
+    dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
+    for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
+        found[i] = int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+    start = 0
+    while start < len(words):
+        stop = start
+        while stop < len(words) and dotted[stop] and stop - start < _MOST_PARTS:
             stop += 1
-        bare = "".join([word + "." for word in words[start:stop]])
-        if stop > start + 1 and bare[:-1] in language.abbreviations:
-            found[start:stop] = int(WordProperty.ABBREVIATION)
-            # The first letter is a capital where a sentence begins.
-            form = language.forms.get(bare, bare)[2::2]
-            cases = [WordProperty.ALWAYS_CAPITAL if c.isupper() else WordProperty.ALWAYS_LOWER for c in form]
-            found[start + 1 : stop] |= np.array(cases, np.uint32)
+        while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
+            stop -= 1
+        if stop > start + 1:
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.SPACED)
+            is_era = ".".join(plain[start:stop]) + "." in language.eras
+            if dated[start] or not is_era:
+                found[start:stop] |= np.array(_properties_of_parts(plain[start:stop], language), np.uint32)
+                found[start] |= int(WordProperty.ERA) * is_era
+        start = max(stop, start + 1)
+    return found
+
+
+def _properties_of_parts(parts: Sequence[str], language: Language) -> list[int]:
+    """The properties that give the parts of a listed abbreviation their case."""
+    bare = ".".join(parts)
+    form = language.forms.get(bare + ".") or language.eras.get(bare + ".") or mixed_form(bare, {}, language) or bare
+    raised = WordProperty.ALWAYS_CAPITAL
+    if _DOUBLED.fullmatch(bare):
+        form, raised = upper(bare), raised | WordProperty.INITIALISM
+    found, at = [], 0
+    for part in parts:
+        # The first letter is a capital where a sentence begins.
+        low = WordProperty.ALWAYS_LOWER if at else WordProperty.LOWER_WITHIN
+        found.append(int(low if form[at : at + len(part)] == part else raised))
+        at += len(part) + 1
     return found
 
 
@@ -309,6 +349,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
+    elided = language.elided(plain) or len(plain)
+    long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
     title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
@@ -318,9 +360,9 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, (title and len(plain) > 2) or degree or stem in language.never_upper),
+        (WordProperty.NO_UPPER, (title and len(plain) > 2) or long or degree or stem in language.never_upper),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
-        (WordProperty.ABBREVIATION, language.abbreviates(plain)),
+        (WordProperty.ABBREVIATION, language.abbreviates(plain) or _DOTTED.fullmatch(plain, elided) is not None),
         (WordProperty.FRAGMENT, word.endswith("-")),
         (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
         (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
@@ -343,7 +385,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
 
     In mixed case, but for an abbreviation that the language writes in upper case.
     """
-    if listed := language.forms.get(word):
+    if listed := language.forms.get(word) or language.eras.get(word):
         return listed
     form = lexicon.get(word)
     if form is None and not word.isascii() and (known := lexicon.get(language.spelled(word))) is not None:
@@ -400,9 +442,11 @@ def _parts_of(lexicon: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str
 def _named(word: str, language: Language) -> str:
     """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
 
-    The article or preposition of `l'Ukraine` stays lower-case.
+    The article or preposition of `l'Ukraine` and `l'O.N.U` stays lower-case.
     """
     if elided := language.elided(word):
+        if _DOTTED.fullmatch(word, elided):
+            return word[:elided] + upper(word[elided:])
         return word[:elided] + _named(word[elided:], language)
     if language.digraph and word.startswith(language.digraph):
         return language.digraph.upper() + word[len(language.digraph) :]

@@ -128,7 +128,7 @@ def expect(text: Posteriors) -> Expected:
     ends = sentence_end_probability(text)
     none = text.marks[:, NONE]
     capital = np.clip(1 - text.cases[:, LOWER], 0, 1)
-    before = np.append(np.float32(0), ends[:-1])
+    before = np.append(np.float32(0), sentence_end_probability(text, as_read=True)[:-1])
     own = np.clip((capital - before) / np.maximum(1 - before, np.float32(1e-3)), 0, 1)
     return Expected(
         _smoothed(np.stack([none, 1 - none - ends, ends], 1)),

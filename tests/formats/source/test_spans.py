@@ -179,9 +179,11 @@ def test_a_sign_after_a_word_belongs_to_the_sentence(sign: str) -> None:
         ("♪ is here ♪ and", [False]),
         ("- is here", [False, False]),
         ("{\\x} is here", [False, False]),
+        ("5 € im jahr", [False, True, False]),
+        ("jetzt\n* im jahr", [False, False, False]),
     ],
 )
-def test_a_sentence_may_begin_with_an_address_or_a_blank(text: str, preceded: list[bool]) -> None:
+def test_a_sentence_may_begin_with_an_address_or_a_blank_or_go_on_after_a_sign(text: str, preceded: list[bool]) -> None:
     assert [word.preceded for word in scan(text, 0, len(text)).words] == preceded
 
 
