@@ -19,7 +19,8 @@ _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 _LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
 #: Whether the text starts with WEBVTT, or nearly so with an arrow later on.
 sniff = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)").match
-_BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z)")
+# `Region: id=…` is the syntax of the first drafts.
+_BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z|Region:[ \t]*\w+=)")
 
 
 def read(text: str) -> Document:

@@ -141,6 +141,12 @@ def test_malformed_srt_is_kept_and_named() -> None:
     )
 
 
+def test_regions_in_the_syntax_of_the_first_webvtt_are_no_text() -> None:
+    head = "WEBVTT\n\nRegion: id=fred width=40% lines=3\nRegion: id=bill scroll=up\n\n"
+    document = formats.read(f"{head}00:01.000 --> 00:02.000 region:bill\nhello\n")
+    assert (list(document.notices), document.words.texts) == ([], ["hello"])
+
+
 def test_an_empty_cue_does_not_swallow_the_next_index() -> None:
     document = formats.read("1\n00:00:01,000 --> 00:00:02,000\n2\n00:00:03,000 --> 00:00:04,000\nhi\n")
     assert [word.text for word in document.words] == ["hi"]
