@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from html import entities
+from io import StringIO
 from itertools import islice
 from operator import itemgetter
 from unicodedata import combining, normalize
@@ -123,14 +124,16 @@ def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str
     Edits may come in any order; two insertions at the same place keep theirs. Edits that are known to be `in_order`
     need no memory for sorting. Raises ValueError where two edits overlap.
     """
-    pieces: list[str] = []
+    result = StringIO(newline="")
     at = 0
     for start, stop, text in edits if in_order else sorted(edits, key=itemgetter(0, 1)):
         if not at <= start <= stop:
             raise ValueError(f"edits overlap at {start}")
-        pieces += source[at:start], text
+        result.write(source[at:start])
+        result.write(text)
         at = stop
-    return "".join([*pieces, source[at:]])
+    result.write(source[at:])
+    return result.getvalue()
 
 
 def shown(source: str, copy: Copy) -> str:
