@@ -149,7 +149,7 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
         ("de", "das ist gut d. h. alle sind da"),
         ("de", "er lebte 44 v. Chr. in rom"),
         ("nl", "het is d. w. z. alles wat hij deed"),
-        ("es", "los EE. UU. son p. ej. muchos"),
+        ("es", "estos son p. ej. muchos"),
         ("es", "es del siglo v d. C. como todo"),
         ("es", "en el año 44 a.C. como todo"),
         ("pl", "w roku 44 p. n. e. tak"),
@@ -158,7 +158,10 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
         ("it", "si veda p. es. il caso"),
         ("fr", "on a vu p. ex. le cas"),
         ("de", "er ist z. Zt. im verein u. v. m. dabei"),
-        ("en", "he has a Ph. D. in this, i. e. he knows"),
+        ("en", "he said this, i. e. he knows"),
+        # But a sentence may end with a noun.
+        ("es", "vive en los EE. UU. Son muchos"),
+        ("en", "he has a Ph. D. He knows"),
     ],
 )
 def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: str, text: str) -> None:

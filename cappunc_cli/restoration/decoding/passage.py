@@ -121,7 +121,8 @@ class WordProperty(IntFlag):
     NO_UPPER = 131072
     #: Capital only where a sentence begins: the `z.` of German `z. B.`
     LOWER_WITHIN = 262144
-    #: Part of an abbreviation with spaces, of which a model sees only the letters.
+    #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
+    #: with which sentences do end.
     SPACED = 524288
     #: An era after its year: no mark comes between them.
     ERA = 1048576
@@ -316,11 +317,14 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
             stop -= 1
         if stop > start + 1:
-            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.SPACED)
+            found[start:stop] = int(WordProperty.ABBREVIATION)
             is_era = ".".join(plain[start:stop]) + "." in language.eras
             if dated[start] or not is_era:
-                found[start:stop] |= np.array(_properties_of_parts(plain[start:stop], language), np.uint32)
+                parts = _properties_of_parts(plain[start:stop], language)
+                found[start:stop] |= np.array(parts, np.uint32)
                 found[start] |= int(WordProperty.ERA) * is_era
+                if parts[0] == WordProperty.LOWER_WITHIN:
+                    found[start:stop] |= int(WordProperty.SPACED)
         start = max(stop, start + 1)
     return found
 
