@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from unicodedata import is_normalized, normalize
 
 from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
@@ -115,11 +116,12 @@ class Language:
         """Whether a period after this word, normalised by `spelled`, belongs to it as in `abbreviates`, to part of an
         abbreviation with spaces (`z. B.`), or to an initial (`George W. Bush`).
         """
-        if bare in self.always_capital - self.abbreviations:
+        if bare in self.always_capital and bare not in self.abbreviations:
             return False  # `It was I.`
         if self.abbreviates(bare) or (is_capital and len(bare) == 1):
             return True
-        return any(bare in dotted.rstrip(".").split(".") for dotted in self.abbreviations | self.always_lower)
+        lists = self.abbreviations, self.always_lower
+        return any(bare in dotted.rstrip(".").split(".") for dotted in chain(*lists))
 
 
 def is_number(bare: str) -> bool:

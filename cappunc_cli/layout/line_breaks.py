@@ -45,7 +45,8 @@ def _place(bare: str, label: Label, after: str, following: Label, language: Lang
     if bare in language.titles:
         return BreakQuality.BOUND
     # `George W. | Bush`, but not `plan B. | The`.
-    is_initial = label.case is Case.CAPITAL and after not in language.begin_lines | language.never_last
+    goes_on = after in language.begin_lines or after in language.never_last
+    is_initial = label.case is Case.CAPITAL and not goes_on
     shortened = label.mark == "." and language.shortens(bare, is_initial)
     if label.mark and not shortened:
         return BreakQuality.SENTENCE if label.mark in TERMINAL else BreakQuality.CLAUSE
