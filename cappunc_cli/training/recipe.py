@@ -60,7 +60,9 @@ class Recipe:
     word_rate: float = 0.0
     #: The share of substituted words (`noise`) that are spelled like the right one.
     similar: float = 0.0
-    #: The share of untimed windows that get pauses, sampled for each mark from the timed corpora `clocks`.
+    #: The share of untimed windows that are cut into captions, so that the gaps between these are known.
+    captions: float = 0.0
+    #: The share of the other untimed windows that get pauses, sampled for each mark from the timed corpora `clocks`.
     synthetic: float = 0.0
     clocks: tuple[str, ...] = ()
     #: Sizes of a network that starts from scratch (fields of `network.NetworkShape`).

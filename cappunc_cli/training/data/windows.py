@@ -20,10 +20,12 @@ from cappunc_cli.training.data.dataset import (
     WindowSample,
 )
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import LOWER, MARK_CLASSES
+from cappunc_cli.transcript.labels import LOWER, MARK_CLASSES, TERMINAL
 
 IGNORED = -100
 _GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
+_FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
+_ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +119,14 @@ class Windows:
         sample = self._fit(sample, pieces)
         sample.weights[:edge] *= weight
         sample.weights[-edge:] *= weight
-        if self.silences and rng.random() < self.recipe.synthetic and (sample.pauses == UNKNOWN_PAUSE).all():
-            _add_pauses(sample, self.silences[rng.integers(len(self.silences))], rng)
         if rng.random() > self.recipe.turns:
             sample.turns[:] = False
+        untimed = (sample.pauses == UNKNOWN_PAUSE).all()
+        if untimed and rng.random() < self.recipe.captions:
+            _cut_into_captions(sample, rng)
+            return sample
+        if untimed and self.silences and rng.random() < self.recipe.synthetic:
+            _add_pauses(sample, self.silences[rng.integers(len(self.silences))], rng)
         _show_pauses(sample, self.recipe.pauses, rng)
         return sample
 
@@ -203,6 +209,28 @@ def _add_pauses(sample: WindowSample, pools: list[Ints], rng: np.random.Generato
     for mark in np.unique(sample.marks):
         at = np.flatnonzero(sample.marks == mark)
         sample.pauses[at] = pools[mark][rng.integers(0, len(pools[mark]), len(at))]
+
+
+def _cut_into_captions(sample: WindowSample, rng: np.random.Generator) -> None:
+    """Give an untimed text the times of captions: only the gaps between them are known.
+
+    Each text has habits of its own: captions end anywhere or nearly always with a sentence, a caption holds one short
+    sentence or several, the next one follows at once or some frames later, and silences are rare or frequent.
+    """
+    longest, shortest = int(rng.integers(6, 18)), int(rng.integers(1, 6))  # words
+    with_sentence, silent = rng.random(), rng.random() / 2
+    gap = int(rng.choice(_FRAMES))
+    length = int(rng.integers(0, longest))
+    for i, mark in enumerate(sample.marks.tolist()):
+        length += 1
+        sentence = mark in _ENDING
+        allowed = (sentence and length >= shortest) or (mark == COMMA and length > longest / 2)
+        full = length >= longest - rng.integers(0, 3)
+        if not full and not (allowed and rng.random() < with_sentence):
+            continue
+        quiet = rng.random() < (silent if sentence else silent / 10)
+        sample.pauses[i] = int(rng.integers(400, 4000)) if quiet else gap
+        length = 0
 
 
 def _show_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -> None:
