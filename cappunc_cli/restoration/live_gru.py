@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cappunc_cli.restoration.decoding.one_word import end_probability, is_supported, next_label, restrict
-from cappunc_cli.restoration.decoding.passage import WordProperty, word_properties
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruReading, GruWindow
 from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRequest, LiveRestorer
 from cappunc_cli.restoration.options import Options

@@ -24,7 +24,6 @@ from cappunc_cli.restoration.decoding.paired_marks import (
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
-    NO_START,
     NONE,
     PERIOD,
     Flags,
@@ -32,16 +31,14 @@ from cappunc_cli.restoration.decoding.passage import (
     Passage,
     Posteriors,
     Probabilities,
-    WordProperty,
     columns,
     contain_any,
     fold_marks,
-    mixed_form,
     sentence_end_probability,
     sentence_ends,
-    start_form,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import STYLES
 from cappunc_cli.transcript.labels import (

@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, WordProperty, columns
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
 
 #: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.

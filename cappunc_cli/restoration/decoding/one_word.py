@@ -21,7 +21,8 @@ from cappunc_cli.restoration.decoding.decoder import (
     TURN_COST,
     UNCLOSED,
 )
-from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NO_START, NONE, PERIOD, WordProperty, mixed_form
+from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NONE, PERIOD
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.options import STYLES, Options
 from cappunc_cli.transcript.labels import (

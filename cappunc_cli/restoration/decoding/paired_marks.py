@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, WordProperty, contain_any, sentence_ends
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
 from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 
 if TYPE_CHECKING:
