@@ -119,24 +119,24 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             stop -= 1
         if stop > start + 1:
             found[start:stop] = int(WordProperty.ABBREVIATION)
-            is_era = ".".join(plain[start:stop]) + "." in language.eras
+            parts = plain[start:stop]
+            whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
+            is_era = whole in language.eras
             if dated[start] or not is_era:
-                parts = _properties_of_parts(plain[start:stop], language)
-                found[start:stop] |= np.array(parts, np.uint32)
+                of_parts = _properties_of_parts(parts, whole, language)
+                found[start:stop] |= np.array(of_parts, np.uint32)
                 found[start] |= int(WordProperty.ERA) * is_era
-                if parts[0] == WordProperty.LOWER_WITHIN:
+                if of_parts[0] == WordProperty.LOWER_WITHIN:
                     found[start:stop] |= int(WordProperty.SPACED)
         start = max(stop, start + 1)
     return found
 
 
-def _properties_of_parts(parts: Sequence[str], language: Language) -> list[int]:
-    """The properties that give the parts of a listed abbreviation their case."""
-    bare = ".".join(parts)
-    form = language.forms.get(bare + ".") or language.eras.get(bare + ".") or mixed_form(bare, {}, language) or bare
-    raised = WordProperty.ALWAYS_CAPITAL
-    if _DOUBLED.fullmatch(bare):
-        form, raised = upper(bare), raised | WordProperty.INITIALISM
+def _properties_of_parts(parts: Sequence[str], whole: str, language: Language) -> list[int]:
+    """The properties that give the parts of the listed abbreviation `whole` their case."""
+    form, raised = mixed_form(whole, {}, language) or whole, WordProperty.ALWAYS_CAPITAL
+    if _DOUBLED.fullmatch(whole):
+        form, raised = upper(whole), raised | WordProperty.INITIALISM
     found, at = [], 0
     for part in parts:
         # The first letter is a capital where a sentence begins.
