@@ -255,7 +255,7 @@ def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     model = tmp_path / "m"
     # Each step is logged, so that it is known when there is something to keep.
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from cappunc_cli.cli import main"
-    code += "; from cappunc_cli.training import trainer; trainer.LOG_EVERY = 1"
+    code += "; from cappunc_cli.training import training_run; training_run.LOG_EVERY = 1"
     asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
     where = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     for begun in (False, True):
