@@ -120,7 +120,7 @@ def test_probabilities_are_freed_before_the_result_is_written(monkeypatch: pytes
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 4)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 4)
     (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
     run = cappunc("in", "-o", "out", "--jobs", jobs, cwd=tree)
     assert run.returncode == 1
@@ -255,7 +255,7 @@ def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> Non
 
 
 def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 2)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 2)
     monkeypatch.setattr(processing, "_WAITING", 0)
     jobs = [Job(str(tmp_path / name), tmp_path / f"{name}.out") for name in "abcdef"]
     for job in jobs:
@@ -293,7 +293,7 @@ def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypa
 def test_progress_moves_within_files_that_are_restored_together(
     together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", together)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", together)
     jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(6)]
     for i, job in enumerate(jobs):
         Path(job.source).write_text("hello cat " * (5 if i else 500) + "\n")
@@ -349,8 +349,8 @@ def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
 
 
 def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 3)
-    monkeypatch.setattr(batch, "_BYTES_TOGETHER", 100)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 3)
+    monkeypatch.setattr(batch, "BYTES_TOGETHER", 100)
     jobs = []
     for i, size in enumerate((10, 10, 10, 10, 95, 200, 1, 1)):
         (tmp_path / str(i)).write_bytes(b"x" * size)
@@ -548,7 +548,7 @@ def test_control_c_while_workers_are_started_is_put_off() -> None:
 
 
 def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 5)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 5)
     jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
     settings = Settings(str(TINY), "cpu", None, Options())
     manifest = Manifest(tree / "out", "one")

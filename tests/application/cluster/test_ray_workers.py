@@ -164,7 +164,7 @@ def test_each_block_is_done_once_and_few_are_in_flight() -> None:
     ray = FakeRay(done)
     assert run(ray, blocks(20)) == (100, {})
     assert ray.begun == 2
-    assert max(ray.most.values()) == ray_workers._PARALLEL_BLOCKS
+    assert max(ray.most.values()) == ray_workers.PARALLEL_BLOCKS
 
 
 def test_no_blocks() -> None:
@@ -374,7 +374,7 @@ SLOWLY = """
 import os, sys, time
 from cappunc_cli.application import fixer
 from cappunc_cli.application.cluster import work_plan
-work_plan._FILES_TOGETHER = 4
+work_plan.FILES_TOGETHER = 4
 true = fixer.Fixer.read
 def read(self, text, name):
     while name == "z.txt" and not os.path.exists("looked"):
