@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-import cappunc_cli
 from cappunc_cli.application import batch, processing, worker_pool
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.manifest import NAME, Manifest, state_of
@@ -38,9 +37,8 @@ WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "
 
 
 def cappunc(*arguments: str | Path, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, cwd=cwd, env=environment, check=False, timeout=timeout)
+    return subprocess.run(command, capture_output=True, cwd=cwd, check=False, timeout=timeout)
 
 
 @pytest.fixture
@@ -162,8 +160,7 @@ def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
         (tmp_path / f"in/en{i}.txt").write_text("the cat is in the house and that is where it was\n")
         (tmp_path / f"in/es{i}.txt").write_text("el gato está en la casa y allí es donde estaba siempre\n")
     command = [sys.executable, "-m", "cappunc_cli", "fix", "in", "-o", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
-    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, check=False)
     lines = [line for line in run.stderr.decode().splitlines() if "files" in line]
     assert len(lines) == 1
     assert lines[0].startswith("cappunc: 24 files fixed; ")
@@ -520,7 +517,7 @@ def test_control_c_does_not_reach_workers_that_are_starting(tree: Path) -> None:
         "import os, signal, sys\nif '--multiprocessing-fork' in sys.orig_argv: os.kill(os.getpid(), signal.SIGINT)\n"
     )
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "in", "-o", "out", "--jobs", "2"]
-    paths = f"{tree / 'early'}{os.pathsep}{Path(cappunc_cli.__file__).parents[1]}"
+    paths = f"{tree / 'early'}{os.pathsep}{os.environ['PYTHONPATH']}"
     run = subprocess.run(
         command,
         capture_output=True,
