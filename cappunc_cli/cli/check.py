@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.transcript.words import Document
 
+_profile = one_of([*CaptionLimits])
+
 
 def check(
     context: typer.Context,
@@ -57,7 +59,7 @@ def check(
         str | None,
         typer.Option(
             metavar="|".join(CaptionLimits),
-            callback=one_of([*CaptionLimits]),
+            callback=_profile,
             help="Check captions against these limits instead: too fast, too short, too long, too wide, bad breaks.",
         ),
     ] = None,
