@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import cappunc_cli
+from cappunc_cli.restoration.model.registry import installed
+from cappunc_cli.restoration.pipeline import Model, load_model
+
 HERE = Path(__file__).resolve().parent
 _SLOW_MACHINES = [HealthCheck.too_slow]
 
@@ -15,6 +19,8 @@ settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True
 settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
 # Tests ignore the user's own configuration.
 os.environ["XDG_CONFIG_HOME"] = str(HERE / "no-such-folder")
+# Processes that start elsewhere find the package that the tests have found.
+os.environ["PYTHONPATH"] = str(Path(cappunc_cli.__file__).parents[1])
 # Terminal output is compared without colours, except in the tests of colours.
 os.environ["NO_COLOR"] = "1"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
@@ -36,3 +42,12 @@ def tiny_model() -> Path:
     if not (place / "model.onnx").is_file():
         pytest.skip(f"no model at {place}")
     return place
+
+
+@pytest.fixture(scope="session")
+def english() -> Model:
+    """The fast English model."""
+    directory = next((path for path in installed() if path.name == "en-fast" and (path / "model.onnx").is_file()), None)
+    if directory is None:
+        pytest.skip("models/en-fast is not trained yet")
+    return load_model(str(directory), "cpu")

@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from test_cli import environment
 from test_train import text_of
 
 from cappunc_cli.restoration.model.registry import find_model
@@ -57,7 +56,7 @@ class Run:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         strace = [*STRACE, "-o", str(self._trace)]
         names = ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-        surroundings = {name: value for name, value in environment().items() if name not in names}
+        surroundings = {name: value for name, value in os.environ.items() if name not in names}
         surroundings |= {"HOME": str(self.home), "TMPDIR": str(self.temporary), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.Popen(
             [*strace, sys.executable, "-m", "cappunc_cli", *arguments],
@@ -112,7 +111,7 @@ def test_the_trace_shows_a_socket_and_a_file(traced: Run, tmp_path: Path) -> Non
     # A check of the check: it can find a socket and a file.
     code = f"import socket; open({str(tmp_path / 'x')!r}, 'w'); socket.socket()"
     command = [*STRACE, "-o", str(tmp_path / "trace")]
-    subprocess.run([*command, sys.executable, "-B", "-c", code], check=True, env=environment())
+    subprocess.run([*command, sys.executable, "-B", "-c", code], check=True)
     with pytest.raises(AssertionError, match="socket"):
         traced.written()
     trace = (tmp_path / "trace").read_text()
@@ -195,6 +194,6 @@ def test_nobody_imports_onnxruntime_before_the_package(path: Path) -> None:
 
 def test_telemetry_is_switched_off_before_onnxruntime_is_loaded() -> None:
     code = "import os, cappunc_cli; print(os.environ['ORT_DISABLE_TELEMETRY'])"
-    surroundings = {**environment(), "ORT_DISABLE_TELEMETRY": "0"}
+    surroundings = {**os.environ, "ORT_DISABLE_TELEMETRY": "0"}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, env=surroundings, check=True)
     assert run.stdout == b"1" + os.linesep.encode()

@@ -12,13 +12,17 @@ from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.plan import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, collect_rarely, process_jobs
+from cappunc_cli.application.processing import (
+    BYTES_TOGETHER,
+    FILES_TOGETHER,
+    JobOutcome,
+    Mode,
+    collect_rarely,
+    process_jobs,
+)
 from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
 
-#: Limits of a group of files that are restored together: enough words to fill batches, few enough to bound memory.
-_FILES_TOGETHER = 256
-_BYTES_TOGETHER = 1 << 20
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
 
@@ -128,7 +132,7 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             length = 0 if job.source == PIPE else Path(job.source).stat().st_size
         except OSError:
             length = 0
-        if group and (len(group) >= _FILES_TOGETHER or size + length > _BYTES_TOGETHER):
+        if group and (len(group) >= FILES_TOGETHER or size + length > BYTES_TOGETHER):
             yield group
             group, size = [], 0
         group.append(job)

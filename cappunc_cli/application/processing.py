@@ -41,6 +41,8 @@ Mode = Literal["new", "force", "in-place", "diff"]
 #: Called with the share of a group's words that the model has read.
 ProgressCallback = Callable[[float], None]
 
+#: Limits of the files that are restored together: enough words to fill batches, few enough to bound memory.
+FILES_TOGETHER, BYTES_TOGETHER = 256, 1 << 20
 #: Threads that write files: atomic writes wait for the disk.
 _WRITERS = 8
 #: Threads that read URLs.

@@ -21,7 +21,7 @@ _JOINED = 12
 _COMMON = 20_000
 
 
-def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
+def sample_words(directory: Path, count: int) -> list[str]:
     """`count` words from the tokenizer.json of a model directory; raises BadModel if it has none."""
     path = directory / "tokenizer.json"
     try:
@@ -36,7 +36,7 @@ def sample_words(directory: Path, count: int, seed: int = 1) -> list[str]:
     whole = [word for word in whole if word.isalpha() and word == word.lower() and len(word) > 1][:_COMMON]
     if not whole:
         raise BadModel("has no vocabulary to generate text from", str(path))
-    chance = Random(seed)
+    chance = Random(1)
     # Zipf's law, flattened, since the head of a vocabulary is not ordered by frequency.
     weights = list(accumulate(1 / (i + 30) for i in range(len(whole))))
     drawn = chance.choices(whole, cum_weights=weights, k=count)

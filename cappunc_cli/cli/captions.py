@@ -13,6 +13,7 @@ from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import write_result
 from cappunc_cli.cli.parameters import (
+    CaptionLimits,
     Device,
     EncodingName,
     Files,
@@ -50,15 +51,6 @@ class CaptionKind(StrEnum):
     VTT = "vtt"
     ASS = "ass"
     TTML = "ttml"
-
-
-class CaptionLimits(StrEnum):
-    """Names of published caption guidelines (`layout.caption_profiles.PROFILES`)."""
-
-    NETFLIX = "netflix"
-    BBC = "bbc"
-    EBU = "ebu"
-    YOUTUBE = "youtube"
 
 
 class CutBy(StrEnum):

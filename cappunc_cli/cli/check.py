@@ -22,6 +22,7 @@ from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_lines, write_result, write_text
 from cappunc_cli.cli.parameters import (
+    CaptionLimits,
     Device,
     EncodingName,
     Files,
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.transcript.words import Document
 
-#: Names of `layout.caption_profiles`, which `--help` must not load.
-PROFILES = ("netflix", "bbc", "ebu", "youtube")
-_profile = one_of(PROFILES)
+_profile = one_of([*CaptionLimits])
 
 
 def check(
@@ -59,7 +58,7 @@ def check(
     captions: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(PROFILES),
+            metavar="|".join(CaptionLimits),
             callback=_profile,
             help="Check captions against these limits instead: too fast, too short, too long, too wide, bad breaks.",
         ),

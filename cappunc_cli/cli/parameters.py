@@ -221,6 +221,15 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more detail to standard error.")]
 
 
+class CaptionLimits(StrEnum):
+    """Names of published caption guidelines: the files in layout/profiles, which `--help` need not look for."""
+
+    NETFLIX = "netflix"
+    BBC = "bbc"
+    EBU = "ebu"
+    YOUTUBE = "youtube"
+
+
 def path_of(name: str) -> Path:
     """A path; refuses "", as from an unset shell variable, which Path would take for the current directory."""
     return Path(_not_empty(name))

@@ -19,7 +19,7 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 from cappunc_cli.languages import CODE, UNSPACED, code_of
 
 if TYPE_CHECKING:
-    from cappunc_cli.training.trainer import Progress
+    from cappunc_cli.training.training_run import Progress
 
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")

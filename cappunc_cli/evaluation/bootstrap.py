@@ -19,6 +19,8 @@ from cappunc_cli.evaluation.metrics import Figure, Score, Value
 
 #: Reference words per block: a few sentences.
 BLOCK = 50
+#: The quantiles of a 95 % interval.
+_TAILS = [0.025, 0.975]
 #: Numbers in memory at once, draws x kinds.
 _HELD = 2_000_000
 
@@ -59,8 +61,8 @@ def blocks(evaluation: Evaluation, known: dict[PairKind, int]) -> Matrix:
     return matrix
 
 
-def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 0.95) -> dict[str, tuple[float, float]]:
-    """Name of each metric -> lower and upper bound of its percentile bootstrap interval."""
+def intervals(evaluation: Evaluation, draws: int, seed: int = 0) -> dict[str, tuple[float, float]]:
+    """Name of each metric -> lower and upper bound of its 95 % percentile bootstrap interval."""
     known: dict[PairKind, int] = {}
     matrix = blocks(evaluation, known)
     rng = np.random.default_rng(seed)
@@ -69,10 +71,9 @@ def intervals(evaluation: Evaluation, draws: int, seed: int = 0, level: float = 
         return _weights(rng, count, len(matrix)) @ matrix
 
     figures = _figures(evaluation, tuple(known), draws, drawn)
-    tails = [(1 - level) / 2, 1 - (1 - level) / 2]
     result = {}
     for name, values in figures.items():
-        low, high = np.quantile(values, tails)
+        low, high = np.quantile(values, _TAILS)
         result[name] = (float(low), float(high))
     return result
 
@@ -105,7 +106,7 @@ def compare(first: Evaluation, other: Evaluation, draws: int, seed: int = 0) -> 
     luck = _figures(first, order, draws, exchanged)
     result = {}
     for name, difference in observed.items():
-        low, high = np.quantile(spread[name][1] - spread[name][0], [0.025, 0.975])
+        low, high = np.quantile(spread[name][1] - spread[name][0], _TAILS)
         chance = np.abs(luck[name][1] - luck[name][0])
         # Floats summed in another order may differ in the last bit.
         p = (1 + np.sum(chance >= abs(difference) - 1e-12)) / (draws + 1)

@@ -16,6 +16,8 @@ from cappunc_cli.transcript.labels import FOLD
 Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.
 COLUMNS = ("", ",", ".", "?")
+#: The number of bins; about the most points of a curve, for plots.
+_BINS, _POINTS = 15, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +68,18 @@ def truth(alignment: Alignment, fold: Mapping[str, str] = FOLD) -> tuple[list[in
     return true, lost
 
 
-def bins(confidence: Floats, right: NDArray[np.bool_], number: int = 15) -> list[Bin]:
+def bins(confidence: Floats, right: NDArray[np.bool_]) -> list[Bin]:
     """Group words into bins of equal width by the probability of the mark that they were given."""
-    places = np.clip(np.ceil(confidence * number).astype(int) - 1, 0, number - 1)
+    places = np.clip(np.ceil(confidence * _BINS).astype(int) - 1, 0, _BINS - 1)
     result = []
-    for place in range(number):
+    for place in range(_BINS):
         inside = places == place
         count = int(inside.sum())
         if count:
             result.append(
                 Bin(
-                    place / number,
-                    (place + 1) / number,
+                    place / _BINS,
+                    (place + 1) / _BINS,
                     count,
                     float(confidence[inside].mean()),
                     float(right[inside].mean()),
@@ -92,11 +94,10 @@ def expected_error(parts: Sequence[Bin]) -> float:
     return sum(part.count * abs(part.confidence - part.accuracy) for part in parts) / total if total else 0.0
 
 
-def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: int = 200) -> Curve:
+def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0) -> Curve:
     """Precision and recall at every threshold; `lost` is the number of such marks on words that the hypothesis lacks.
 
-    The area is the average precision (a step function, no interpolation) over all
-    thresholds; at most about `points` of them are kept for plotting.
+    The area is the average precision (a step function, no interpolation) over all thresholds, of which fewer are kept.
     """
     order = np.argsort(-probability, kind="stable")
     sorted_probability, hits = probability[order], np.cumsum(true[order])
@@ -106,8 +107,8 @@ def curve(probability: Floats, true: NDArray[np.bool_], lost: int = 0, points: i
     precision = found / claimed
     recall = found / total if total else np.zeros(len(last))
     area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
-    if len(last) > points:
-        keep = np.unique(np.searchsorted(recall, np.linspace(0, recall[-1], points)).clip(0, len(last) - 1))
+    if len(last) > _POINTS:
+        keep = np.unique(np.searchsorted(recall, np.linspace(0, recall[-1], _POINTS)).clip(0, len(last) - 1))
         precision, recall, last = precision[keep], recall[keep], last[keep]
     return Curve(precision.tolist(), recall.tolist(), sorted_probability[last].tolist(), area)
 

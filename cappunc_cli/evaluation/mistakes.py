@@ -10,8 +10,8 @@ from cappunc_cli.evaluation.align import Alignment
 from cappunc_cli.evaluation.calibration import COLUMNS
 from cappunc_cli.transcript.labels import TERMINAL, Case, PairedMark
 
-#: Words shown on either side.
-_CONTEXT = 8
+#: Words shown on either side, and about the most mistakes in all.
+_CONTEXT, _MOST = 8, 3000
 #: Weights of mistakes without a probability: a wrong sentence end misleads readers, a comma hardly does.
 _SENTENCE, _EXCHANGE, _COMMA, _CASE = 0.9, 0.6, 0.4, 0.3
 
@@ -36,21 +36,21 @@ class Mistake:
     weight: float
 
 
-def worst_mistakes(evaluation: Evaluation, limit: int = 3000) -> list[Mistake]:
-    """The mistakes of all samples, worst first; about `limit` of them at most, in which each group keeps its share."""
+def worst_mistakes(evaluation: Evaluation) -> list[Mistake]:
+    """The mistakes of all samples, worst first; if there are too many, each group keeps its share."""
     found: dict[str, list[Mistake]] = {}
     for sample, alignment in zip(evaluation.samples, evaluation.alignments, strict=True):
-        for error in _errors(evaluation, sample, alignment):
-            found.setdefault(error.group, []).append(error)
+        for mistake in _mistakes(evaluation, sample, alignment):
+            found.setdefault(mistake.group, []).append(mistake)
     total = sum(map(len, found.values()))
     kept: list[Mistake] = []
     for group in found.values():
-        group.sort(key=lambda error: -error.weight)
-        kept += group[: max(limit * len(group) // max(total, limit), 1)]
-    return sorted(kept, key=lambda error: -error.weight)
+        group.sort(key=lambda mistake: -mistake.weight)
+        kept += group[: max(_MOST * len(group) // max(total, _MOST), 1)]
+    return sorted(kept, key=lambda mistake: -mistake.weight)
 
 
-def _errors(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
+def _mistakes(evaluation: Evaluation, sample: Sample, alignment: Alignment) -> Iterator[Mistake]:
     place = 0  # the hypothesis word that a missing one would follow
     # A hypothesis without any quotation marks (or other paired marks) was not asked for them.
     asked = frozenset[PairedMark]().union(*(label.paired for label in {token.label for token in alignment.hypothesis}))

@@ -11,9 +11,6 @@ from math import ceil
 
 from cappunc_cli.layout.caption_limits import Limits
 
-#: The names of the profiles, listed here so that `--help` need not read the disk.
-PROFILES = ("netflix", "bbc", "ebu", "youtube")
-
 
 @dataclass(frozen=True, slots=True)
 class CaptionProfile:
@@ -42,7 +39,7 @@ class CaptionProfile:
 
 @cache
 def caption_profile(name: str) -> CaptionProfile:
-    """Load the profile `name`, one of PROFILES."""
+    """Load the profile `name`, which has a file in profiles/."""
     found = tomllib.loads((files(__package__) / "profiles" / f"{name}.toml").read_text("utf-8"))
     own = {key: found.pop(key) for key in ("gap_frames", "source", "note")}
     return CaptionProfile(Limits(**found), **own)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cappunc_cli.restoration.decoding.evidence import THOUSAND
 from cappunc_cli.restoration.decoding.one_word import end_probability, is_supported, next_label, restrict
-from cappunc_cli.restoration.decoding.passage import WordProperty, word_properties
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruReading, GruWindow
 from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRequest, LiveRestorer
 from cappunc_cli.restoration.options import Options
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 #: Committed words whose probabilities are kept, to decide pending words together with them.
 _CONTEXT = 8
 _BARE = Label()
-_THOUSAND = "000"
 #: If at least one word in this many has a pause after it, end times say where pauses are (see `pauses.pauses`).
 _WORDS_PER_PAUSE = 10
 
@@ -151,7 +151,7 @@ class LiveGruRestorer(LiveRestorer):
             and all(info.is_bare for info in neighbours)
             # Spelled-out letters and numbers in groups are decided by rules for several words.
             and not (len(own.bare) == 1 and any(len(info.bare) == 1 for info in neighbours))
-            and all(info.bare != _THOUSAND for info in neighbours)
+            and all(info.bare != THOUSAND for info in neighbours)
         )
 
 

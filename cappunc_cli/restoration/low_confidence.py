@@ -22,8 +22,9 @@ from cappunc_cli.restoration.decoding.decoder import (
 )
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules
 from cappunc_cli.restoration.decoding.paired_marks import CLOSING
-from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, WordProperty, columns, mixed_form
+from cappunc_cli.restoration.decoding.passage import Flags, Passage, Probabilities, columns
 from cappunc_cli.restoration.decoding.unrestored import Lack
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import passage_of
 from cappunc_cli.transcript.labels import (

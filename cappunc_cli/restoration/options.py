@@ -12,6 +12,8 @@ from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARKS, QUOTE_PAIR, PairedMark
 
 EXISTING = ("auto", "keep", "replace")
+#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
+SENSITIVITY_NATS = 6.0
 #: What each style adds to the score of a comma, in nats: a comma needs odds of about 2:1 with light, 1:2 with heavy.
 STYLES = {"light": -0.8, "standard": 0.0, "heavy": 0.8}
 

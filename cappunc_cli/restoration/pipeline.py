@@ -17,14 +17,9 @@ from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
-from cappunc_cli.restoration.decoding.passage import (
-    Passage,
-    abbreviation_properties,
-    posteriors_of,
-    sentence_end_probability,
-    word_properties,
-)
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
+from cappunc_cli.restoration.decoding.word_properties import abbreviation_properties, word_properties
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options

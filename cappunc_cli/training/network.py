@@ -176,16 +176,16 @@ def mixed_precision(device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=able)
 
 
-def relative_buckets(length: int, buckets: int, farthest: int = 128) -> NDArray[np.int64]:
+def relative_buckets(length: int, buckets: int) -> NDArray[np.int64]:
     """The bucket of each relative position (key minus query), [length, length].
 
     T5's bidirectional buckets (Raffel et al. 2020, section 2.1), as MPNet uses them: one half is for keys after the
-    query. Of each half, one half has a bucket per distance, the other logarithmic buckets up to `farthest`.
+    query. Of each half, one half has a bucket per distance, the other logarithmic buckets up to 128.
     """
     apart = np.arange(length)[None, :] - np.arange(length)[:, None]
     half, exact = buckets // 2, buckets // 4
     distance = np.abs(apart)
-    grown = np.log(np.maximum(distance, 1) / exact) / math.log(farthest / exact) * (half - exact)
+    grown = np.log(np.maximum(distance, 1) / exact) / math.log(128 / exact) * (half - exact)
     far = np.minimum(exact + grown.astype(np.int64), half - 1)
     return np.where(apart > 0, half, 0) + np.where(distance < exact, distance, far)
 

@@ -14,11 +14,9 @@ of `tokens`, so a run can be lengthened until its decay begins.
 
 from __future__ import annotations
 
-import json
 import sys
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +47,11 @@ from cappunc_cli.training.network import (
 )
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher
+from cappunc_cli.training.training_run import Progress, resume, run
 from cappunc_cli.transcript.labels import PairedMark
 
-SAVE_EVERY = 240.0  # seconds
-LOG_EVERY = 20  # steps
-#: The file below `Recipe.runs` that an unfinished run resumes from.
-CHECKPOINT = "checkpoint.pt"
 #: The number of `largest_corpora`.
 DEVELOPMENT = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a run: pieces `done` of `total`, and F1 per held-out corpus if it was just measured."""
-
-    done: int
-    total: int
-    loss: float
-    development: dict[str, float]
 
 
 def load_windows(recipe: Recipe, corpora: Mapping[str, Corpus] = CORPORA) -> Windows:
@@ -125,20 +110,9 @@ def loss_of(
     return loss, entropy(case, batch.cases, taught.case if taught else None) * recipe.case_weight
 
 
-def rate_at(progress: float, recipe: Recipe) -> float:
-    """Share of the peak learning rate: linear warm-up, plateau, linear decay to zero."""
-    return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
-
-
 def largest_corpora(recipe: Recipe) -> list[str]:
     """The corpora whose held-out ends are scored during a run, the largest share first."""
     return sorted(recipe.corpora, key=lambda name: -recipe.corpora[name])[:DEVELOPMENT]
-
-
-def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint so that a run that is killed meanwhile has the old one."""
-    torch.save(state, partial := path.with_suffix(".partial"))
-    partial.replace(path)
 
 
 @torch.no_grad()
@@ -278,73 +252,23 @@ def train(
     look_every: int = 1000,
     patience: int = 0,
 ) -> None:
-    """Run or resume a recipe to its end; progress goes to log.jsonl in its `runs` folder.
-
-    Every `look_every` steps the held-out ends are scored. With `patience`, the run stops after that many scorings
-    in a row without a better mean; the best network is saved as best.pt.
-    """
+    """Run or resume a recipe to its end, as `training_run.run`."""
     torch.manual_seed(recipe.seed)
     windows = load_windows(recipe, corpora)
-    recipe.runs.mkdir(parents=True, exist_ok=True)
-    checkpoint = recipe.runs / CHECKPOINT
-    saved: dict[str, Any] = torch.load(checkpoint, map_location="cpu") if checkpoint.exists() else {}
+    saved = resume(recipe)
     network = network_of(recipe, saved.get("network"))
     network.to(device).train()
     optimiser = optimiser_of(network, recipe)
     teacher = Teacher(recipe.teacher, recipe, device) if recipe.teacher is not None else None
-    if saved:
-        optimiser.load_state_dict(saved["optimiser"])
-    step, done = saved.get("step", 0), saved.get("tokens", 0)
-    best, worse = saved.get("best", 0.0), saved.get("worse", 0)
-    before = saved.get("seconds", 0.0)
 
-    def save() -> None:
-        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        state |= {"best": best, "worse": worse, "losses": losses, "seconds": before + time.monotonic() - began}
-        save_checkpoint(checkpoint, state)
+    def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:
+        batch = windows.batch(rng)
+        return loss_of(network, batch, recipe, device, teacher), batch.ids.size
 
-    began = saved_at = time.monotonic()
-    first, losses = done, saved.get("losses")
-    try:
-        while done < recipe.tokens and not (patience and worse >= patience):
-            # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
-            batch = windows.batch(np.random.default_rng((recipe.seed, step)))
-            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
-            for group in optimiser.param_groups:
-                group["lr"] = group["peak"] * rate
-            marks, case = loss_of(network, batch, recipe, device, teacher)
-            (marks + case).backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-            step, done = step + 1, done + batch.ids.size
-            current = [marks.item(), case.item()]
-            losses = [0.98 * old + 0.02 * new for old, new in zip(losses or current, current, strict=True)]
-            development: dict[str, float] = {}
-            if step % LOG_EVERY == 0:
-                entry: dict[str, Any] = {
-                    "step": step,
-                    "tokens": done,
-                    "loss": [round(x, 4) for x in losses],
-                    "rate": round(rate, 3),
-                    "tokens/s": round((done - first) / (time.monotonic() - began)),
-                }
-                if step % look_every == 0:
-                    entry["development"] = development = score_heldout(network, windows, device)
-                    mean = sum(development.values()) / len(development)
-                    # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
-                    best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
-                    if patience and not worse:
-                        torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")
-                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
-                    print(json.dumps(entry), file=log)
-            if report is not None:
-                report(Progress(done, recipe.tokens, sum(losses), development))
-            if time.monotonic() - saved_at > SAVE_EVERY:
-                save()
-                saved_at = time.monotonic()
-    finally:
-        save()
+    def score() -> dict[str, float]:
+        return score_heldout(network, windows, device)
+
+    run(recipe, network, optimiser, saved, losses, score, look_every, report, patience)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-import cappunc_cli
 from cappunc_cli.application import batch, processing, worker_pool
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.manifest import NAME, Manifest, state_of
@@ -38,9 +37,8 @@ WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "
 
 
 def cappunc(*arguments: str | Path, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, cwd=cwd, env=environment, check=False, timeout=timeout)
+    return subprocess.run(command, capture_output=True, cwd=cwd, check=False, timeout=timeout)
 
 
 @pytest.fixture
@@ -120,7 +118,7 @@ def test_probabilities_are_freed_before_the_result_is_written(monkeypatch: pytes
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 4)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 4)
     (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
     run = cappunc("in", "-o", "out", "--jobs", jobs, cwd=tree)
     assert run.returncode == 1
@@ -162,8 +160,7 @@ def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
         (tmp_path / f"in/en{i}.txt").write_text("the cat is in the house and that is where it was\n")
         (tmp_path / f"in/es{i}.txt").write_text("el gato está en la casa y allí es donde estaba siempre\n")
     command = [sys.executable, "-m", "cappunc_cli", "fix", "in", "-o", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
-    run = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    run = subprocess.run(command, capture_output=True, cwd=tmp_path, check=False)
     lines = [line for line in run.stderr.decode().splitlines() if "files" in line]
     assert len(lines) == 1
     assert lines[0].startswith("cappunc: 24 files fixed; ")
@@ -255,7 +252,7 @@ def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> Non
 
 
 def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 2)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 2)
     monkeypatch.setattr(processing, "_WAITING", 0)
     jobs = [Job(str(tmp_path / name), tmp_path / f"{name}.out") for name in "abcdef"]
     for job in jobs:
@@ -293,7 +290,7 @@ def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypa
 def test_progress_moves_within_files_that_are_restored_together(
     together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", together)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", together)
     jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(6)]
     for i, job in enumerate(jobs):
         Path(job.source).write_text("hello cat " * (5 if i else 500) + "\n")
@@ -349,8 +346,8 @@ def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
 
 
 def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 3)
-    monkeypatch.setattr(batch, "_BYTES_TOGETHER", 100)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 3)
+    monkeypatch.setattr(batch, "BYTES_TOGETHER", 100)
     jobs = []
     for i, size in enumerate((10, 10, 10, 10, 95, 200, 1, 1)):
         (tmp_path / str(i)).write_bytes(b"x" * size)
@@ -520,7 +517,7 @@ def test_control_c_does_not_reach_workers_that_are_starting(tree: Path) -> None:
         "import os, signal, sys\nif '--multiprocessing-fork' in sys.orig_argv: os.kill(os.getpid(), signal.SIGINT)\n"
     )
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "in", "-o", "out", "--jobs", "2"]
-    paths = f"{tree / 'early'}{os.pathsep}{Path(cappunc_cli.__file__).parents[1]}"
+    paths = f"{tree / 'early'}{os.pathsep}{os.environ['PYTHONPATH']}"
     run = subprocess.run(
         command,
         capture_output=True,
@@ -548,7 +545,7 @@ def test_control_c_while_workers_are_started_is_put_off() -> None:
 
 
 def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_FILES_TOGETHER", 5)
+    monkeypatch.setattr(batch, "FILES_TOGETHER", 5)
     jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
     settings = Settings(str(TINY), "cpu", None, Options())
     manifest = Manifest(tree / "out", "one")

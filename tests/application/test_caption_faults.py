@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from cappunc_cli import layout
 from cappunc_cli.cli import app
-from cappunc_cli.cli.captions import CaptionLimits
-from cappunc_cli.cli.check import PROFILES as OFFERED
+from cappunc_cli.cli.parameters import CaptionLimits
 from cappunc_cli.formats.timed_text.shown_cues import ShownCue
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits, cut
 from cappunc_cli.layout.caption_faults import KINDS, caption_faults, describe
-from cappunc_cli.layout.caption_profiles import PROFILES, caption_profile
+from cappunc_cli.layout.caption_profiles import caption_profile
 from cappunc_cli.layout.frames import on_frames
 from cappunc_cli.transcript.words import Word
 
@@ -33,8 +33,8 @@ def cappunc(*arguments: str | Path) -> Result:
 
 
 def test_each_profile_has_its_file_and_its_source() -> None:
-    assert (*PROFILES,) == OFFERED == tuple(map(str, CaptionLimits))
-    assert all(caption_profile(name).source.startswith("https://") for name in PROFILES)
+    assert {path.stem for path in (Path(layout.__file__).parent / "profiles").glob("*.toml")} == {*CaptionLimits}
+    assert all(caption_profile(name).source.startswith("https://") for name in CaptionLimits)
     assert caption_profile("netflix").limits == Limits()
 
 

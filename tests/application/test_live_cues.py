@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from html import unescape
@@ -13,7 +12,6 @@ import webvtt
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cappunc_cli
 from cappunc_cli.application.live.live_cues import LiveCues
 from cappunc_cli.languages import language
 from cappunc_cli.transcript.words import Word
@@ -70,20 +68,18 @@ def test_a_cue_lasts_until_its_latest_word_ends() -> None:
 
 
 def test_half_a_character_of_json_is_replaced(tiny_model: Path) -> None:
-    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
     lines = b'{"word": "hello\\ud83d", "start": 1.0, "end": 1.4}\n{"word": "anna\\udc80", "start": 1.5, "end": 1.9}\n'
-    run = subprocess.run(command, input=lines, capture_output=True, env=paths, check=False)
+    run = subprocess.run(command, input=lines, capture_output=True, check=False)
     assert (run.returncode, run.stderr) == (0, b"")
     assert run.stdout.decode("utf-8").lower().count("\ufffd") == 2
 
 
 def test_the_command_writes_cues(tiny_model: Path) -> None:
-    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
     command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
     lines = '{"word": "hello", "start": 1.0, "end": 1.4}\n{"word": "anna", "start": 1.5, "end": 1.9}\n'
     plain = "hello anna then\n"
-    found = subprocess.run(command, input=lines, env=paths, capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
     assert found.lower().startswith("webvtt\n\n00:00:01.000 --> 00:00:01.900\nhello")
-    found = subprocess.run(command, input=plain, env=paths, capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(command, input=plain, capture_output=True, text=True, check=True).stdout
     assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]

@@ -21,7 +21,6 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-import cappunc_cli
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.plan import Job
 from cappunc_cli.application.review.decisions import Decision, decided_texts, parse_decisions, sha256
@@ -486,9 +485,10 @@ def test_two_files_side_by_side(browser: Any, tmp_path: Path, tiny_model: Path) 
 def test_the_server_ends_when_its_page_is_closed(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(film()[1])
-    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1]), "BROWSER": "true"}
     call = [sys.executable, "-m", "cappunc_cli", "review", "--model", str(tiny_model), str(path), "--open"]
-    with subprocess.Popen(call, env=paths, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        call, env={**os.environ, "BROWSER": "true"}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", process.stderr.readline())
         assert found

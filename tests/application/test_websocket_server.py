@@ -23,7 +23,6 @@ pytest.importorskip("websockets")
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-import cappunc_cli
 from cappunc_cli.application.live.websocket_server import SharedModel
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.live_gru import live_restorer
@@ -41,7 +40,7 @@ def command(*arguments: str, model: Path = TINY, engine: str = "gru") -> list[st
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1]), "NO_PROXY": "*"}
+    return {**os.environ, "NO_PROXY": "*"}
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def command(*arguments: object, files_together: int | None = None) -> list[str]:
     """A call of cappunc; with blocks of so few files that a small tree has many."""
     call = ["fix", "--model", str(MODEL), "--lang", "en", "--device", "cpu", *map(str, arguments)]
-    small = f"from cappunc_cli.application.cluster import work_plan; work_plan._FILES_TOGETHER = {files_together}; "
+    small = f"from cappunc_cli.application.cluster import work_plan; work_plan.FILES_TOGETHER = {files_together}; "
     # Ray gives its node 30 seconds to begin, which on a machine that others use is too little.
     patient = (
         "import time, types, ray._private.node as node; "

@@ -33,7 +33,8 @@ from cappunc_cli.training.gru.gru_trainer import (
     words_of,
 )
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import CHECKPOINT, load_windows
+from cappunc_cli.training.trainer import load_windows
+from cappunc_cli.training.training_run import CHECKPOINT
 from cappunc_cli.transcript.labels import LOWER
 
 RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"

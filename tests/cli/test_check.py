@@ -15,8 +15,7 @@ from test_cli import cappunc, talk
 from cappunc_cli import formats
 from cappunc_cli.restoration.decoding import unrestored as detector
 from cappunc_cli.restoration.decoding.unrestored import Expected, UnrestoredSpan, find_lack, unrestored_spans
-from cappunc_cli.restoration.model.registry import installed
-from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
+from cappunc_cli.restoration.pipeline import Model, Options, lack_of, probabilities, rewrite
 from cappunc_cli.transcript.labels import Case, Label, dress, strip
 from cappunc_cli.transcript.words import Word
 
@@ -143,14 +142,6 @@ def test_nothing_lacks_nothing() -> None:
 
 
 # --- the shipped model
-
-
-@pytest.fixture(scope="module")
-def english() -> Model:
-    directory = next((path for path in installed() if path.name == "en-fast" and (path / "model.onnx").is_file()), None)
-    if directory is None:
-        pytest.skip("models/en-fast is not trained yet")
-    return load_model(str(directory), "cpu")
 
 
 def half(how: str) -> list[Word]:

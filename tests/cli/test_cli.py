@@ -26,14 +26,9 @@ SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:0
 ODD = SRT.replace("\n\n", "\n")
 
 
-def environment() -> dict[str, str]:
-    """Processes that start elsewhere find the package that the tests have found."""
-    return {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
-
-
 def cappunc(*arguments: str | Path, data: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=environment(), check=False)
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, check=False)
 
 
 @pytest.fixture
@@ -85,7 +80,7 @@ def test_a_pipe_that_is_no_standard_input_is_read_once(
     monkeypatch.setenv("CAPPUNC_MODELS", str(tiny_model.parent))
     talk(tmp_path)
     command = f"{shlex.join([sys.executable, '-m', 'cappunc_cli', 'fix', *options])} <(cat talk.srt)"
-    run = subprocess.run(["bash", "-c", command], capture_output=True, cwd=tmp_path, env=environment(), check=False)
+    run = subprocess.run(["bash", "-c", command], capture_output=True, cwd=tmp_path, check=False)
     assert (run.returncode, run.stderr) == (0, b"")
     assert b"London" in run.stdout
 
@@ -100,9 +95,7 @@ def on_a_terminal(*arguments: str | Path, cwd: Path) -> tuple[int, str]:
     """Exit code and everything shown, with all three streams on a terminal."""
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    with subprocess.Popen(
-        command, stdin=follower, stdout=follower, stderr=follower, cwd=cwd, env=environment()
-    ) as process:
+    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, cwd=cwd) as process:
         os.close(follower)
         shown = b""
         while True:
@@ -546,7 +539,7 @@ def test_live_words_have_glossaries(tmp_path: Path, tiny: tuple[str, str]) -> No
 def test_a_closed_pipe_is_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
     path = talk(tmp_path, text="".join(SRT.replace("1\n", f"{i}\n", 1) + "\n" for i in range(3000)))
     command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)
@@ -561,7 +554,7 @@ def test_eval_says_nothing_about_a_closed_pipe(tmp_path: Path, output: str) -> N
     ours, theirs = os.pipe()
     os.close(ours)
     command = [sys.executable, "-m", "cappunc_cli", "eval", output, "--ref", str(path), str(path)]
-    run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, env=environment(), check=False)
+    run = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, check=False)
     os.close(theirs)
     assert (run.returncode, run.stderr) == (1, b"")
 
@@ -575,7 +568,7 @@ def test_standard_output_is_not_the_input(tmp_path: Path, tiny: tuple[str, str],
     talk(tmp_path)
     (tmp_path / "link").symlink_to("talk.srt")
     line = f"{sys.executable} -m cappunc_cli {command.replace('MODEL', shlex.join(tiny))} talk.srt"
-    run = subprocess.run(line, shell=True, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, check=False)
+    run = subprocess.run(line, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
     name = "<stdin>" if "<" in command else "link" if "link" in command else "talk.srt"
     said = f"cappunc: {name}: standard output is the input itself; name another file with -o\n"
     assert (run.returncode, run.stderr.decode()) == (1, said)
@@ -603,7 +596,7 @@ def stop(process: subprocess.Popen[bytes]) -> str:
 def test_control_c_exits_130() -> None:
     command = [sys.executable, "-c", f"{STOPPABLE}; print(flush=True); from cappunc_cli.cli import main; main()", "fix"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment(), **pipes) as process:
+    with subprocess.Popen(command, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.readline()
@@ -623,7 +616,7 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
         "from cappunc_cli.__main__ import main\n"
         "main()"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert (run.returncode, run.stderr) == (130, b"")
 
 
@@ -651,7 +644,7 @@ def test_control_c_says_how_many_files_are_done(
     own = () if "bbc" in arguments or arguments[-1] == "a.json" else (*tiny, "--lang", "en")
     command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli import main; main()", *arguments, *own]
     with (
-        subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE) as process,
+        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process,
         (tmp_path / "pipe").open("wb"),  # waits for the command to come to it
     ):
         assert stop(process).splitlines()[-1] == f"cappunc: stopped: {said}"
@@ -690,7 +683,7 @@ def test_control_c_says_what_is_done(
 def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> None:
     talk(tmp_path)
     command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt -o new.srt >&- 2>&-"
-    assert subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), check=False).returncode == 0
+    assert subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "new.srt").exists()
 
 
@@ -699,7 +692,7 @@ def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> No
 def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str], unbuffered: str) -> None:
     talk(tmp_path)
     command = f"{sys.executable} -m cappunc_cli fix {' '.join(tiny)} talk.srt > /dev/full"
-    own = {**environment(), "PYTHONUNBUFFERED": unbuffered}
+    own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     run = subprocess.run(command, shell=True, cwd=tmp_path, env=own, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 1
     assert run.stderr.decode() == "cappunc: standard output: No space left on device\n"

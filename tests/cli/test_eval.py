@@ -570,7 +570,7 @@ def test_the_filter_works_in_a_browser(tmp_path: Path) -> None:
     assert len(shown) == 3
 
 
-def test_errors_know_their_time_and_context() -> None:
+def test_mistakes_know_their_time_and_context() -> None:
     from cappunc_cli.evaluation import Sample, evaluate
 
     written, heard = ["So", "we", "go.", "Now", "Bob,", "sits"], ["So", "we", "go", "now", "bob", "sits"]
@@ -580,18 +580,18 @@ def test_errors_know_their_time_and_context() -> None:
         "missed .", "So we", "go.", "go", "now bob sits",
     )  # fmt: skip
     assert (first.start, third.start) == (200, 61_300)
-    assert [error.group for error in (second, third, fourth)] == ["missed ,", "Capital missed", "Capital missed"]
+    assert [mistake.group for mistake in (second, third, fourth)] == ["missed ,", "Capital missed", "Capital missed"]
     assert short_time(61_300) == "1:01.3"
     assert short_time(3_723_400) == "1:02:03.4"
     assert short_time(None) == ""
 
 
-def test_errors_of_marks_that_the_hypothesis_writes_at_all() -> None:
+def test_mistakes_of_marks_that_the_hypothesis_writes_at_all() -> None:
     from cappunc_cli.evaluation import Sample, evaluate
 
     sample = Sample("x", ["Pero,", "¿qué", "«dices»?", "¡Eso!"], ["¿Pero,", "qué", "dices?", "Eso!"])
     found = worst_mistakes(evaluate([sample]))
-    assert [(error.group, error.reference) for error in found] == [("false ¿", "Pero,"), ("missed ¿", "¿qué")]
+    assert [(mistake.group, mistake.reference) for mistake in found] == [("false ¿", "Pero,"), ("missed ¿", "¿qué")]
 
 
 def test_marks_around_the_word_have_rows_where_anybody_writes_them() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import cappunc_cli
 from cappunc_cli.cli import app
 from cappunc_cli.cli.settings import COMMANDS, OPTIONS, settable_options
 
@@ -22,11 +21,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "work/season1").mkdir(parents=True)
     (tmp_path / "work/season1/a.txt").write_text("hello anna then we went to london\n", "utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CAPPUNC_")}
-    return {
-        **kept,
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1]),
-    }
+    return {**kept, "XDG_CONFIG_HOME": str(tmp_path / "config")}
 
 
 def cappunc(*words: str | Path, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -7,31 +7,20 @@ import io
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_markup_formats import fixture, spoken
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.transcript.labels import Case, dress, strip
 from cappunc_cli.transcript.pauses import pauses
 from cappunc_cli.transcript.words import Document, Word
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = [Case.LOWER, Case.CAPITAL, Case.UPPER]
 MARKS = ["", ",", ".", "?", "!", ":", ";", "—", "…"]
-
-
-def fixture(name: str) -> Document:
-    path = FIXTURES / name
-    return formats.read(decode(path.read_bytes())[0], path.name)
-
-
-def heard(document: Document) -> str:
-    return " ".join(word.text for word in document.words)
 
 
 def relabelled(words: Sequence[Word], seed: int) -> list[str]:
@@ -75,7 +64,7 @@ def test_detection(text: str, name: str, found: str) -> None:
 def test_sbv_times_and_breaks() -> None:
     assert [word.text for word in fixture("sbv/header.sbv").words][3:5] == ["on", "come"]
     subviewer = fixture("sbv/subviewer.sbv")
-    assert heard(subviewer) == "first we dig a hole how deep as deep as your arm"
+    assert spoken(subviewer) == "first we dig a hole how deep as deep as your arm"
     assert [pause for pause in pauses(subviewer.words) if pause is not None] == [400]
 
 
@@ -86,12 +75,12 @@ def test_malformed_sbv_is_kept_and_named() -> None:
         (3, "empty cue"),
         (5, "unreadable times"),
     ]
-    assert heard(document) == "the second one is mistyped there was no blank line but one in here"
+    assert spoken(document) == "the second one is mistyped there was no blank line but one in here"
 
 
 def test_tsv_columns_after_the_text_stay() -> None:
     document = fixture("tsv/odd-rows.tsv")
-    assert heard(document) == "is it open not on a sunday"
+    assert spoken(document) == "is it open not on a sunday"
     assert [notice.line for notice in document.notices] == [3]
     output = formats.write(document, ["Is", "it", "open?", "Not", "on", "a", "Sunday."])
     assert output.endswith("\tNot on a Sunday.\tCal\n")
@@ -155,7 +144,7 @@ def test_csv_reads_the_same_rows(seed: int) -> None:
 
 def test_stm_leaves_what_scoring_tools_read() -> None:
     document = fixture("stm/scoring.stm")
-    assert heard(document) == "I WENT TO THE SHOP ON FRIDAY AND DID YOU BUY LAMP YOU SAID OR NOT"
+    assert spoken(document) == "I WENT TO THE SHOP ON FRIDAY AND DID YOU BUY LAMP YOU SAID OR NOT"
     times = [(word.text, word.start, word.end) for word in document.words if word.start or word.end]
     assert times == [("I", 400, None), ("FRIDAY", None, 4100), ("AND", 6000, None), ("NOT", None, 9250)]
 
@@ -163,7 +152,7 @@ def test_stm_leaves_what_scoring_tools_read() -> None:
 def test_stm_turns_follow_file_channel_and_speaker() -> None:
     assert [word.turn for word in fixture("stm/talk.stm").words] == [1] * 6 + [2] * 3 + [3] * 3 + [4] * 4
     odd = fixture("stm/odd-rows.stm")
-    assert "la" not in heard(odd).split()
+    assert "la" not in spoken(odd).split()
     assert [notice.line for notice in odd.notices] == [2]
 
 
@@ -265,7 +254,7 @@ def test_textgrid_tiers_of_the_same_words_change_together() -> None:
 
 def test_textgrid_tiers_of_speakers() -> None:
     document = fixture("textgrid/speakers.TextGrid")
-    assert heard(document) == "did you see the hare it ran under the hedge i did not"
+    assert spoken(document) == "did you see the hare it ran under the hedge i did not"
     assert [word.turn for word in document.words] == [1] * 10 + [2] * 3
 
 
@@ -291,7 +280,7 @@ def test_lrc_stamps() -> None:
     ]
     colons = fixture("lrc/colons.lrc").words
     assert [(word.start, word.end) for word in colons] == [(62_500, 62_930), (62_930, 63_300), (63_300, 64_050)]
-    assert heard(fixture("lrc/song.lrc")).startswith("the kettle sings")
+    assert spoken(fixture("lrc/song.lrc")).startswith("the kettle sings")
     odd = fixture("lrc/odd.lrc")
     assert [word.start for word in odd.words if word.start is not None] == [2500, 6100, 60_000]
     assert [notice.line for notice in odd.notices] == [2, 4]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli import formats, languages
 from cappunc_cli.languages import LANGUAGES, Language, code_of, language
-from cappunc_cli.restoration.decoding.passage import WordProperty, mixed_form, word_properties
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, mixed_form, word_properties
 from cappunc_cli.transcript.labels import MARKS, capital, dress, fold, strip, upper
 
 LETTERS = "abcdeghijklmnopqrstuvxyz áéíóúüñ ăâîșțşţ ằắẵặẻẽờởỗộựửỷỹđ".replace(" ", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cappunc_cli
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainToken
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import language
@@ -251,19 +249,15 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "cappunc_cli", "stream", "--model", str(TINY), "--device", "cpu", *arguments]
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1])}
-
-
 def run(data: str | bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     data = data.encode() if isinstance(data, str) else data
-    return subprocess.run(command(*arguments), input=data, capture_output=True, env=environment(), check=False)
+    return subprocess.run(command(*arguments), input=data, capture_output=True, check=False)
 
 
 @contextmanager
 def running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command(*arguments), env=environment(), **pipes) as process:
+    with subprocess.Popen(command(*arguments), **pipes) as process:
         try:
             yield process
         finally:
@@ -515,5 +509,5 @@ def test_closed_output() -> None:
 
 
 def test_the_help_states_the_default_look_ahead() -> None:
-    found = subprocess.run(command("--help"), capture_output=True, text=True, env=environment(), check=True)
+    found = subprocess.run(command("--help"), capture_output=True, text=True, check=True)
     assert f"(default: {LOOK_AHEAD}); far less accurate below 2." in " ".join(found.stdout.split())

@@ -20,7 +20,8 @@ from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import no_evidence
 from cappunc_cli.restoration.decoding.one_word import is_supported, next_label
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, word_properties
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
+from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.live_gru import LiveGruRestorer, live_restorer
@@ -288,7 +289,8 @@ def test_one_word_is_decided_as_by_the_decoder(
     expected = decide(passage, no_evidence(len(words)))[given_count]
     before = None
     if mark is not None:
-        from cappunc_cli.restoration.decoding.passage import WordProperty, sentence_end_probability
+        from cappunc_cli.restoration.decoding.passage import sentence_end_probability
+        from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
         before = mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), float(sentence_end_probability(said)[0])
     assert is_supported(MODEL.config, options)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration import pipeline
-from cappunc_cli.restoration.model.registry import installed
 from cappunc_cli.restoration.pipeline import Options, load_model, restore, rewrite
 from cappunc_cli.transcript.labels import MARKS, Case, strip
 from cappunc_cli.transcript.words import Word
@@ -292,14 +291,6 @@ def test_an_unknown_model_is_named() -> None:
 
 
 # --- the real model
-
-
-@pytest.fixture(scope="module")
-def english() -> pipeline.Model:
-    directory = next((path for path in installed() if path.name == "en-fast" and (path / "model.onnx").is_file()), None)
-    if directory is None:
-        pytest.skip("models/en-fast is not trained yet")
-    return load_model(str(directory), "cpu")
 
 
 SPEECH = (

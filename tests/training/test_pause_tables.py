@@ -196,7 +196,8 @@ def exported(recipe: Recipe, directory: Path, kind: Any) -> tuple[Any, list[np.n
     import onnx
 
     from cappunc_cli.training.export.export_model import export
-    from cappunc_cli.training.trainer import CHECKPOINT, network_of, train
+    from cappunc_cli.training.trainer import network_of, train
+    from cappunc_cli.training.training_run import CHECKPOINT
 
     corpora = {"text": Corpus("text.jsonl.xz", "", timed)}
     train(recipe, torch.device("cpu"), corpora)

@@ -34,8 +34,8 @@ from cappunc_cli.errors import CappuncError, WrongUsage
 
 #: Threads that get the size and tag of URLs.
 _STAT_THREADS = 32
-#: Blocks in progress at a time in one process: one is read, one restored, one written.
-_PARALLEL_BLOCKS = 3
+#: Blocks in progress at a time in one process or actor: one is read, one restored, one written.
+PARALLEL_BLOCKS = 3
 #: Number of finished files from which `fail_over` applies.
 _MIN_FINISHED = 100
 
@@ -103,8 +103,8 @@ def in_this_process(reporter: Reporter) -> Workers:
     def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
         worker = BlockWorker(order, reporter.info)
         # While the model runs on one block, the next is downloaded and the last is uploaded.
-        with ThreadPoolExecutor(_PARALLEL_BLOCKS) as threads:
-            running = deque(threads.submit(worker.run, block) for block in islice(blocks, _PARALLEL_BLOCKS))
+        with ThreadPoolExecutor(PARALLEL_BLOCKS) as threads:
+            running = deque(threads.submit(worker.run, block) for block in islice(blocks, PARALLEL_BLOCKS))
             while running:
                 result = running.popleft().result()
                 running += [threads.submit(worker.run, block) for block in islice(blocks, 1)]

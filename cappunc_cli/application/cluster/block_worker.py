@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, field, replace
-from pathlib import Path
 
 from cappunc_cli.application.cluster.fix_request import Fixers, FixRequest
 from cappunc_cli.application.cluster.ledger import Line, md5_of, write_part
@@ -27,8 +26,8 @@ from cappunc_cli.application.processing import (
     refuse_overwriting,
     restored,
 )
-from cappunc_cli.application.storage.files import read_bytes, write_atomic
-from cappunc_cli.application.storage.urls import Url, write_url
+from cappunc_cli.application.storage.files import read_bytes, write_result
+from cappunc_cli.application.storage.urls import Url
 from cappunc_cli.errors import CappuncError
 
 #: Threads that write results.
@@ -227,21 +226,11 @@ def _written(found: _Made) -> JobOutcome:
     job, data = found.outcome.job, found.outcome.data or b""
     begun = time.perf_counter()
     try:
-        if isinstance(job.target, Url):
-            write_url(job.target.text, data)
-        elif isinstance(job.target, Path):
-            _to_disk(job.target, data)
+        assert job.target is not None
+        write_result(job.target, data, lasting=False)
     except Exception as error:
         return failed(job, error)
     return replace(found.outcome, seconds=found.outcome.seconds + time.perf_counter() - begun, data=None)
-
-
-def _to_disk(target: Path, data: bytes) -> None:
-    try:
-        write_atomic(target, data, lasting=False)
-    except FileNotFoundError:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data, lasting=False)
 
 
 def _refuse(result: BlockResult, outcome: JobOutcome) -> None:

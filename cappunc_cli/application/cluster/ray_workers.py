@@ -14,14 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.application.cluster.archive import Workers
+from cappunc_cli.application.cluster.archive import PARALLEL_BLOCKS, Workers
 from cappunc_cli.application.cluster.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
 from cappunc_cli.application.cluster.work_plan import FileBlock
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 
-#: Blocks submitted to an actor at a time: one is read, one restored, one written.
-_PARALLEL_BLOCKS = 3
 #: A block of more bytes is submitted alone, since two would need twice the memory.
 _LARGE = 8 << 20
 #: Seconds between checks of timeouts, and of the number of cores.
@@ -150,7 +148,7 @@ class _Pool:
         self._reporter = reporter
         self._order = order
         resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
-        self._kind = ray.remote(max_concurrency=_PARALLEL_BLOCKS, max_restarts=0, max_task_retries=0, **resources)(
+        self._kind = ray.remote(max_concurrency=PARALLEL_BLOCKS, max_restarts=0, max_task_retries=0, **resources)(
             RayWorker
         )
         self._actors: list[_Actor] = []
@@ -293,7 +291,7 @@ def _has_room(actor: _Actor, block: FileBlock) -> bool:
     current = actor.blocks()
     if any(other.alone or other.size > _LARGE for other in current):
         return False
-    return not current if block.alone or block.size > _LARGE else len(current) < _PARALLEL_BLOCKS
+    return not current if block.alone or block.size > _LARGE else len(current) < PARALLEL_BLOCKS
 
 
 def _line(error: Exception) -> str:

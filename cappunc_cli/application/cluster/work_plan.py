@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from os import fsdecode, fsencode
 
 from cappunc_cli.application.cluster.ledger import Line
+from cappunc_cli.application.processing import BYTES_TOGETHER, FILES_TOGETHER
 from cappunc_cli.application.storage.urls import Entry
 from cappunc_cli.errors import BadOption
-
-#: Limits of a block: enough words to fill batches, few enough to bound memory.
-_FILES_TOGETHER = 256
-_BYTES_TOGETHER = 1 << 20
 
 # Names are stored as bytes: file names need not be valid text.
 _TABLES = """
@@ -139,7 +136,7 @@ class WorkPlan:
         size = number = 0
         rows = self._data.execute("select source, relative, size, tag, found, ours from todo order by n")
         for source, relative, length, tag, found, ours in rows:
-            if files and (len(files) >= _FILES_TOGETHER or size + length > _BYTES_TOGETHER):
+            if files and (len(files) >= FILES_TOGETHER or size + length > BYTES_TOGETHER):
                 yield FileBlock(number, tuple(files))
                 files, size, number = [], 0, number + 1
             hashes = None if ours is None else tuple(filter(None, ours.split(",")))

@@ -18,8 +18,8 @@ _SHORT, _PAUSE = 15, 2_000
 class LiveCues:
     """Collects words into cues, each of which is returned once; a word without times gets its time of arrival."""
 
-    def __init__(self, language: Language, limits: Limits | None = None) -> None:
-        self._language, self._limits = language, limits or Limits()
+    def __init__(self, language: Language) -> None:
+        self._language, self._limits = language, Limits()
         self._texts: list[str] = []
         self._start = self._end = self._last_end = self._turn = 0
         self._has_head = False

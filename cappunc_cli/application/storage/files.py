@@ -191,13 +191,16 @@ def is_pipe(source: str) -> bool:
     return source == PIPE or (path.exists() and not path.is_file() and not path.is_dir())
 
 
-def write_result(target: Target, data: bytes) -> None:
-    """Write a file atomically, creating its directory if necessary. Raises OSError and CappuncError."""
+def write_result(target: Target, data: bytes, *, lasting: bool = True) -> None:
+    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
     if isinstance(target, Url):
         write_url(target.text, data)
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(target, data)
+    try:
+        write_atomic(target, data, lasting=lasting)
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(target, data, lasting=lasting)
 
 
 def write_atomic(

@@ -47,7 +47,7 @@ del { color: var(--bad) } ins { color: var(--good); text-decoration: none; font-
 
 # Filter by class, and show the mistakes a hundred at a time.
 _SCRIPT = """
-const rows = [...document.querySelectorAll('#errors li')], more = document.getElementById('more');
+const rows = [...document.querySelectorAll('#mistakes li')], more = document.getElementById('more');
 let group = '', shown = 100;
 function draw() {
   let n = 0;
@@ -89,7 +89,7 @@ def page(
         _compared(comparison) if comparison else "",
         _swept(*sweep) if sweep else "",
         _files(evaluation, links or {}),
-        _errors(worst_mistakes(evaluation)),
+        _mistakes(worst_mistakes(evaluation)),
         f"<p><code>{escape(str(signature))}</code></p>",
     ]
     return (
@@ -179,8 +179,8 @@ def _files(evaluation: Evaluation, links: Mapping[int, str]) -> str:
     return f"<h2>Files</h2>{about}{_table(['', 'words', *figures], body, links)}"
 
 
-def _errors(found: Sequence[Mistake]) -> str:
-    groups = Counter(error.group for error in found)
+def _mistakes(found: Sequence[Mistake]) -> str:
+    groups = Counter(mistake.group for mistake in found)
     buttons = [f'<button data-group="" aria-pressed="true">all {len(found)}</button>']
     buttons += [
         f'<button data-group="{escape(group)}" aria-pressed="false">{escape(group)} {count}</button>'
@@ -189,19 +189,21 @@ def _errors(found: Sequence[Mistake]) -> str:
     items = "\n".join(map(_item, found))
     return (
         "<h2>Mistakes, worst first</h2><p>In context: <del>hypothesis</del> <ins>reference</ins>.</p>"
-        f'<div class="filter">{"".join(buttons)}</div><ol id="errors">{items}</ol>'
+        f'<div class="filter">{"".join(buttons)}</div><ol id="mistakes">{items}</ol>'
         '<button id="more" hidden>more</button>'
     )
 
 
-def _item(error: Mistake) -> str:
+def _item(mistake: Mistake) -> str:
     place = " · ".join(
-        part for part in (error.group, short_time(error.start), error.file, f"{error.weight:.2f}") if part
+        part for part in (mistake.group, short_time(mistake.start), mistake.file, f"{mistake.weight:.2f}") if part
     )
     word = " ".join(
-        f"<{tag}>{escape(text)}</{tag}>" for tag, text in (("del", error.hypothesis), ("ins", error.reference)) if text
+        f"<{tag}>{escape(text)}</{tag}>"
+        for tag, text in (("del", mistake.hypothesis), ("ins", mistake.reference))
+        if text
     )
     return (
-        f'<li data-group="{escape(error.group)}"><small>{escape(place)}</small>'
-        f"{escape(error.before)} {word} {escape(error.after)}</li>"
+        f'<li data-group="{escape(mistake.group)}"><small>{escape(place)}</small>'
+        f"{escape(mistake.before)} {word} {escape(mistake.after)}</li>"
     )

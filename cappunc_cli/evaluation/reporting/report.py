@@ -91,10 +91,7 @@ def preset_rows(evaluation: Evaluation, name: str) -> list[ReportRow]:
 
 
 def as_dict(
-    evaluation: Evaluation,
-    signature: Signature,
-    intervals: Intervals | None = None,
-    extra: Mapping[str, object] | None = None,
+    evaluation: Evaluation, signature: Signature, intervals: Intervals | None, extra: Mapping[str, object]
 ) -> dict[str, object]:
     """The whole report as JSON values."""
     result: dict[str, object] = {
@@ -107,7 +104,7 @@ def as_dict(
     }
     if intervals:
         result["intervals"] = {name: {"low": low, "high": high} for name, (low, high) in intervals.items()}
-    return result | dict(extra or {})
+    return result | dict(extra)
 
 
 def files(evaluation: Evaluation) -> list[dict[str, object]]:

@@ -15,7 +15,7 @@ from cappunc_cli.formats.asr_json.scan import Literal, Node, Units, literal_edit
 from cappunc_cli.formats.asr_json.styles import target
 from cappunc_cli.formats.asr_json.tokens import Part
 from cappunc_cli.formats.asr_json.tracks import Anchor
-from cappunc_cli.formats.source.spans import Edit, splice
+from cappunc_cli.formats.source.spans import Edit, common_ends, splice
 from cappunc_cli.transcript.labels import TERMINAL, cached_strip
 from cappunc_cli.transcript.words import Span
 
@@ -105,15 +105,9 @@ def changes(old: str, new: str) -> tuple[Edit, ...]:
 
 def _trimmed(old: str, new: str, base: int) -> Iterator[Edit]:
     """The edit that replaces a text at the offset `base`, without the ends that stay the same."""
-    if old == new:
-        return
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    yield base + start, base + len(old) - end, new[start : len(new) - end]
+    if old != new:
+        head, tail = common_ends(old, new)
+        yield base + head, base + len(old) - tail, new[head : len(new) - tail]
 
 
 def _spread(parts: Sequence[Part], edit: Edit) -> Iterator[tuple[int, Edit]]:

@@ -219,9 +219,7 @@ def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> I
     old = "".join([c for _, _, c in units])
     if old == new:
         return
-    same = min(len(old), len(new))
-    head = next((i for i in range(same) if old[i] != new[i]), same)
-    tail = next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
+    head, tail = common_ends(old, new)
     removed, middle = units[head : len(units) - tail], new[head : len(new) - tail]
     if not removed:
         place = units[head - 1][1] if head else units[0][0] if units else anchor
@@ -229,6 +227,13 @@ def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> I
         return
     for i, (start, stop, _) in enumerate(removed):
         yield start, stop, "" if i else middle
+
+
+def common_ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters two texts share at the start, and how many of the others at the end."""
+    same = min(len(old), len(new))
+    head = next((i for i in range(same) if old[i] != new[i]), same)
+    return head, next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
 
 
 def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:

@@ -24,7 +24,6 @@ from cappunc_cli.restoration.decoding.paired_marks import (
 from cappunc_cli.restoration.decoding.passage import (
     COMMA,
     ENDS,
-    NO_START,
     NONE,
     PERIOD,
     Flags,
@@ -32,18 +31,16 @@ from cappunc_cli.restoration.decoding.passage import (
     Passage,
     Posteriors,
     Probabilities,
-    WordProperty,
     columns,
     contain_any,
     fold_marks,
-    mixed_form,
     sentence_end_probability,
     sentence_ends,
-    start_form,
 )
 from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form, start_form
 from cappunc_cli.restoration.model.registry import ModelConfig
-from cappunc_cli.restoration.options import STYLES
+from cappunc_cli.restoration.options import SENSITIVITY_NATS, STYLES
 from cappunc_cli.transcript.labels import (
     CAPITAL,
     CASE_CLASSES,
@@ -69,8 +66,6 @@ _CONTINUING = [MARK_CLASSES.index(m) for m in ",:;"]
 UNCLOSED = [NONE, *_CONTINUING]
 _COLON, DASH = MARK_CLASSES.index(":"), MARK_CLASSES.index("—")
 
-#: Nats for or against every mark at either end of the sensitivity: e^6 = 400 times.
-SENSITIVITY_NATS = 6.0
 #: Nats against a mark between two numbers (`3` `14`), which then needs odds of 9:1.
 NUMBER_COST = 2.2
 #: Nats against a dash: editors accept a comma in place of a dash, but not a dash in place of a comma. On 25,000 words

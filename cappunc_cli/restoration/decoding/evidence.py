@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, WordProperty, columns
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
 
 #: A text counts as punctuated, or cased, if at least one word in this many shows it; in prose one in 8 does.
@@ -50,7 +51,8 @@ _MIN_LETTERS = 3
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: A sequence that begins so is the alphabet: its `a` is no article.
 _ALPHABET = ("a", "b", "c")
-_THOUSAND = "000"
+#: What a group of digits ends with (`10 000`) as a word of its own.
+THOUSAND = "000"
 #: An abbreviation with a vowel may be a word whose period ends a sentence: `no.`, `rep.`
 _VOWELS = frozenset("aeiou")
 
@@ -233,8 +235,8 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     bare, old = passage.bare, passage.labels
     changes: dict[int, Label] = {}
     cased, terms, joined = np.zeros((3, len(bare)), np.bool_)
-    if _THOUSAND in bare:
-        joined[:-1] = [after == _THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
+    if THOUSAND in bare:
+        joined[:-1] = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~passage.turn_ends
     joined[:-1] |= passage.posteriors.has(WordProperty.ERA)[1:]
     for start, stop in _spelled_letters(passage):

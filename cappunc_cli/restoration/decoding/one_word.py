@@ -17,13 +17,13 @@ from cappunc_cli.restoration.decoding.decoder import (
     IS_OPEN,
     LATE_COST,
     NUMBER_COST,
-    SENSITIVITY_NATS,
     TURN_COST,
     UNCLOSED,
 )
-from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NO_START, NONE, PERIOD, WordProperty, mixed_form
+from cappunc_cli.restoration.decoding.passage import COMMA, ENDS, NONE, PERIOD
+from cappunc_cli.restoration.decoding.word_properties import NO_START, WordProperty, mixed_form
 from cappunc_cli.restoration.model.registry import ModelConfig
-from cappunc_cli.restoration.options import STYLES, Options
+from cappunc_cli.restoration.options import SENSITIVITY_NATS, STYLES, Options
 from cappunc_cli.transcript.labels import (
     CAPITAL,
     CASE_CLASSES,

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, WordProperty, contain_any, sentence_ends
+from cappunc_cli.restoration.decoding.passage import Flags, Indices, Passage, contain_any, sentence_ends
 from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
+from cappunc_cli.restoration.options import SENSITIVITY_NATS
 from cappunc_cli.transcript.labels import MARK_CLASSES, QUOTE_PAIR, QUOTES, QUOTES_AFTER, Label, PairedMark, mark_of
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ _MARK_WITHIN = re.compile(r"(.*)([?!])(?!\w)(.*)", re.DOTALL)
 #: The raya, whatever dash a text uses.
 _DASH = "—"
 
-#: Nats for or against a mark at either end of the sensitivity, as for other marks.
-_SENSITIVITY_NATS = 6.0
 #: Log-odds are clipped to this (nats).
 _MAX_ODDS = 20.0
 
@@ -167,7 +167,7 @@ def _with_closing_quote(passage: Passage, i: int, mark: str, quote: str, inside:
 
 def _find_quotations(passage: Passage, ended: Flags) -> tuple[Flags, Flags]:
     """Which words open and close a quotation; quotations do not nest, nor cross a turn or a bracket."""
-    shift = _SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    shift = SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     opening, closing = (_odds(passage, mark) + shift for mark in (PairedMark.OPEN_QUOTE, PairedMark.CLOSE_QUOTE))
     no_word = passage.posteriors.has(WordProperty.NO_WORD)
     opening[no_word] = closing[no_word] = closing[passage.followed] = _NEVER
@@ -299,7 +299,7 @@ def _count_closers(after: str) -> int:
 
 def _find_dashes(passage: Passage, after: Sequence[str]) -> Flags:
     """Which words get a dash of direct speech, [n]; only words with nothing before them."""
-    odds = _odds(passage, PairedMark.OPEN_DASH) + _SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
+    odds = _odds(passage, PairedMark.OPEN_DASH) + SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     bare = np.array([not label.before for label in passage.labels])
     after_dash = np.array([False, *(mark_of(text) == _DASH for text in after[:-1])])
     found: Flags = (odds > 0) & bare & ~after_dash & ~passage.posteriors.has(WordProperty.NO_WORD)

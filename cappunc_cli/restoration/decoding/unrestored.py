@@ -24,10 +24,10 @@ from cappunc_cli.restoration.decoding.passage import (
     Numbers,
     Posteriors,
     Probabilities,
-    WordProperty,
     columns,
     sentence_end_probability,
 )
+from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import LOWER, MARK_CLASSES, QUOTES_AFTER, TERMINAL, UPPER, Label
 
 #: The probability, at each word, of a switch to each other state.

@@ -26,7 +26,8 @@ from cappunc_cli.training.data.prepare import prepare
 from cappunc_cli.training.encoders.pretrained_encoder import ENCODER
 from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import CHECKPOINT, LOG_EVERY, Progress, train
+from cappunc_cli.training.trainer import train
+from cappunc_cli.training.training_run import CHECKPOINT, LOG_EVERY, Progress
 
 _LOOKS = 24
 _PATIENCE = 5

@@ -32,6 +32,8 @@ _DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
 GLUE = "\ue000"
 #: File of the Vocabulary of a teacher with another tokenizer: the same words in its pieces.
 TEACHERS_WORDS = "teacher.npz"
+#: A form in the lexicon is seen so often, and of words in other cases, too, an acronym has this share in upper case.
+_LEAST, _SURE = 3, 0.9
 
 
 class Types(dict[str, int]):
@@ -168,10 +170,10 @@ def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]
     return np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
 
 
-def case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3, sure: float = 0.9) -> list[str]:
-    """Written forms of mixed-case words (McDonald, iPhone) and of acronyms (BBC), each seen at least `least` times.
+def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
+    """Written forms of mixed-case words (McDonald, iPhone) and of acronyms (BBC), each seen often enough.
 
-    Of words that are seen in other cases, too, only those are acronyms that have a share of `sure` in upper case.
+    Of words that are seen in other cases, too, only those are acronyms that are nearly always in upper case.
     """
     forms: dict[str, Counter[str]] = {}
     uppers, total = Counter[str](), Counter[str]()
@@ -184,7 +186,7 @@ def case_lexicon(types: Types, counts: NDArray[np.int64], least: int = 3, sure: 
         elif label.case is Case.UPPER and bare.isalpha():
             uppers[bare] += count
     best = (seen.most_common(1)[0] for seen in forms.values())
-    mixed = {form for form, count in best if count >= least}
+    mixed = {form for form, count in best if count >= _LEAST}
     known = set(map(fold, mixed))
-    acronyms = {upper(b) for b, count in uppers.items() if count >= max(least, sure * total[b]) and b not in known}
+    acronyms = {upper(b) for b, count in uppers.items() if count >= max(_LEAST, _SURE * total[b]) and b not in known}
     return sorted(mixed | acronyms)

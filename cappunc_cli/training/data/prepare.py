@@ -32,6 +32,9 @@ from cappunc_cli.transcript.labels import strip
 
 logger = logging.getLogger(__name__)
 
+#: Words from which a vocabulary is learnt.
+_LEARNT = 4_000_000
+
 
 def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
     """A normaliser: NFC, lower case, and one code point per letter of these languages."""
@@ -40,10 +43,10 @@ def spelling(codes: Sequence[str]) -> normalizers.Normalizer:
     return normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), *replaced])
 
 
-def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe, most: int = 4_000_000) -> Tokenizer:
+def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe) -> Tokenizer:
     """Learn a WordPiece vocabulary from the bare words: lower case, accents kept, NFC.
 
-    Reads `most` words in all, from each corpus in proportion to its share of the windows.
+    Reads _LEARNT words in all, from each corpus in proportion to its share of the windows.
     """
     written = list(types)
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
@@ -60,7 +63,7 @@ def learn(types: Types, streams: dict[str, TokenStream], recipe: Recipe, most: i
 
     def texts() -> Iterator[str]:
         for name, share in recipe.corpora.items():
-            stop = min(len(streams[name].types), int(most * share / total))
+            stop = min(len(streams[name].types), int(_LEARNT * share / total))
             for start in range(0, stop, 10_000):
                 some = streams[name].types[start : min(stop, start + 10_000)].tolist()
                 yield " ".join(strip(written[number].replace(GLUE, " "))[0] for number in some)

@@ -39,7 +39,8 @@ from cappunc_cli.training.experiments.study import by_row, drawn
 from cappunc_cli.training.export.export_model import export
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.score import evaluate
-from cappunc_cli.training.trainer import CHECKPOINT, train
+from cappunc_cli.training.trainer import train
+from cappunc_cli.training.training_run import CHECKPOINT
 from cappunc_cli.transcript.words import Word
 
 logger = logging.getLogger(__name__)

@@ -26,7 +26,8 @@ from cappunc_cli.training.export.onnx_graph import Weights, build, save
 from cappunc_cli.training.export.parity import agree
 from cappunc_cli.training.network import JointNetwork
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import CHECKPOINT, load_windows, network_of
+from cappunc_cli.training.trainer import load_windows, network_of
+from cappunc_cli.training.training_run import CHECKPOINT
 
 logger = logging.getLogger(__name__)
 

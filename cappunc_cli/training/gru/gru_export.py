@@ -24,7 +24,7 @@ from cappunc_cli.training import results
 from cappunc_cli.training.export.model_files import must_not_ship, write_beside
 from cappunc_cli.training.gru.gru_network import GruSizes, RecurrentNetwork, WordTensors
 from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import CHECKPOINT
+from cappunc_cli.training.training_run import CHECKPOINT
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,8 @@ the steps.
 
 from __future__ import annotations
 
-import json
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.training.data.corpora import CORPORA, Corpus
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
@@ -39,15 +36,8 @@ from cappunc_cli.training.gru.gru_start import start_from_exported
 from cappunc_cli.training.network import mixed_precision
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
-from cappunc_cli.training.trainer import (
-    CHECKPOINT,
-    LOG_EVERY,
-    SAVE_EVERY,
-    largest_corpora,
-    load_windows,
-    rate_at,
-    save_checkpoint,
-)
+from cappunc_cli.training.trainer import largest_corpora, load_windows
+from cappunc_cli.training.training_run import resume, run
 from cappunc_cli.transcript.labels import LOWER
 
 #: Words of look-ahead that the held-out ends are scored with.
@@ -248,71 +238,31 @@ def truncated(network: RecurrentNetwork, texts: WordBatch, look_ahead: int) -> t
     return network.heads(whole, ahead, state)
 
 
-def train(
-    recipe: Recipe,
-    live: GruRecipe,
-    corpora: Mapping[str, Corpus] = CORPORA,
-    report: Callable[[dict[str, Any]], None] | None = None,
-    look_every: int = 500,
-) -> None:
-    """Run or resume a recipe to its end; progress goes to log.jsonl in its `runs` folder."""
+def train(recipe: Recipe, live: GruRecipe) -> None:
+    """Run or resume a recipe to its end, as `training_run.run`."""
     torch.manual_seed(recipe.seed)
-    windows = load_windows(recipe, corpora)
+    windows = load_windows(recipe)
     teacher = Teacher(recipe.teacher, recipe, torch.device("cpu")) if recipe.teacher is not None else None
-    recipe.runs.mkdir(parents=True, exist_ok=True)
-    checkpoint = recipe.runs / CHECKPOINT
-    saved: dict[str, Any] = torch.load(checkpoint) if checkpoint.exists() else {}
+    saved = resume(recipe)
     network = network_of(live, saved.get("network")).train()
     tables = list(network.words.parameters())
     others = [parameter for name, parameter in network.named_parameters() if not name.startswith("words.")]
     groups = [{"params": others, "peak": live.rate}, {"params": tables, "peak": live.word_rate}]
     optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-    if saved:
-        optimiser.load_state_dict(saved["optimiser"])
-    step, done, losses = saved.get("step", 0), saved.get("tokens", 0), saved.get("losses")
-    began = saved_at = time.monotonic()
-    first_done = done
     #: The last states of the previous step; texts continue from those, so that states grow old.
     states: Tensor | None = None
 
-    def save() -> None:
-        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        save_checkpoint(checkpoint, state | {"losses": losses})
+    def losses(rng: np.random.Generator) -> tuple[Sequence[Tensor], int]:
+        nonlocal states
+        batch = windows.batch(rng)
+        texts = words_of(batch, teacher.read(batch) if teacher is not None and rng.random() < live.asked else None)
+        block = int(rng.choice(live.blocks))
+        first = int(rng.integers(1, block + 1))
+        state = initial_states(states, len(texts.lengths), live.carried, rng)
+        parts, states = loss_of(network, texts, block, first, recipe, live, state)
+        return parts, len(texts.spoken.pieces)
 
-    try:
-        while done < recipe.tokens:
-            # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
-            rng = np.random.default_rng((recipe.seed, step))
-            batch = windows.batch(rng)
-            texts = words_of(batch, teacher.read(batch) if teacher is not None and rng.random() < live.asked else None)
-            block = int(rng.choice(live.blocks))
-            first = int(rng.integers(1, block + 1))
-            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
-            for group in optimiser.param_groups:
-                group["lr"] = group["peak"] * rate
-            state = initial_states(states, len(texts.lengths), live.carried, rng)
-            parts, states = loss_of(network, texts, block, first, recipe, live, state)
-            torch.stack(parts).sum().backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-            step, done = step + 1, done + len(texts.spoken.pieces)
-            current = [part.item() for part in parts]
-            losses = [0.99 * old + 0.01 * new for old, new in zip(losses or current, current, strict=True)]
-            if step % LOG_EVERY == 0:
-                entry: dict[str, Any] = {"step": step, "tokens": done, "loss": [round(x, 4) for x in losses]}
-                entry |= {"rate": round(rate, 3), "tokens/s": round((done - first_done) / (time.monotonic() - began))}
-                if step % look_every == 0:
-                    entry["development"] = score_heldout(network, windows)
-                with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
-                    print(json.dumps(entry), file=log)
-                if report is not None:
-                    report(entry)
-            if time.monotonic() - saved_at > SAVE_EVERY:
-                save()
-                saved_at = time.monotonic()
-    finally:
-        save()
+    run(recipe, network, optimiser, saved, losses, lambda: score_heldout(network, windows), look_every=500)
 
 
 if __name__ == "__main__":

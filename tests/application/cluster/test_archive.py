@@ -129,7 +129,7 @@ def test_a_run_killed_at_any_write_resumes(
     tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, stage: int
 ) -> None:
     """It dies at its n-th write, which may be a part of the record or a result."""
-    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 3)
+    monkeypatch.setattr(work_plan, "FILES_TOGETHER", 3)
     upload(tree / "in", "memory://old")
     archive(ArchiveOrder(["memory://old/"], "memory://whole", request_))
     order = ArchiveOrder(["memory://old/"], "memory://new", request_)
@@ -209,7 +209,7 @@ def test_the_lease_of_a_dead_driver_expires(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_run_with_too_many_refusals_stops(tree: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 2)
+    monkeypatch.setattr(work_plan, "FILES_TOGETHER", 2)
     for i in range(6):
         (tree / f"in/bad{i}.json").write_text(BAD + str(i))
     order = ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, fail_over=50)
@@ -301,8 +301,8 @@ def test_each_language_has_its_model(tree: Path, tiny_model: Path, monkeypatch: 
 
 
 def test_blocks_are_sorted_by_size_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_plan, "_FILES_TOGETHER", 3)
-    monkeypatch.setattr(work_plan, "_BYTES_TOGETHER", 100)
+    monkeypatch.setattr(work_plan, "FILES_TOGETHER", 3)
+    monkeypatch.setattr(work_plan, "BYTES_TOGETHER", 100)
     plan = WorkPlan()
     sizes = [5, 300, 70, 40, 10, 5, 5, 5]
     plan.add_inputs(Entry(f"in/{i}", f"{i}", size, "t") for i, size in enumerate(sizes))

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-import cappunc_cli
 from cappunc_cli.application.cluster import ray_workers
 from cappunc_cli.application.cluster.block_worker import BlockResult, Refusal, WorkOrder
 from cappunc_cli.application.cluster.fix_request import FixRequest
@@ -164,7 +163,7 @@ def test_each_block_is_done_once_and_few_are_in_flight() -> None:
     ray = FakeRay(done)
     assert run(ray, blocks(20)) == (100, {})
     assert ray.begun == 2
-    assert max(ray.most.values()) == ray_workers._PARALLEL_BLOCKS
+    assert max(ray.most.values()) == ray_workers.PARALLEL_BLOCKS
 
 
 def test_no_blocks() -> None:
@@ -353,7 +352,7 @@ def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> N
     for i in range(20):
         (tmp_path / f"in/{i}.txt").write_text("hello anna then we went to london\n" * (i + 1))
     (tmp_path / "in/bad.json").write_text('{"results": [{"alternatives": [{"transcript": "a')
-    paths = {**os.environ, "PYTHONPATH": str(Path(cappunc_cli.__file__).parents[1]), "RAY_worker_niceness": "0"}
+    paths = {**os.environ, "RAY_worker_niceness": "0"}
 
     def fix(*options: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", *options]
@@ -374,7 +373,7 @@ SLOWLY = """
 import os, sys, time
 from cappunc_cli.application import fixer
 from cappunc_cli.application.cluster import work_plan
-work_plan._FILES_TOGETHER = 4
+work_plan.FILES_TOGETHER = 4
 true = fixer.Fixer.read
 def read(self, text, name):
     while name == "z.txt" and not os.path.exists("looked"):
@@ -398,10 +397,9 @@ def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    source = Path(cappunc_cli.__file__).parents[1]
     paths = {
         **os.environ,
-        "PYTHONPATH": f"{tmp_path}{os.pathsep}{source}",
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}",
         "RAY_worker_niceness": "0",
         "RAY_metrics_report_interval_ms": "1000",
     }

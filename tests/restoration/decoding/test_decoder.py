@@ -13,9 +13,10 @@ from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, judge, no_evidence, writing_style
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, word_properties
+from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.unrestored import expect
 from cappunc_cli.restoration.decoding.viterbi import viterbi
+from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.registry import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case, Label, dress, strip

@@ -277,7 +277,8 @@ def test_the_english_rows_are_fields_of_the_recipe(name: str) -> None:
 def test_transitions_learnt_with_the_network_are_those_that_decode(table: Path, tmp_path: Path) -> None:
     from cappunc_cli.restoration.model.registry import ModelConfig
     from cappunc_cli.training.export.export_model import export
-    from cappunc_cli.training.trainer import CHECKPOINT, train
+    from cappunc_cli.training.trainer import train
+    from cappunc_cli.training.training_run import CHECKPOINT
 
     recipe = Recipe.load(table.with_name("train.toml"), {"tokens": 1280, "crf": 0.5})
     train(recipe, torch.device("cpu"))
