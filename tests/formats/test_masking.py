@@ -78,3 +78,32 @@ def test_a_mark_right_before_an_annotation_keeps_its_space() -> None:
     first, *others = document.words.texts
     assert first == "so"
     assert write(document, ["So.", *others]).startswith("So. ,[applause] then")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("a.json", '{{"result": [{words}], "text": "{text}"}}'),
+        ("a.ctm", "{rows}"),
+    ],
+)
+def test_handles_addresses_and_signs_where_each_word_is_an_entry(name: str, rows: str) -> None:
+    text = "follow @nasa and #artemis at example.org or pay 30 % now"
+    tokens = list(enumerate(text.split()))
+    source = rows.format(
+        words=", ".join(f'{{"word": "{word}", "start": {i}.0, "end": {i}.5}}' for i, word in tokens),
+        rows="".join(f"talk A {i}.0 0.5 {word}\n" for i, word in tokens),
+        text=text,
+    )
+    words = read(source, name).words
+    assert [word.text for word in words] == ["follow", "and", "#artemis", "at", "or", "pay", "30", "now"]
+    assert [word.text for word in words if word.followed] == ["follow", "at", "30"]
+    assert [word.text for word in words if word.preceded] == ["and", "or", "now"]
+
+
+def test_a_sound_or_another_segment_is_no_part_of_the_sentence() -> None:
+    segments = ", ".join(
+        f'{{"start": {i}.0, "end": {i}.9, "text": "{text}"}}'
+        for i, text in enumerate(("he left [applause]", "@nasa is here", "see (x) example.org"))
+    )
+    assert not any(word.followed for word in read(f'{{"segments": [{segments}]}}', "a.json").words)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cappunc_cli.formats.source.addresses import are_signs, is_address, last_marks
 from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
@@ -29,19 +30,9 @@ WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?
 # `[ __ ]`: a word that YouTube censors.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
-_ADDRESS = re.compile(
-    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
-    r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
-    r"[.,;:!?)\"'”’»›…–—-]*",
-    re.IGNORECASE,
-)
-# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
-_OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥§№©®™]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
 # `left (quickly).`, French `(rires) !`; but `mary [sighs]: never` has a speaker.
 _AFTER_BRACKET = re.compile(r"(?<=[)\]）］】])(?:(?:[,.?!;…—。，？！\"”»›]|--)+|[ \xa0\u202f][?!;]+[\"”»›]*)(?!\S)")
-# The marks of `30 %.`, `20 €, and`, `go to www.example.org.`
-_LAST_MARKS = re.compile(r"(?:[,.?!;…—\"”»›)]|--)+\Z")
 
 
 class SpokenWord(NamedTuple):
@@ -139,28 +130,28 @@ def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, Span |
             continue
         run, beyond = text[a:b], None
         plain = run.isalnum()
-        marks = None if plain else _LAST_MARKS.search(run)
+        marks = b if plain else a + last_marks(run)
         # Not in `so ,[applause]`: removing the comma would take the space with it.
         alone = b == len(text) or text[b].isspace()
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
             continue
         solid = plain or any(map(str.isalnum, run))
-        opaque = not plain and (_opaque(run) if solid else _belongs(run[: marks.start()] if marks else run, text, a))
+        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a))
         is_word = solid and not opaque
         if last is not None:
             if end == last[1] and text[end - 1].isalnum():
                 if not run:
                     beyond = _beyond_brackets(text, ends, a)
-                elif opaque and marks:
-                    beyond = a + marks.start(), b
+                elif opaque and marks < b:
+                    beyond = marks, b
             yield *_with_marks(text, last, end), beyond, opaque, begun
         if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
             a = dots[0]
         dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
         if not is_word or last is not None:
             # No period can be written between `3,50 €` and `im`; `* im` at the start of a line begins an item.
-            goes_on = last is not None and not is_word and _OPERATOR.fullmatch(run) and not BREAKS.search(text[end:a])
+            goes_on = last is not None and not is_word and are_signs(run) and not BREAKS.search(text[end:a])
             begun = opaque and (bool(goes_on) or _begins(run))
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
@@ -180,12 +171,12 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
 
 def _belongs(run: str, text: str, at: int) -> bool:
     """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
-    return _OPERATOR.fullmatch(run) is not None if run else _CENSORED.match(text, at) is not None
+    return are_signs(run) if run else _CENSORED.match(text, at) is not None
 
 
 def _begins(run: str) -> bool:
     """Whether a sentence may begin with a run that is not a word: an address that does not end one, a blank."""
-    return not run or (_is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
+    return not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
 
 
 def _attaches(run: str, gap: str) -> bool:
@@ -225,8 +216,4 @@ def _opaque(run: str) -> bool:
     # Braces and backslashes are LaTeX or the markup of some player.
     if "{" in run or "}" in run or "\\" in run:
         return True
-    return _is_address(run)
-
-
-def _is_address(run: str) -> bool:
-    return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
+    return is_address(run)
