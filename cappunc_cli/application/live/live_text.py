@@ -282,7 +282,7 @@ class LiveInput:
         return PlainToken(before, Word(token, turn=self._turn), is_word, continues and not new_turn)
 
     def _is_sung(self, token: str) -> bool:
-        """Whether a token belongs to lyrics: those after a note last to the next one, in plain text to the line's end."""
+        """Whether a token belongs to lyrics, which last from a note to the next one or to the end of a line of text."""
         sung, notes = self._in_lyrics > 0, sum(map(token.count, _NOTES))
         if notes % 2:
             self._in_lyrics = 0 if sung else _LONGEST_SOUND
