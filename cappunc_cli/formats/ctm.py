@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.addresses import belongs, is_address
 from cappunc_cli.formats.source.spans import BREAKS, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
 from cappunc_cli.transcript.labels import Label, cached_strip, dress, fixed_parts, mark_of
@@ -52,6 +53,8 @@ class _CtmReader:
     stream: tuple[str, str] = ("", "")
     alternatives: int | None = None
     last: Word | None = None
+    #: Whether the next word comes after an address or a sign that follows a word.
+    begun: bool = False
 
     def row(self, number: int, start: int, stop: int) -> None:
         """Read the row source[start:stop]; `number` is that of its line, from 1."""
@@ -85,12 +88,14 @@ class _CtmReader:
             self.notices.append(Notice(number, "the times are not numbers", unread=True))
             return self.flush()
         if not any(map(str.isalnum, token)):
+            self.note_followed(token)
             return self.mark(token, at)
+        self.note_followed(token)
         self.flush()
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         at, token = at + len(token) - len(token.lstrip()), token.strip()
         kind = (column[5] or "lex").lower()
-        if _KEPT.fullmatch(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
+        if _KEPT.fullmatch(token) or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
             return None
         if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
             token = token[: cut.start()].rstrip()
@@ -100,7 +105,8 @@ class _CtmReader:
             self.turns.announce(column[6])
         start, end = _times(begin, duration)
         turn = self.turns.next(None)
-        self.last = Word(token, start, end, turn, turn, (((at, at + len(token)),),))
+        self.last = Word(token, start, end, turn, turn, (((at, at + len(token)),),), preceded=self.begun)
+        self.begun = False
         return None
 
     def mark(self, token: str, at: int) -> None:
@@ -110,8 +116,13 @@ class _CtmReader:
             bare, label = cached_strip(word.text)
             if not label.after and cached_strip(word.text + token)[0] == bare:
                 copy = (*word.where[0], (at, at + len(token)))
-                self.last = Word(word.text + token, word.start, word.end, word.cue, word.turn, (copy,))
+                self.last = replace(word, text=word.text + token, where=(copy,))
         self.flush()
+
+    def note_followed(self, token: str) -> None:
+        """Note that the row after the last word is an address or a sign, from which no mark may part it."""
+        if self.last is not None and belongs(token):
+            self.last, self.begun = replace(self.last, followed=True), True
 
     def flush(self) -> None:
         """Add the last word; it gets no more marks."""

@@ -53,7 +53,11 @@ def read(text: str) -> Document:
     for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
         assert current is not None  # only the sentinel at the end is
         if not cues and content[0] < current.first:
-            notices.append(Notice(content[0] + 1, "text before the first cue", unread=True))
+            # A number or times are those of a broken cue; anything else, such as credits, is never shown.
+            head = [text[slice(*lines[i])] for i in content[: bisect_left(content, current.first)]]
+            broken = any(is_index(line) or _TWO_CLOCKS.match(line) for line in head)
+            what = "text before the first cue" + ("" if broken else ", which is never shown")
+            notices.append(Notice(content[0] + 1, what, unread=broken))
         stop = len(lines) if following is None else following.first
         own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
         cues.append(_cue(text, lines, current, own, notices))

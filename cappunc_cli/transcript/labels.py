@@ -142,9 +142,12 @@ def fold(text: str) -> str:
 def capital(bare: str) -> str:
     """Capitalise the first letter; words that start with a digit (`1st`) or an uncased letter are unchanged.
 
-    So are `µm` and Turkish `ısı`, whose capital would lower-case to another letter (Greek mu, i).
+    So are `µm` and Turkish `ısı`, whose capital would lower-case to another letter (Greek mu, i), and `°c`, which has
+    only its upper case.
     """
     for i, c in enumerate(bare):
+        if c == "°":
+            break
         if c.isalnum():
             # title(), not upper(): Georgian has capitals for whole words only.
             return bare[:i] + (title if fold(title := c.title()) == c else c) + bare[i + 1 :]

@@ -183,8 +183,12 @@ class Words(Sequence[Word]):
         ends: Iterable[int | None],
         cues: Iterable[int | None],
         turns: Iterable[int | None],
+        followed: Sequence[bool] = (),
     ) -> None:
-        """Append words that have neither places in the source nor sounds."""
+        """Append words that have neither places in the source nor sounds.
+
+        After a word that is `followed`, the sentence may begin with what follows it.
+        """
         first = len(self.texts)
         self.texts.extend(map(intern, texts))
         self.starts.extend(starts)
@@ -193,8 +197,8 @@ class Words(Sequence[Word]):
         self.turns.extend(turns)
         if count := len(self.texts) - first:
             self.sounds.add(False, count)
-            self.followed.add(False, count)
-            self.preceded.add(False, count)
+            self.followed.extend(followed or repeat(False, count))
+            self.preceded.extend((False, *followed[:-1]) if followed else repeat(False, count))
             self._at.extend(repeat(self._NOWHERE, count))
 
     def add_run(

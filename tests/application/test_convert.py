@@ -247,7 +247,8 @@ def test_paragraphs_have_each_word_once_and_no_two_speakers(texts: list[str], tu
     ("name", "text", "line"),
     [
         ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nwe went\n\n2\n00:00:03,000 00:00:04,000\nhome\n", 5),
-        ("a.srt", "we went\n\n1\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
+        ("a.srt", "1\nwe went\n\n2\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
+        ("a.srt", "00:00:00,000 00:00:01,000\nwe went\n\n2\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nwe went\n\n00:03.000 -> 00:04.000\nhome\n", 6),
         ("a.sbv", "we went\n\n0:00:01.000,0:00:02.000\nhome\n", 1),
         ("a.lrc", "[00:01.00]we went\nhome\n", 2),
@@ -267,3 +268,13 @@ def test_text_that_the_new_file_would_lack_is_refused(
     assert f"{name}:{line}: " in run.stderr.splitlines()[-1]
     assert "the new file would lack its text" in run.stderr
     assert not (tmp_path / "new.vtt").exists()
+
+
+@pytest.mark.parametrize("command", ["convert", "captions"])
+def test_credits_before_the_first_cue_are_left_out(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text("Subtitles by Anna\n\n1\n00:00:01,000 --> 00:00:02,000\nhome\n", "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "vtt", "-o", tmp_path / "new.vtt")
+    assert run.exit_code == 0
+    assert "a.srt:1: warning: text before the first cue, which is never shown" in run.stderr
+    assert "Anna" not in (tmp_path / "new.vtt").read_text("utf-8")

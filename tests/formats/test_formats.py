@@ -128,7 +128,7 @@ def test_srt_times_of_all_spellings() -> None:
 def test_malformed_srt_is_kept_and_named() -> None:
     document = fixture("srt/broken-cues.srt")
     assert [(notice.line, notice.message) for notice in document.notices] == [
-        (1, "text before the first cue"),
+        (1, "text before the first cue, which is never shown"),
         (6, "no blank line before this cue"),
         (9, "blank line inside a cue"),
         (13, "empty cue"),

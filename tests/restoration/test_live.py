@@ -307,7 +307,7 @@ def test_each_sentence_has_a_line() -> None:
     assert found == ["One", " two.", "\nThree", " “four?”", "\nFive", "\n\nSix…"]
 
 
-@pytest.mark.parametrize("token", ["@nasa", "www.example.com", "me@example.com", "[Music]", "(Laughs)", "*sighs*", "♪"])
+@pytest.mark.parametrize("token", ["@nasa", "www.example.com", "me@example.com", "[Music]", "(Laughs)", "*sighs*"])
 def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
     assert "".join(written(f"one {token} two three ", TEXTS)) == f"One {token} two.\nThree"
 
@@ -325,6 +325,28 @@ def test_what_is_not_a_word_stays_as_it_is(token: str) -> None:
 def test_sounds_in_square_brackets(text: str, words: str) -> None:
     pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
     assert [word.text for piece in pieces for word in piece.words] == words.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one ♪ la la ♪ two", "one two"),
+        ("one\n♪la la la♪\ntwo", "one two"),
+        ("one\n♪ la la\ntwo three", "one two three"),  # to the end of the line, as in `fix`
+        ("one ♪ two ♪ ♪ three ♪ four", "one four"),
+        (f"♪ {'a ' * 16}one two", "one two"),  # never closed
+    ],
+)
+def test_lyrics(text: str, words: str) -> None:
+    pieces = [*LiveInput(print).pieces(f"{text} ".encode())]
+    assert [word.text for piece in pieces for word in piece.words] == words.split()
+    assert "".join(piece.written([word.text for word in piece.words]) for piece in pieces).split() == text.split()
+
+
+def test_lyrics_in_json() -> None:
+    lines = "".join(f'{{"word": "{word}"}}\n' for word in ("one", "♪", "la", "la", "♪", "two"))
+    pieces = [*LiveInput(print).pieces(lines.encode())]
+    assert [word.text for piece in pieces for word in piece.words] == ["one", "two"]
 
 
 def test_chevrons_start_a_turn() -> None:

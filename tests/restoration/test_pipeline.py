@@ -160,6 +160,7 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
         ("en", "he said this, i. e. he knows"),
         # But a sentence may end with a noun.
         ("es", "vive en los EE. UU. Son muchos"),
+        ("en", "he is from the U. S. He knows J. R. R. Tolkien"),
         ("en", "he has a Ph. D. He knows"),
     ],
 )
@@ -178,6 +179,39 @@ def test_an_abbreviation_within_a_sentence_has_its_form_and_ends_nothing(code: s
         ended = is_part
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
     assert " ".join(texts).rstrip(".") == text[0].upper() + text[1:]
+
+
+def test_existing_marks_and_parentheses_around_words() -> None:
+    """Unmarked words for which the model wants a comma after each, and lower case."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+
+    def restored(text: str, existing: str = "auto") -> str:
+        words = text.split()
+        rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+        rows[:, cases.index(Case.LOWER)] = 1
+        rows[:, len(cases) + marks.index(",")] = 0.9
+        rows[:, len(cases) + marks.index("")] = 0.1
+        return " ".join(rewrite([Word(word) for word in words], rows, MODEL, Options(existing=existing)))
+
+    # A comma comes after an aside, not before it.
+    assert restored("he (or she) left") == "He (or, she), left"
+    # The periods of initials stay, also where all marks are written afresh.
+    assert restored("the u. s. is", "replace") == "The, U. S. is"
+    assert restored("it is 20 °C now") == "It, is, 20, °C, now"
+
+
+def test_initials_without_the_last_period_are_capital_together() -> None:
+    words = ["in", "the", "u.s.a", "at", "3", "p.m", "and", "well...okay"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[[2, 5]] = 0
+    rows[[2, 5], cases.index(Case.CAPITAL)] = 1
+    rows[7] = 0
+    rows[7, cases.index(Case.UPPER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options())
+    assert " ".join(texts).rstrip(".") == "In the U.S.A at 3 p.m and Well...okay"
 
 
 def test_initials_that_are_an_era_after_a_year_only() -> None:

@@ -27,8 +27,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"\S+|\n")
 #: Stands for the word before a token when the token is read: only at the start of a line can `Note:` name a speaker.
 _WORD_BEFORE = "a "
-#: Most tokens of a sound in square brackets: one that is never closed must not stop the restoration.
+#: Most tokens of a sound in square brackets, or of lyrics between notes: one that is never closed must not stop the
+#: restoration.
 _LONGEST_SOUND = 16
+_NOTES = "♪♫♬"
 
 
 class LivePiece(Protocol):
@@ -211,6 +213,8 @@ class LiveInput:
         self._number = self._words = self._breaks = self._turn = 0
         #: How many of the next tokens may belong to the sound in brackets that has begun.
         self._in_sound = 0
+        #: The same for the lyrics after a note.
+        self._in_lyrics = 0
 
     @property
     def ending(self) -> str:
@@ -251,7 +255,7 @@ class LiveInput:
         """The entry, with those of its tokens that are no words told apart."""
         tokens = list(entry.tokens)
         if tokens and tokens[0].turn != self._turn:
-            self._in_sound, self._turn = 0, tokens[0].turn
+            self._in_sound, self._in_lyrics, self._turn = 0, 0, tokens[0].turn
         found = [self._is_word(token.text) for token in tokens]
         for i, (_, continues, _) in enumerate(found[1:]):
             tokens[i] = replace(tokens[i], followed=continues)
@@ -262,6 +266,7 @@ class LiveInput:
         for token in _TOKEN.findall(text):
             if token == "\n":
                 self._breaks += 1
+                self._in_lyrics = 0
                 continue
             new_turn = self._breaks > 1 and self._words > 0
             before = "\n\n" if new_turn else " " if self._words else ""
@@ -276,12 +281,23 @@ class LiveInput:
         self._turn += is_turn
         return PlainToken(before, Word(token, turn=self._turn), is_word, continues and not new_turn)
 
+    def _is_sung(self, token: str) -> bool:
+        """Whether a token belongs to lyrics, which last from a note to the next one or to the end of a line of text."""
+        sung, notes = self._in_lyrics > 0, sum(map(token.count, _NOTES))
+        if notes % 2:
+            self._in_lyrics = 0 if sung else _LONGEST_SOUND
+        else:
+            self._in_lyrics = max(self._in_lyrics - 1, 0)
+        return sung or notes > 0
+
     def _is_word(self, token: str) -> tuple[bool, bool, bool]:
         """Whether the reader of plain text finds a word in a token, whether it belongs to the sentence otherwise, and
         whether a turn begins after it.
         """
         from cappunc_cli.formats.timed_text.speech import scan
 
+        if self._is_sung(token):
+            return False, False, False
         if token[0] == "[" and "]" not in token:
             self._in_sound = _LONGEST_SOUND
         if self._in_sound:

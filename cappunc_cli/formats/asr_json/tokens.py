@@ -8,10 +8,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress, count, islice, repeat
-from operator import gt, le, lt, sub
+from operator import and_, gt, le, lt, sub
 from sys import intern
 
 from cappunc_cli.formats.asr_json.tracks import Fields
+from cappunc_cli.formats.source.addresses import belongs, is_address
 from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import RunLengthList, Span
 
@@ -33,7 +34,7 @@ _TURN = re.compile(r"(?<!\S)>>+(?=\s|\w)|^[^\S\n]*[-–—][^\S\n]+(?=\w)", re.M
 _HIDDEN = "\0"
 # A run of visible characters, and detached marks after it.
 _RUN = re.compile(r"([^\s\0]++(?>(?:[ \xa0\u202f]++(?>(?:[,.?!:;…—–]|--)+)(?=[\s\0]|$))*))")
-# Not to be touched: addresses, entities, Watson's %HESITATION.
+# Not to be touched: parts of addresses, entities, Watson's %HESITATION.
 _OPAQUE = re.compile(r"://|\w@\w|www\.\w|^%\w|&\w+;", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]+")
 #: How many fields are joined at a time.
@@ -41,13 +42,17 @@ _BLOCK = 1 << 10
 
 
 class Tokens:
-    """The words of runs of fields, in columns; all copies of a word have the same key."""
+    """The words of runs of fields, in columns; all copies of a word have the same key.
 
-    __slots__ = ("_parts", "_stops", "cues", "ends", "keys", "speakers", "starts", "texts", "turns")
+    After the tokens in `followed` comes something that is no word but belongs to the sentence.
+    """
+
+    __slots__ = ("_parts", "_stops", "cues", "ends", "followed", "keys", "speakers", "starts", "texts", "turns")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.keys: list[str] = []
+        self.followed: set[int] = set()
         self.starts, self.ends, self.cues, self.turns, self.speakers = (RunLengthList() for _ in range(5))
         # The parts of all tokens as a flat array, three numbers each; and where those of each token end in it.
         self._parts, self._stops = array("I"), array("I")
@@ -107,13 +112,14 @@ def _hide(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _is_word(shown: str) -> bool:
-    return any(map(str.isalnum, shown)) and _OPAQUE.search(shown) is None
+    return any(map(str.isalnum, shown)) and _OPAQUE.search(shown) is None and not is_address(shown)
 
 
-def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
+def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int], list[int]]:
     """Find the words of a running text.
 
-    Returns the words, their starts, their stops, and the indices of those that start a new turn.
+    Returns the words, their starts, their stops, the indices of those that start a new turn, and the indices of those
+    after which comes something that is no word but belongs to the sentence.
     """
     turns: list[int] = []
 
@@ -128,19 +134,25 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int]]:
     pieces = _RUN.split(masked)
     edges = list(accumulate(map(len, pieces)))
     runs, starts, stops = pieces[1::2], edges[:-1:2], edges[1::2]
-    spoken = list(map(str.isalnum, runs))
+    spoken, followed = list(map(str.isalnum, runs)), []
     if not all(spoken):
         spoken = [plain or _is_word(run.split(maxsplit=1)[0]) for plain, run in zip(spoken, runs, strict=True)]
+        if not all(spoken):
+            # Sounds are hidden, and between segments there is a line break.
+            goes_on = [gap.isspace() and "\n" not in gap for gap in pieces[2:-1:2]]
+            after = [not word and belongs(run) for word, run in zip(spoken[1:], runs[1:], strict=True)]
+            flags = [*map(and_, goes_on, after), False]
+            followed = [number for number, flag in enumerate(compress(flags, spoken)) if flag]
         runs = list(compress(runs, spoken))
         starts, stops = (list(compress(column, spoken)) for column in (starts, stops))
     numbers = {bisect_left(starts, turn) for turn in turns}
-    return runs, starts, stops, sorted(number for number in numbers if number < len(starts))
+    return runs, starts, stops, sorted(number for number in numbers if number < len(starts)), followed
 
 
 def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     """Append the words of a run of fields, read as one text; returns the range of their numbers."""
     begins, stops, joined = _joined(fields, run)
-    texts, starts_of, stops_of, turns = find_words(joined)
+    texts, starts_of, stops_of, turns, followed = find_words(joined)
     # The field in which each word starts, as an index into the run.
     heads = _heads(starts_of, begins, stops)
     bases = list(map(begins.__getitem__, heads))
@@ -180,6 +192,7 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     for turn_at in turns:
         starts_turn[turn_at] = True
     tokens.turns.extend(starts_turn)
+    tokens.followed.update(map(first.__add__, followed))
     return range(first, len(tokens))
 
 

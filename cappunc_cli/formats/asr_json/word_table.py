@@ -47,7 +47,8 @@ class WordTable:
         spellings = self._spellings(drafts, first_place)
         cues = self._cues(spellings, own)
         turns = self._turns(spellings, own, speakers)
-        self.words.extend([tokens.texts[t] for t in spellings], starts, ends, cues, turns)
+        followed = [d in tokens.followed for d in drafts] if not tokens.followed.isdisjoint(drafts) else ()
+        self.words.extend([tokens.texts[t] for t in spellings], starts, ends, cues, turns, followed)
 
     def _speakers(self, drafts: Sequence[int], own: range, first_place: int) -> list[object]:
         """The speaker of each word, from the first copy that has one; [] if none has any."""

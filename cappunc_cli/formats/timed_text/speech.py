@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cappunc_cli.formats.source.addresses import are_signs, is_address, last_marks
 from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
@@ -29,15 +30,9 @@ WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?
 # `[ __ ]`: a word that YouTube censors.
 _CENSORED = re.compile(r"\[[\s_*]*\]")
 _ELLIPSIS = re.compile(r"\.{2,}|…")
-_ADDRESS = re.compile(
-    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
-    r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
-    r"[.,;:!?)\"'”’…–—-]*",
-    re.IGNORECASE,
-)
-# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
-_OPERATOR = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥]+")
 _ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
+# `left (quickly).`, French `(rires) !`; but `mary [sighs]: never` has a speaker.
+_AFTER_BRACKET = re.compile(r"(?<=[)\]）］】])(?:(?:[,.?!;…—。，？！\"”»›]|--)+|[ \xa0\u202f][?!;]+[\"”»›]*)(?!\S)")
 
 
 class SpokenWord(NamedTuple):
@@ -93,7 +88,7 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
     stamps = seen.stamps
     line = s = t = n = 0
     end = -1
-    for a, b, followed, preceded in _word_spans(seen.text, masks):
+    for a, b, beyond, followed, preceded in _word_spans(seen.text, masks):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -109,55 +104,79 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
         n = bisect_right(sounds, a, n) if sounds else 0
         # The speaker may change between the address and this word.
         preceded &= speaker is None
-        yield SpokenWord(seen.text[a:b], seen.copy(a, b), line, speaker, stamp, sound, followed, preceded)
+        text, copy = seen.text[a:b], seen.copy(a, b)
+        if beyond is not None:
+            text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
+        yield SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded)
         end = b
     for _, name in speakers[s:]:
         speech.trailing = name or speech.trailing or ""
     speech.sound = n < len(sounds)
 
 
-def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, bool, bool]]:
+def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, Span | None, bool, bool]]:
     """Spans of the words in visible text, and whether a part of the sentence that is not a word follows and precedes.
 
-    Detached marks on the same line belong to the word before them.
+    Detached marks on the same line belong to the word before them; those beyond a bracket have a span of their own.
     """
+    ends = dict(masks)
     last: Span | None = None
     begun = False  # by an address or a blank right before the last word, or before the next one if there is none
     end = 0  # of the detached marks after the last word
     dots: Span | None = None  # `... and so on`, not after a word
+    beyond: Span | None = None  # the marks after the bracket that follows the last word
     for a, b in _runs(text, masks):
-        run = text[a:b]
+        if beyond is not None and a < beyond[1]:
+            continue
+        run, beyond = text[a:b], None
         plain = run.isalnum()
+        marks = b if plain else a + last_marks(run)
         # Not in `so ,[applause]`: removing the comma would take the space with it.
         alone = b == len(text) or text[b].isspace()
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
             continue
         solid = plain or any(map(str.isalnum, run))
-        opaque = not plain and (_opaque(run) if solid else _belongs(run, text, a))
+        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a))
         is_word = solid and not opaque
         if last is not None:
-            yield *_with_marks(text, last, end), opaque, begun
+            if end == last[1] and text[end - 1].isalnum():
+                if not run:
+                    beyond = _beyond_brackets(text, ends, a)
+                elif opaque and marks < b:
+                    beyond = marks, b
+            yield *_with_marks(text, last, end), beyond, opaque, begun
         if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
             a = dots[0]
         dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
         if not is_word or last is not None:
             # No period can be written between `3,50 €` and `im`; `* im` at the start of a line begins an item.
-            goes_on = last is not None and not is_word and _OPERATOR.fullmatch(run) and not BREAKS.search(text[end:a])
+            goes_on = last is not None and not is_word and are_signs(run) and not BREAKS.search(text[end:a])
             begun = opaque and (bool(goes_on) or _begins(run))
         last, end = ((a, b), b) if is_word else (None, 0)
     if last is not None:
-        yield *_with_marks(text, last, end), False, begun
+        yield *_with_marks(text, last, end), None, False, begun
+
+
+def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None:
+    """The marks right after the brackets at an offset, which belong to the word before these, on the same line."""
+    while at in ends:
+        at = ends[at]
+        if found := _AFTER_BRACKET.match(text, at):
+            return found.span()
+        while text[at : at + 1] in (" ", "\xa0"):
+            at += 1
+    return None
 
 
 def _belongs(run: str, text: str, at: int) -> bool:
     """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
-    return _OPERATOR.fullmatch(run) is not None if run else _CENSORED.match(text, at) is not None
+    return are_signs(run) if run else _CENSORED.match(text, at) is not None
 
 
 def _begins(run: str) -> bool:
     """Whether a sentence may begin with a run that is not a word: an address that does not end one, a blank."""
-    return not run or (_is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
+    return not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
 
 
 def _attaches(run: str, gap: str) -> bool:
@@ -197,8 +216,4 @@ def _opaque(run: str) -> bool:
     # Braces and backslashes are LaTeX or the markup of some player.
     if "{" in run or "}" in run or "\\" in run:
         return True
-    return _is_address(run)
-
-
-def _is_address(run: str) -> bool:
-    return ("." in run or "@" in run or "/" in run) and _ADDRESS.fullmatch(run) is not None
+    return is_address(run)

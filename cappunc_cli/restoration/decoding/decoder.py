@@ -221,6 +221,10 @@ def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> R
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST
     scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
+    # A comma comes after an aside, not before it: `he said (I think), and`.
+    for i, label in enumerate(passage.labels[1:]):
+        if "(" in label.before:
+            scores[i, _CONTINUING] = -np.inf
     if not passage.continues:
         scores[-1, _CONTINUING] = -np.inf
         if text.marks[-1, [*ENDS, MARK_CLASSES.index("…")]].sum() >= config.end_share:

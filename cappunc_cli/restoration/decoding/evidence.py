@@ -123,8 +123,11 @@ def writing_style(bare: Sequence[str], labels: Sequence[Label], abbreviations: F
 
 @lru_cache(maxsize=1 << 15)
 def _build(word: str) -> int:
-    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS."""
-    if len(word) < 2:
+    """Flags of a bare word of several letters: _SHOWS (unlike `i'm`, capital anyway), _CASED, _CASELESS.
+
+    A unit such as `°C` has one letter.
+    """
+    if len(word) < 2 or (not word.isalpha() and sum(map(str.isalpha, word)) < 2):
         return 0
     caseless = word[0].isalpha() and capital(word) == word
     return _SHOWS * (word[1] not in _APOSTROPHES) | _CASED * (word.upper() != word) | _CASELESS * caseless
@@ -179,7 +182,7 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     else:
         if lack is None:
             # Only marks that cannot be removed are kept.
-            bound = np.array([label.is_bound for label in labels])
+            bound = np.array([label.is_bound for label in labels]) | passage.followed
             fixed = np.where(bound & (marks != NONE), marks, free)
             style = writing_style(passage.bare, labels)
             all_capital = style.upper or style.title
@@ -252,10 +255,10 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
                 changes[i] = replace(old[i], case=label.case, form=label.form)
                 terms[i] = True
         joined[at : at + len(written) - 1] = True
-    conventions = passage.conventions
-    shortened = np.array(
+    # `dr.`, and the `u. s.` of `the u. s. and`
+    shortened = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(
         [
-            label.after[:1] == "." and _VOWELS.isdisjoint(word) and conventions.abbreviates(conventions.spelled(word))
+            label.after[:1] == "." and (len(word) == 1 or _VOWELS.isdisjoint(word))
             for word, label in zip(bare, old, strict=True)
         ],
         np.bool_,

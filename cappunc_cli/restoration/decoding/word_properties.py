@@ -31,6 +31,8 @@ _DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
 #: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
 _LONG = 4
+#: Between two words that are written as one: `well...okay`.
+_JOINED = ".."
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
 
@@ -102,7 +104,7 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
-    With spaces (German `z. B.`, Spanish `EE. UU.`), or of an era (`44 a.C.`, `siglo V d. C.`).
+    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`).
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.after[:1] == "." for label in labels]
@@ -115,9 +117,14 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         stop = start
         while stop < len(words) and dotted[stop] and stop - start < _MOST_PARTS:
             stop += 1
+        run = stop
         while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
             stop -= 1
-        if stop > start + 1:
+        initials = _initials(plain, start, run) if stop <= start + 1 else start
+        if initials > start + 1:
+            stop = initials
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
+        elif stop > start + 1:
             found[start:stop] = int(WordProperty.ABBREVIATION)
             parts = plain[start:stop]
             whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
@@ -130,6 +137,13 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
                     found[start:stop] |= int(WordProperty.SPACED)
         start = max(stop, start + 1)
     return found
+
+
+def _initials(words: Sequence[str], start: int, stop: int) -> int:
+    """Where the letters end that begin at `start`, at `stop` or before: the `u. s.` of `the u. s. and`."""
+    while start < stop and len(words[start]) == 1 and words[start].isalpha():
+        start += 1
+    return start
 
 
 def _properties_of_parts(parts: Sequence[str], whole: str, language: Language) -> list[int]:
@@ -154,6 +168,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     digraph = bool(language.digraph) and word.startswith(language.digraph)
     clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
     stem = plain.rstrip(".")
+    letters = _DOTTED.fullmatch(plain) is not None
+    low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
     elided = language.elided(plain) or len(plain)
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
     title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
@@ -165,7 +181,10 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (WordProperty.NO_UPPER, (title and len(plain) > 2) or long or degree or stem in language.never_upper),
+        (
+            WordProperty.NO_UPPER,
+            (title and len(plain) > 2) or long or degree or stem in language.never_upper or _JOINED in plain,
+        ),
         (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
         (WordProperty.ABBREVIATION, language.abbreviates(plain) or _DOTTED.fullmatch(plain, elided) is not None),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -173,11 +192,12 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
-        (WordProperty.ALWAYS_LOWER, plain in language.always_lower),
+        (WordProperty.ALWAYS_LOWER, low),
         (WordProperty.DEGREE, degree),
         (
             WordProperty.INITIALISM,
-            (word.endswith(".") and stem not in language.abbreviations) or _DOUBLED.fullmatch(word) is not None,
+            ((letters or word.endswith(".")) and not low and stem not in language.abbreviations)
+            or _DOUBLED.fullmatch(word) is not None,
         ),
     ):
         if holds:

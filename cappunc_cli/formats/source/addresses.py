@@ -1,0 +1,37 @@
+"""Tokens that are no words but belong to a sentence: addresses, and signs such as `%`."""
+
+from __future__ import annotations
+
+import re
+
+_ADDRESS = re.compile(
+    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
+    r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
+    r"[.,;:!?)\"'”’»›…–—-]*",
+    re.IGNORECASE,
+)
+# `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
+_SIGNS = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥§№©®™]+")
+# The marks of `30 %.`, `20 €, and`, `go to www.example.org.`
+_LAST_MARKS = re.compile(r"(?:[,.?!;…—\"”»›)]|--)+\Z")
+
+
+def is_address(token: str) -> bool:
+    """Whether a token, with any marks around it, is the address of a page or a person, or a handle (`@mary`)."""
+    return ("." in token or "@" in token or "/" in token) and _ADDRESS.fullmatch(token) is not None
+
+
+def are_signs(token: str) -> bool:
+    """Whether a token consists of signs."""
+    return _SIGNS.fullmatch(token) is not None
+
+
+def last_marks(token: str) -> int:
+    """Where the marks at the end of a token begin."""
+    found = _LAST_MARKS.search(token)
+    return found.start() if found else len(token)
+
+
+def belongs(token: str) -> bool:
+    """Whether a token is no word but belongs to the sentence of the word before it."""
+    return is_address(token) or are_signs(token[: last_marks(token)])
