@@ -5,7 +5,7 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words
 from cappunc_cli.languages.spelling_words import ApostropheWords, NumberWords
 
-_TITLES = "mr mrs ms dr prof gen col lt sgt capt gov sen rep rev hon st messrs mt ft"
+_TITLES = "mr mrs ms dr prof gen maj col lt cmdr adm sgt cpl pvt capt gov sen rep rev hon det insp supt st messrs mt ft"
 
 #: Left out are those that are also a word or name without the apostrophe: its, were, well, shell, hell, ill, id, wed,
 #: shed, hed (a headline), lets, sos; and `whos`, which may stand for whose.
@@ -23,6 +23,7 @@ LANGUAGE = Language(
     quoted_stops=True,
     always_capital=words("i i'm i've i'd i'll i'ma"),
     always_lower=words("a.m. p.m. e.g. i.e. 'n'"),
+    never_upper=words("vs inc ltd nos vol etc approx dept blvd jan feb aug sept oct nov"),
     initialisms=words("us uk un eu dc la ny tv pc cd dj hr pr vp ok"),
     abbreviations=words(
         _TITLES,

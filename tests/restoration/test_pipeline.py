@@ -198,6 +198,8 @@ def test_existing_marks_and_parentheses_around_words() -> None:
     # The periods of initials stay, also where all marks are written afresh.
     assert restored("the u. s. is", "replace") == "The, U. S. is"
     assert restored("it is 20 °C now") == "It, is, 20, °C, now"
+    # A comma without a sentence end does not show that a text has its marks.
+    assert restored("well, mr. anna is here") == "Well, mr. anna, is, here"
 
 
 def test_initials_without_the_last_period_are_capital_together() -> None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns
+from cappunc_cli.restoration.decoding.passage import NONE, PERIOD, Flags, Numbers, Passage, columns, sentence_ends
 from cappunc_cli.restoration.decoding.unrestored import Expected, Lack, find_lack
 from cappunc_cli.restoration.decoding.word_properties import WordProperty
 from cappunc_cli.transcript.labels import CAPITAL, LOWER, MARK_CLASSES, QUOTES_AFTER, UPPER, Case, Label, capital, strip
@@ -138,6 +138,9 @@ def judge(passage: Passage, expected: Expected) -> Lack:
     labels = passage.labels
     # `dr.` does not count: some recognisers write the periods of abbreviations and no other mark.
     style = writing_style(passage.bare, labels, expected.abbreviation)
+    if style.punctuated and (style.lower or style.upper):
+        # Without a single sentence end a comma or two in a short text show nothing.
+        style = replace(style, punctuated=bool(sentence_ends(passage.posteriors, columns(labels)[1]).any()))
     lacks_all = style.lower or style.upper or not style.punctuated
     marked, everywhere = np.array([label.mark != "" for label in labels], np.bool_), np.ones(len(labels), np.bool_)
     marks = everywhere

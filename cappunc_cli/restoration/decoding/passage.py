@@ -161,7 +161,7 @@ def sentence_end_probability(text: Posteriors, *, as_read: bool = False) -> Prob
     return ends
 
 
-def sentence_ends(text: Posteriors, marks: Indices) -> Flags:
+def sentence_ends(text: Posteriors, marks: Indices | Numbers) -> Flags:
     """Which words end a sentence, [n]; an abbreviation's period ends none."""
     ended: Flags = _IS_END[marks] & ~(text.has(WordProperty.ABBREVIATION) & (marks == PERIOD))
     return ended

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from cappunc_cli.restoration.model.onnx_engine import CLOSING, OPENING, special_piece, tokenise
 from cappunc_cli.training.data.corpora import Corpus, Turn
-from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, fold, strip, upper
+from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, capital, fold, strip, upper
 
 Ints = NDArray[np.int32]
 
@@ -173,10 +173,11 @@ def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]
 def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
     """Written forms of mixed-case words (McDonald, iPhone) and of acronyms (BBC), each seen often enough.
 
-    Of words that are seen in other cases, too, only those are acronyms that are nearly always in upper case.
+    Of words that are seen in other cases, too, only those are acronyms that are nearly always in upper case. No word
+    has a mixed form that is rarer than its capital one (`T-Shirt`); if it has a hyphen, the capital one is listed.
     """
     forms: dict[str, Counter[str]] = {}
-    uppers, total = Counter[str](), Counter[str]()
+    uppers, capitals, total = Counter[str](), Counter[str](), Counter[str]()
     for number, token in enumerate(types):
         bare, label = strip(token.replace(GLUE, " "))
         count = int(counts[number])
@@ -185,8 +186,15 @@ def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
             forms.setdefault(bare.replace("’", "'"), Counter())[label.form.replace("’", "'")] += count
         elif label.case is Case.UPPER and bare.isalpha():
             uppers[bare] += count
-    best = (seen.most_common(1)[0] for seen in forms.values())
-    mixed = {form for form, count in best if count >= _LEAST}
+        elif label.case is Case.CAPITAL:
+            capitals[bare.replace("’", "'")] += count
+    mixed = set()
+    for bare, seen in forms.items():
+        form, count = seen.most_common(1)[0]
+        if count >= _LEAST and count >= capitals[bare]:
+            mixed.add(form)
+        elif count >= _LEAST and "-" in bare:
+            mixed.add(capital(bare))  # or its parts would be made capital, as in other compounds
     known = set(map(fold, mixed))
     acronyms = {upper(b) for b, count in uppers.items() if count >= max(_LEAST, _SURE * total[b]) and b not in known}
     return sorted(mixed | acronyms)

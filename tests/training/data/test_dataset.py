@@ -24,3 +24,11 @@ def test_a_lexicon_has_the_usual_forms_of_mixed_case_words_and_of_acronyms() -> 
     for word in counts:
         types[word]
     assert case_lexicon(types, np.array(list(counts.values()))) == ["BBC", "iPhone"]
+
+
+def test_a_mixed_form_that_is_rarer_than_the_capital_one_is_not_in_the_lexicon() -> None:
+    counts = {"T-Shirt": 3, "T-shirt": 9, "t-shirt": 50, "X-Men": 9, "X-men": 3, "DeMarcus": 3, "Demarcus": 4}
+    types = Types()
+    for word in counts:
+        types[word]
+    assert case_lexicon(types, np.array(list(counts.values()))) == ["T-shirt", "X-Men"]
