@@ -12,8 +12,8 @@ _ADDRESS = re.compile(
 )
 # `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
 _SIGNS = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥§№©®™]+")
-# The marks of `30 %.`, `20 €, and`, `go to www.example.org.`
-_LAST_MARKS = re.compile(r"(?:[,.?!;…—\"”»›)]|--)+\Z")
+# The marks of `30 %.`, `20 €, and`, `go to www.example.org.`, read from the end: a search for them would be quadratic.
+_LAST_MARKS = re.compile(r"(?:[,.?!;…—\"”»›)]|--)*+")
 
 
 def is_address(token: str) -> bool:
@@ -28,8 +28,8 @@ def are_signs(token: str) -> bool:
 
 def last_marks(token: str) -> int:
     """Where the marks at the end of a token begin."""
-    found = _LAST_MARKS.search(token)
-    return found.start() if found else len(token)
+    found = _LAST_MARKS.match(token[::-1])
+    return len(token) - (found.end() if found else 0)
 
 
 def belongs(token: str) -> bool:
