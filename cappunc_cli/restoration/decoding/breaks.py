@@ -9,6 +9,8 @@ Captions that are followed by silence have frequencies of their own: in films th
 whatever their words. Where sentence ends become rarer, so do the capitals after them, which would otherwise pass for
 names. On texts held out from training this improves captions that end with sentences where they can, and neither helps
 nor harms those that break anywhere (tests/benchmarks/captions.py; film.py for what stays open in captions of films).
+Networks that have read texts cut into captions (`captions` in their recipes) gain as much: they see that captions end,
+but not how often a sentence ends with them in this file.
 
 Blank lines between short paragraphs may separate the turns of a dialogue, or verses, captions or double-spaced lines.
 The model is asked twice for sentence ends, first without the blank lines and then as if each of them ended a turn.
