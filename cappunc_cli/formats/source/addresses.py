@@ -13,7 +13,7 @@ _ADDRESS = re.compile(
 # `2 ^ 3 = 8`, `50 %`, `12 €`, `Johnson & Johnson`: no mark goes between a word and these.
 _SIGNS = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥§№©®™]+")
 # The marks of `30 %.`, `20 €, and`, `go to www.example.org.`, read from the end: a search for them would be quadratic.
-_LAST_MARKS = re.compile(r"(?:[,.?!;…—\"”»›)]|--)*+")
+_LAST_MARKS = re.compile(r"(?>(?:[,.?!;…—\"”»›)]|--)*)")
 
 
 def is_address(token: str) -> bool:
