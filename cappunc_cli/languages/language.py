@@ -20,6 +20,13 @@ CLAN_PREFIX = "mc"
 #: `ph.d`, `ed.d`, `pharm.d`
 DEGREE = re.compile(r"[^\W\d_]{2,5}\.[^\W\d_]")
 
+#: `report.docx`: the case of a file's name is its author's choice. Left out are `.js`, `.io` and `.net`, which end the
+#: names of programs (`Node.js`).
+FILE_NAME = re.compile(
+    r"[^\W_][\w-]+\.(?:docx?|odt|pdf|txt|md|tex|xlsx?|ods|csv|tsv|pptx?|json|xml|ya?ml|html?|css|ini|log|py|cpp|java|ipynb"
+    r"|sql|bat|exe|zip|gz|tar|jpe?g|png|gif|svg|tiff?|mp[34]|wav|flac|avi|mov|mkv|srt|vtt)"
+)
+
 _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 
@@ -35,7 +42,7 @@ class Language:
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
     way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
-    a century only (Spanish `44 a.C.`, but `Washington D.C.`).
+    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, is_number
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
 from cappunc_cli.transcript.labels import Label, capital, fold, strip, upper
 
 #: Distinct words in the cache before it is cleared.
@@ -47,7 +47,7 @@ WordProperties = npt.NDArray[np.uint32]
 class WordProperty(IntFlag):
     """Properties of a bare word."""
 
-    #: No cased letter: `42`, `&`, Arabic; or a hashtag, whose case is its author's choice.
+    #: No cased letter: `42`, `&`, Arabic; or a hashtag or the name of a file, whose case is its author's choice.
     NO_CASE = 1
     #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
     NO_CAPITAL = 2
@@ -89,6 +89,8 @@ class WordProperty(IntFlag):
     SPACED = 524288
     #: An era after its year: no mark comes between them.
     ERA = 1048576
+    #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
+    PART = 2097152
 
 
 #: A sentence may begin in lower case with such a word.
@@ -108,14 +110,24 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
-    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`).
+    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`,
+    Italian `V sec. d.C.`). A listed abbreviation with its period is no acronym: German `Abs. 2`, not `ABS. 2`.
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.after[:1] == "." for label in labels]
     plain = [language.spelled(word) for word in words]
     dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
+    for i, word in enumerate(plain):
+        if not dotted[i] or len(word) < 2 or word not in language.abbreviations:
+            continue
+        dated[i + 1] |= dated[i]
+        if word.isalpha() and word not in language.forms:
+            found[i] = int(WordProperty.NO_UPPER)
     for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
-        found[i] = int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+        if len(plain[i]) > 1:
+            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+        elif dotted[i]:  # Polish `XX w.`; without its period a preposition
+            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
     start = 0
     while start < len(words):
         stop = start
@@ -129,7 +141,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             stop = initials
             found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
         elif stop > start + 1:
-            found[start:stop] = int(WordProperty.ABBREVIATION)
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.PART)
             parts = plain[start:stop]
             whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
             is_era = whole in language.eras
@@ -166,7 +178,8 @@ def _properties_of_parts(parts: Sequence[str], whole: str, language: Language) -
 
 def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
     found = WordProperty(0)
-    first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
+    as_given = word[:1] == "#" or ("." in word and FILE_NAME.fullmatch(word) is not None)
+    first, top = (word, word) if as_given else (capital(word), upper(word))
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
@@ -285,10 +298,11 @@ def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
             written.append(upper(part))
         else:
             known = (others if i else first).get(part)
-            if i == 1 and len(parts[0]) == 1 and not language.capital_nouns:
+            letter = len(parts[0]) == 1 and not language.capital_nouns
+            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
+            if i == 1 and (letter or acronym):
+                # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
                 written.append(known if known and known.isupper() else part)
-            elif i == 1 and language.lower_after_acronyms and len(parts[0]) > 1 and written[0].isupper():
-                written.append(known or part)
             else:
                 written.append(known or _named(part, language))
     return "-".join(written)
