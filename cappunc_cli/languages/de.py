@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cappunc_cli.languages.language import Language, words, written_forms
 
-_TITLES = "dr prof dipl"
+_TITLES = "dr prof dipl abg"
 
 # German capitalises nouns; the model learns which words are nouns.
 LANGUAGE = Language(
@@ -15,11 +15,12 @@ LANGUAGE = Language(
     forms=written_forms("i.d.R. m.E. u.U. z.B. z.T. v.Chr n.Chr e.V. z.Zt"),
     abbreviations=words(
         _TITLES,
-        "abs aufl bd bzw etc evtl ggf inkl jh kap mio mrd nr od orig tel usw vgl",
+        "abs aufl bd bzw etc evtl ggf inkl jh kap min mio mrd nr od orig sek std str tel usw vgl",
         "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e v.chr n.chr chr e.v z.zt u.ä u.v.m o.g",
     ),
     titles=words(_TITLES),
     ordinals=True,
+    capital_nouns=True,
     linking=words("am an auf bei der die im in ob und vom von zu zum zur"),
     diacritics="äöüß",
     begin_lines=words(

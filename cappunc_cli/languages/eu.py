@@ -15,7 +15,10 @@ LANGUAGE = Language(
     titles=words(_TITLES),
     ordinals=True,
     # Case endings after an initialism or a foreign name: `NATO-ren`.
-    clitics=words("a ak ek en ena i ko ra rako ren ri n tik z ekin rekin eko etako era erako"),
+    clitics=words(
+        "a ak ek en ena enak i ko koa koak ra rako ren rena renak ri n tik z ekin rekin eko ekoa ekoak etako era erako",
+        "an ari aren arekin arentzat ean entzat rentzat etan etara etatik etik ik rik raino tako rengatik",
+    ),
     begin_lines=words(
         "eta edo ala baina baizik ezen zeren izan nahiz bestela orduan hala beraz baldin non noiz",
         "nola zergatik",

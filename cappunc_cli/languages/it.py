@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from cappunc_cli.languages.language import Language, words, written_forms
 
-_TITLES = "sig sigg sig.ra sig.na dott dott.ssa dr prof prof.ssa avv ing arch mons"
+_TITLES = "sig sigg sig.ra sig.na dott dott.ssa dr prof prof.ssa avv ing arch mons on"
 
 LANGUAGE = Language(
     "it",
     "Italian",
     quotes=("«", "»"),
-    abbreviations=words(_TITLES, "artt cfr ecc gent pag pagg tel vol c.a a.c d.c p.es u.s"),
+    abbreviations=words(_TITLES, "art artt cfr ecc gent pag pagg sec tel vol c.a a.c d.c p.es u.s"),
     eras=written_forms("a.C. d.C."),
     never_upper=words("p.es"),
     titles=words(_TITLES),

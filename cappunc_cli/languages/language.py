@@ -20,6 +20,13 @@ CLAN_PREFIX = "mc"
 #: `ph.d`, `ed.d`, `pharm.d`
 DEGREE = re.compile(r"[^\W\d_]{2,5}\.[^\W\d_]")
 
+#: `report.docx`: the case of a file's name is its author's choice. Left out are `.js`, `.io` and `.net`, which end the
+#: names of programs (`Node.js`).
+FILE_NAME = re.compile(
+    r"[^\W_][\w-]+\.(?:docx?|odt|pdf|txt|md|tex|xlsx?|ods|csv|tsv|pptx?|json|xml|ya?ml|html?|css|ini|log|py|cpp|java|ipynb"
+    r"|sql|bat|exe|zip|gz|tar|jpe?g|png|gif|svg|tiff?|mp[34]|wav|flac|avi|mov|mkv|srt|vtt)"
+)
+
 _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 
@@ -35,17 +42,18 @@ class Language:
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
     way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
-    a century only (Spanish `44 a.C.`, but `Washington D.C.`).
+    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
 
     `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `elisions` before the
     apostrophe of a name within a sentence (`l'Ukraine`), `linking` words between two parts of a compound
-    (`Mar-a-Lago`). The letters of a `digraph` are capital together (Dutch `IJsland`). `letters` maps other encodings
-    of a letter to the usual one. `diacritics` are the letters that text typed without them lacks. `latin`: written in
-    Latin script. `frequent` words make up about every fourth word of speech in this language, and hardly any of
-    another's. `numbers` and `apostrophes` are for the spelling options.
+    (`Mar-a-Lago`), other words after a single letter (`K-pop`; not with `capital_nouns`, as in German `U-Bahn`) and,
+    with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
+    (Dutch `IJsland`). `letters` maps other encodings of a letter to the usual one. `diacritics` are the letters that
+    text typed without them lacks. `latin`: written in Latin script. `frequent` words make up about every fourth word of
+    speech in this language, and hardly any of another's. `numbers` and `apostrophes` are for the spelling options.
 
     Line breaks follow the Netflix Timed Text Style Guide: a line best begins with one of the conjunctions,
     prepositions and relative pronouns in `begin_lines`, and ends with none of them; `never_last` are other words that
@@ -71,6 +79,8 @@ class Language:
     ordinals: bool = False
     clitics: frozenset[str] = frozenset()
     elisions: frozenset[str] = frozenset()
+    lower_after_acronyms: bool = False
+    capital_nouns: bool = False
     digraph: str = ""
     linking: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
@@ -98,6 +108,10 @@ class Language:
         found = _APOSTROPHE.search(word)
         return found.end() if found and word[: found.start()].lower() in self.elisions else 0
 
+    def unelided(self, word: str) -> str:
+        """A word without the elision that it begins with: `art` of Italian `l'art. 5`."""
+        return word[self.elided(word) :] if self.elisions else word
+
     def is_quoted(self, mark: str) -> bool:
         """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
         return self.quoted_stops if mark in (",", ".") else mark not in (";", ":")
@@ -108,7 +122,7 @@ class Language:
 
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
-        if bare in self.abbreviations:
+        if self.unelided(bare) in self.abbreviations:
             return True
         return self.ordinals and is_number(bare)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cappunc_cli.languages.language import Language, words
+from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dr prof mgr inż hab ks płk mjr kpt św abp bp"
 _DOTTED = "m.in n.e p.n.e"
@@ -12,13 +12,14 @@ LANGUAGE = Language(
     "Polish",
     quotes=("„", "”"),
     always_lower=words("n.e. p.n.e."),
+    eras=written_forms("w r"),
     abbreviations=words(
         _TITLES,
         _DOTTED,
         "br cz godz in itd itp nr np pkt poz r red rys s sz tab tel tj",
         "tys tzn tzw ul ust ur wg zł zob",
     ),
-    never_upper=words(_DOTTED),
+    never_upper=words(_DOTTED, "wg"),
     titles=words(_TITLES),
     ordinals=True,
     diacritics="ąćęłńóśźż",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from cappunc_cli.languages.language import Language, words, written_forms
 
-_TITLES = "sr sra srs sras srta dr dra drs prof profa exmo exma"
+_TITLES = "sr sra srs sras srta dr dra drs prof profa exmo exma eng"
 
 LANGUAGE = Language(
     "pt",
     "Portuguese",
-    abbreviations=words(_TITLES, "arts etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
+    abbreviations=words(_TITLES, "art arts av etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
     eras=written_forms("a.C. d.C."),
     never_upper=words("p.ex"),
     titles=words(_TITLES),

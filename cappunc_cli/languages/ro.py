@@ -14,7 +14,7 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "nr art alin lit pag pg str bd bl ap sc jud com nn vol ed op cit cca aprox tel etc",
+        "nr art alin lit pag pg str bd bl ap sc sec jud com nn vol ed op cit cca aprox tel etc dv dvs",
         "î.hr d.hr hr",
     ),
     forms=written_forms("î.Hr d.Hr"),
@@ -24,6 +24,8 @@ LANGUAGE = Language(
         "o a i l m n s t v mi ți și ne vă vi le li lui îl îi îmi îți își am ai are au aș ar ați aveam avea",
         "un una unul ul ului uri urile urilor ul le lor mă te se ce că de la pe e este ești era",
     ),
+    # Endings: `SUV-uri`.
+    lower_after_acronyms=True,
     # Turkish letters with cedillas were used before fonts had letters with a comma below.
     letters={"ş": "ș", "ţ": "ț", "Ş": "Ș", "Ţ": "Ț", "‐": "-", "‑": "-"},
     diacritics="ăâîșț",

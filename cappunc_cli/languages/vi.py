@@ -9,7 +9,8 @@ _TITLES = "TS GS PGS ThS BS KS LS GS.TS PGS.TS"
 LANGUAGE = Language(
     "vi",
     "Vietnamese",
-    forms=written_forms(_TITLES),
+    forms=written_forms(_TITLES + " TP TX KTS"),
+    always_lower=words("v.v."),
     abbreviations=words(_TITLES.lower(), "tp tx tt q p kts v.v"),
     titles=words(_TITLES.lower()),
     begin_lines=words(

@@ -121,6 +121,13 @@ def test_and_so_on_ends_no_sentence_by_itself(code: str, written: str) -> None:
         ("'s-hertogenbosch", "nl", "'s-Hertogenbosch"),
         ("ijsland", "nl", "IJsland"),
         ("ijsland", "de", None),
+        ("k-pop", "en", None),  # `K-pop` is its plain capital form
+        ("u-bahn", "de", "U-Bahn"),
+        ("l4-l5", "en", None),  # `L4-L5` is its upper case
+        ("xiv.a", "eu", "XIV.a"),
+        ("ii.ak", "eu", "II.ak"),
+        ("xiv.a", "de", "Xiv.A"),  # like Ph.D
+        ("aeb-etan", "eu", None),  # `AEB-etan` is for the lexicon to know
     ],
 )
 def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | None) -> None:
@@ -130,6 +137,35 @@ def test_mixed_forms_of_names_and_compounds(word: str, code: str, form: str | No
 def test_the_period_of_elided_initials_ends_no_sentence() -> None:
     for word, expected in (("l'o.n.u", True), ("l'an", False), ("l'a", False)):
         assert bool(word_properties([word], LANGUAGES["fr"], {})[0] & WordProperty.ABBREVIATION) is expected
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [("l'art", "it"), ("l’on", "it"), ("l'av", "ca"), ("ee.uu", "ca"), ("j.-p", "fr"), ("art", "it")]
+)
+def test_a_period_belongs_to_an_abbreviation_with_its_article_or_with_hyphens(word: str, code: str) -> None:
+    assert word_properties([word], LANGUAGES[code], {})[0] & WordProperty.ABBREVIATION
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "expected"),
+    [
+        ("d.w.z", "nl", True),
+        ("ș.a.m.d", "ro", True),
+        ("p.es", "it", True),
+        ("d'en", "ca", True),
+        ("d'ucraina", "it", False),
+        ("etc", "es", False),
+    ],
+)
+def test_abbreviated_phrases_are_capital_only_where_a_sentence_begins(word: str, code: str, expected: bool) -> None:
+    assert bool(word_properties([word], LANGUAGES[code], {})[0] & WordProperty.LOWER_WITHIN) is expected
+
+
+def test_words_after_an_acronym_stay_lower_case_in_dutch() -> None:
+    lexicon = {"cda": "CDA", "anglo-saxon": "Anglo-Saxon"}
+    assert mixed_form("cda-fractie", lexicon, LANGUAGES["nl"]) == "CDA-fractie"
+    assert mixed_form("cda-fraktion", lexicon, LANGUAGES["de"]) == "CDA-Fraktion"
+    assert mixed_form("zuid-holland", lexicon, LANGUAGES["nl"]) == "Zuid-Holland"
 
 
 def test_long_abbreviations_are_no_acronyms() -> None:
@@ -150,7 +186,7 @@ def test_titles_of_two_letters_may_be_acronyms() -> None:
 def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_they_are() -> None:
     forms = ("EU-based", "US-led", "UK-led", "Pre-Raphaelite", "non-US", "pre-Roman", "pre-EU", "BBC")
     lexicon = {fold(form): form for form in forms}
-    expected = ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "X-Ray-led", "Anglo-Saxon", "BBC-led")
+    expected = ("EU-led", "US-China", "pre-Celtic", "non-BBC-based", "U.K.-led", "Anglo-Saxon", "BBC-led")
     assert tuple(mixed_form(fold(form), lexicon, LANGUAGES["en"]) for form in expected) == expected
     assert mixed_form("bbc", lexicon, LANGUAGES["en"]) is None
 

@@ -139,7 +139,31 @@ def test_the_periods_of_an_abbreviation_with_spaces_end_no_sentence() -> None:
     lower[:, MODEL.config.cases.index(Case.LOWER)] = 1
     lower[:, len(MODEL.config.cases) + MODEL.config.marks.index("")] = 1
     texts = rewrite([Word(text) for text in written.split()], lower, MODEL, Options(language="de"))
-    assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. Das"
+    assert " ".join(texts).rstrip(".") == "Z. B. das ist i. d. R. so und z. das"
+
+
+@pytest.mark.parametrize(("end", "capital", "following"), [(0.6, 0.6, "Le"), (0.6, 0.1, "le"), (0.1, 0.1, "le")])
+def test_the_period_of_a_single_letter_ends_a_sentence_if_a_capital_follows(
+    end: float, capital: float, following: str
+) -> None:
+    """French `M. le ministre`, but `vitamine C. Le ministre`."""
+    words = ["voici", "c.", "le", "ministre"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = 1
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[1, len(cases) + marks.index("")], rows[1, len(cases) + marks.index(".")] = 1 - end, end
+    rows[2, cases.index(Case.LOWER)], rows[2, cases.index(Case.CAPITAL)] = 1 - capital, capital
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="fr"))
+    assert texts[2] == following
+
+
+@pytest.mark.parametrize("existing", ["auto", "keep", "replace"])
+def test_hashtags_and_names_of_files_keep_their_case(existing: str) -> None:
+    text = "we took #London and the Report.docx home and put README.md there notes.txt is empty"
+    found = {word.rstrip(MARKS) for word in run(text, existing=existing).split()}
+    assert {"#London", "Report.docx", "README.md", "notes.txt"} <= found
+    assert run("notes.txt is here", existing=existing).startswith("notes.txt")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +219,7 @@ def test_existing_marks_and_parentheses_around_words() -> None:
 
     # A comma comes after an aside, not before it.
     assert restored("he (or she) left") == "He (or, she), left"
-    # The periods of initials stay, also where all marks are written afresh.
+    # The periods of initials and of abbreviations with spaces stay, also where all marks are written afresh.
     assert restored("the u. s. is", "replace") == "The, U. S. is"
     assert restored("it is 20 °C now") == "It, is, 20, °C, now"
     # A comma without a sentence end does not show that a text has its marks.

@@ -54,6 +54,7 @@ from cappunc_cli.transcript.labels import (
     Label,
     PairedMark,
     cached_label,
+    upper,
 )
 
 if TYPE_CHECKING:
@@ -346,13 +347,22 @@ def _labels(
     labels = [
         cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases.tolist(), before, after, strict=True)
     ]
+    conventions = passage.conventions
     mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
+    if conventions.elisions:
+        mixed |= cases == UPPER
     if not mixed.any():
         return labels
     starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
     for i in np.flatnonzero(mixed).tolist():
-        word, conventions = passage.bare[i], passage.conventions
-        form = mixed_form(word, passage.lexicon, conventions) or ""
+        word = passage.bare[i]
+        if cases[i] == UPPER:
+            elided = conventions.elided(word)
+            if not elided:
+                continue
+            form = word[:elided] + upper(word[elided:])  # `nell'ONU`
+        else:
+            form = mixed_form(word, passage.lexicon, conventions) or ""
         if starts[i]:
             form = start_form(form, conventions)
         labels[i] = replace(labels[i], case=Case.MIXED, form=form)

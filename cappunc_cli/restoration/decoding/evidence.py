@@ -200,11 +200,14 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
             capitals = (cases == CAPITAL) & ~passage.cue_starts
             odds = np.where(capitals, np.float32(_CAPITAL_WORTH), np.float32(0))
             known = replace(known, cases=np.where(cases >= UPPER, cases, free), capitals=capitals, capital_odds=odds)
+    # The case of hashtags and names of files is their author's choice.
+    given = passage.posteriors.has(WordProperty.NO_CASE)
     # No mark comes before a word that continues a sentence, nor a capital, unless the speaker changes there.
     continued &= ~np.append(True, passage.turn_ends[:-1])
     before = np.append(continued[1:], False)
     return replace(
         known,
+        cases=np.where(given, cases, known.cases),
         gap_cost=known.gap_cost + np.where(before, np.float32(_CONTINUED_COST), np.float32(0)),
         capital_odds=known.capital_odds - np.where(continued, np.float32(_CAPITAL_COST), np.float32(0)),
     )
@@ -258,11 +261,12 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
                 changes[i] = replace(old[i], case=label.case, form=label.form)
                 terms[i] = True
         joined[at : at + len(written) - 1] = True
-    # `dr.`, and the `u. s.` of `the u. s. and`
+    # `dr.`, the `u. s.` of `the u. s. and`, Spanish `ee. uu.`
+    parts = passage.posteriors.has(WordProperty.PART).tolist()
     shortened = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(
         [
-            label.after[:1] == "." and (len(word) == 1 or _VOWELS.isdisjoint(word))
-            for word, label in zip(bare, old, strict=True)
+            label.after[:1] == "." and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
+            for word, label, part in zip(bare, old, parts, strict=True)
         ],
         np.bool_,
     )

@@ -75,6 +75,7 @@ def is_supported(config: ModelConfig, options: Options) -> bool:
         and config.crf is None
         and not config.around
         and not language.opening
+        and not language.elisions
         and not options.glossary.terms
         and not options.apart
         and options.existing == "replace"

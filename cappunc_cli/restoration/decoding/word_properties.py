@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, is_number
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
 from cappunc_cli.transcript.labels import Label, capital, fold, strip, upper
 
 #: Distinct words in the cache before it is cleared.
@@ -24,9 +24,13 @@ _MOST_CACHED = 200_000
 _cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
 #: One entry: the lexicon last used, and how its compounds write their first parts and the others.
 _parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
-#: `x` of `x-ray`, `u.s.` of `u.s.-backed`.
-_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?")
+#: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.
+_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
 _DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
+#: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
+_DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
+#: `°c`, `20°c`: the name of a scale is a capital everywhere.
+_DEGREES = re.compile(r"[\d.,]*°[cf]")
 #: `ee.uu`, `jj.oo`: initials of a plural are doubled.
 _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
 #: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
@@ -43,7 +47,7 @@ WordProperties = npt.NDArray[np.uint32]
 class WordProperty(IntFlag):
     """Properties of a bare word."""
 
-    #: No cased letter: `42`, `&`, Arabic; or a hashtag, whose case is its author's choice.
+    #: No cased letter: `42`, `&`, Arabic; or a hashtag or the name of a file, whose case is its author's choice.
     NO_CASE = 1
     #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
     NO_CAPITAL = 2
@@ -69,22 +73,24 @@ class WordProperty(IntFlag):
     ALWAYS_LOWER = 4096
     #: `ph.d`, whose capital form is `Ph.D`.
     DEGREE = 8192
-    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`, German `z.b.`
+    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`, German `z.b.`, `mcdonald`
     ALWAYS_MIXED = 16384
     #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
     PASSES_START = 32768
     #: A name follows: `dr`, `sig`.
     TITLE = 65536
-    #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, or a title such as `prof`; those of two letters
-    #: may be acronyms.
+    #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, French `l'O.N.U.`, or a title such as `prof`;
+    #: those of two letters may be acronyms.
     NO_UPPER = 131072
-    #: Capital only where a sentence begins: the `z.` of German `z. B.`
+    #: Capital only where a sentence begins: the `z.` of German `z. B.`, Dutch `d.w.z.`, Catalan `d'en`
     LOWER_WITHIN = 262144
     #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
     #: with which sentences do end.
     SPACED = 524288
     #: An era after its year: no mark comes between them.
     ERA = 1048576
+    #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
+    PART = 2097152
 
 
 #: A sentence may begin in lower case with such a word.
@@ -104,14 +110,24 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
-    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`).
+    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`,
+    Italian `V sec. d.C.`). A listed abbreviation with its period is no acronym: German `Abs. 2`, not `ABS. 2`.
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.after[:1] == "." for label in labels]
     plain = [language.spelled(word) for word in words]
     dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
+    for i, word in enumerate(plain):
+        if not dotted[i] or len(word) < 2 or word not in language.abbreviations:
+            continue
+        dated[i + 1] |= dated[i]
+        if word.isalpha() and word not in language.forms:
+            found[i] = int(WordProperty.NO_UPPER)
     for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
-        found[i] = int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+        if len(plain[i]) > 1:
+            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+        elif dotted[i]:  # Polish `XX w.`; without its period a preposition
+            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
     start = 0
     while start < len(words):
         stop = start
@@ -125,7 +141,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             stop = initials
             found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
         elif stop > start + 1:
-            found[start:stop] = int(WordProperty.ABBREVIATION)
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.PART)
             parts = plain[start:stop]
             whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
             is_era = whole in language.eras
@@ -162,7 +178,8 @@ def _properties_of_parts(parts: Sequence[str], whole: str, language: Language) -
 
 def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
     found = WordProperty(0)
-    first, top = (word, word) if word[:1] == "#" else (capital(word), upper(word))
+    as_given = word[:1] == "#" or ("." in word and FILE_NAME.fullmatch(word) is not None)
+    first, top = (word, word) if as_given else (capital(word), upper(word))
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
@@ -170,23 +187,39 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     stem = plain.rstrip(".")
     letters = _DOTTED.fullmatch(plain) is not None
     low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
-    elided = language.elided(plain) or len(plain)
+    name = language.unelided(stem)
+    elided_initials = name != stem and _DOTTED.fullmatch(name) is not None
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
-    title, degree = stem in language.titles, DEGREE.fullmatch(word) is not None
+    title, ordinal = name in language.titles, _ordinal(word, language) is not None
+    degree = not ordinal and DEGREE.fullmatch(word) is not None
+    clan = form is not None and form.startswith("Mc") and not is_number(plain)
+    doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
+    double_name = _DOUBLE_NAME.fullmatch(plain) is not None
     for property_, holds in (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
         (WordProperty.ONE_LETTER, first == top),
         (WordProperty.HAS_FORM, form is not None),
-        (WordProperty.ALWAYS_MIXED, form is not None and (digraph or clitic or plain in language.forms)),
+        (
+            WordProperty.ALWAYS_MIXED,
+            form is not None and (digraph or clitic or clan or ordinal or elided_initials or plain in language.forms),
+        ),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
         (
             WordProperty.NO_UPPER,
-            (title and len(plain) > 2) or long or degree or stem in language.never_upper or _JOINED in plain,
+            (title and len(plain) > 2)
+            or long
+            or degree
+            or elided_initials
+            or stem in language.never_upper
+            or _JOINED in plain,
         ),
-        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or plain in language.forms),
-        (WordProperty.ABBREVIATION, language.abbreviates(plain) or _DOTTED.fullmatch(plain, elided) is not None),
+        (
+            WordProperty.ALWAYS_CAPITAL,
+            plain in language.always_capital or plain in language.forms or ordinal or scale,
+        ),
+        (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
         (WordProperty.FRAGMENT, word.endswith("-")),
         (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
         (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
@@ -197,7 +230,13 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (
             WordProperty.INITIALISM,
             ((letters or word.endswith(".")) and not low and stem not in language.abbreviations)
-            or _DOUBLED.fullmatch(word) is not None,
+            or doubled
+            or double_name
+            or scale,
+        ),
+        (
+            WordProperty.LOWER_WITHIN,
+            ("." in stem and stem in language.never_upper) or (name != stem and name in language.linking),
         ),
     ):
         if holds:
@@ -218,8 +257,18 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
         known = known if is_normalized("NFC", word) else normalize("NFD", known)
         form = "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
     if form is None:
+        form = _ordinal(word, language)
+    if form is None:
         form = _compound(word, lexicon, language) if "-" in word.strip("-") else _named(word, language)
     return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def _ordinal(word: str, language: Language) -> str | None:
+    """A Roman ordinal with an ending: Basque `XIV.a`; None for any other word."""
+    numeral, period, ending = word.partition(".")
+    if not (language.ordinals and period and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
+        return None
+    return upper(numeral) + period + ending if ending in language.clitics else None
 
 
 def start_form(form: str, language: Language) -> str:
@@ -232,7 +281,9 @@ def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
     """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
 
     Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
-    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital.
+    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital. After a single
+    letter they are lower-case, as in 1,360 of the 1,539 such English compounds that the lexicon lacks (`K-pop`), unless
+    nouns are capital.
     """
     if not _parts or _parts[0][0] is not lexicon:
         _parts[:] = [(lexicon, *_parts_of(lexicon))]
@@ -246,7 +297,14 @@ def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
         elif _INITIALS.fullmatch(part):
             written.append(upper(part))
         else:
-            written.append((others if i else first).get(part) or _named(part, language))
+            known = (others if i else first).get(part)
+            letter = len(parts[0]) == 1 and not language.capital_nouns
+            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
+            if i == 1 and (letter or acronym):
+                # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
+                written.append(known if known and known.isupper() else part)
+            else:
+                written.append(known or _named(part, language))
     return "-".join(written)
 
 

@@ -158,6 +158,29 @@ def test_capitals_of_languages_with_apostrophes(code: str, text: str) -> None:
     assert restored_in(code, words, rows) == text
 
 
+@pytest.mark.parametrize(
+    ("code", "case", "text"),
+    [
+        ("it", Case.UPPER, "Roma era nell'U.R.S.S. o nell'ONU."),
+        ("fr", Case.CAPITAL, "Il dit à J.-P. Dupont, l'O.N.U. et lui."),
+        ("nl", Case.CAPITAL, "Hij is ziek, d.w.z. thuis."),
+        ("en", Case.CAPITAL, "McDonald says 20 °C or 25°C is fine."),
+        ("eu", Case.CAPITAL, "Luis XIV.a hil da."),
+        ("vi", Case.UPPER, "Hoa, v.v. và TP. Huế"),
+        ("en", Case.MIXED, "The K-pop and the X-ray."),
+    ],
+)
+def test_forms_that_are_never_written_otherwise(code: str, case: Case, text: str) -> None:
+    """Whatever capital form a model prefers for the words that are not plain."""
+    words, gold = taken_apart(text)
+    cases = [
+        case if any(c in word for c in ".-°'") or word in ("mcdonald", "tp") else label.case
+        for word, label in zip(words, gold, strict=True)
+    ]
+    rows = np.array([likely(case, label.mark) for case, label in zip(cases, gold, strict=True)], np.float32)
+    assert restored_in(code, words, rows) == text
+
+
 @given(documents())
 def test_no_sentence_starts_in_lower_case(document: tuple[list[str], np.ndarray]) -> None:
     words, _ = document

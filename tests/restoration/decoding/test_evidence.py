@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from test_decoder import CONFIG, LEXICON, passage
 
+from cappunc_cli.languages import language
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, lexical_rules, no_evidence
 from cappunc_cli.restoration.decoding.passage import Passage
+from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbreviation_properties
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.terms import Glossary
 from cappunc_cli.transcript.labels import MARK_CLASSES, Case, Label, strip
@@ -73,6 +75,30 @@ def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:
     assert places(found("10 000", (0,))[0].marks == 0) == []
 
 
+def test_a_listed_abbreviation_with_its_period_is_no_acronym() -> None:
+    bare, labels = map(list, zip(*map(strip, ["abs.", "2", "abs", "und", "tp.", "z"]), strict=True))
+    found = abbreviation_properties(bare, labels, language("de"))
+    assert places(found & int(WordProperty.NO_UPPER)) == [0]
+    found = abbreviation_properties(bare, labels, language("vi"))
+    assert places(found & int(WordProperty.NO_UPPER)) == []  # TP. is always in upper case
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "case"),
+    [
+        ("it", "nel v sec. d.c.", WordProperty.ALWAYS_MIXED),
+        ("it", "washington d.c.", WordProperty(0)),
+        ("pl", "w xx w.", WordProperty.ALWAYS_LOWER),
+        ("pl", "rok 2019 w", WordProperty(0)),  # a preposition
+    ],
+)
+def test_an_era_may_follow_the_abbreviation_of_its_century(code: str, text: str, case: WordProperty) -> None:
+    bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
+    last = int(abbreviation_properties(bare, labels, language(code))[-1])
+    assert bool(last & WordProperty.ERA) is bool(case)
+    assert last & (WordProperty.ALWAYS_MIXED | WordProperty.ALWAYS_LOWER) == case
+
+
 @pytest.mark.parametrize("existing", ["keep", "replace"])
 def test_an_ellipsis_before_a_word_continues_the_sentence(existing: str) -> None:
     continued, parted, plain = (
@@ -95,6 +121,15 @@ def test_an_abbreviation_keeps_its_period_unless_it_may_be_a_word() -> None:
     known, labels, _ = found("Dr. Smith said no. yes")
     assert places(known.marks >= 0) == [0]
     assert labels[0].mark == "."
+
+
+def test_the_periods_of_an_abbreviation_with_spaces_stay_although_its_parts_may_be_words() -> None:
+    bare, labels = map(list, zip(*map(strip, ["los", "ee.", "uu.", "de"]), strict=True))
+    text = replace(written("los ee. uu. de"), conventions=language("es"))
+    added = abbreviation_properties(bare, labels, language("es"))
+    text.posteriors = replace(text.posteriors, properties=text.posteriors.properties | added)
+    known, _, _ = lexical_rules(text, no_evidence(4))
+    assert places(known.marks >= 0) == [1, 2]
 
 
 def test_terms_are_written_as_the_user_has_spelled_them() -> None:
