@@ -11,7 +11,15 @@ from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
 
 from cappunc_cli.application.language_detection import AUTO, language_of_text
-from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_standard_output, is_url, read_text
+from cappunc_cli.application.storage.files import (
+    PIPE,
+    about,
+    file_identity,
+    is_pipe,
+    is_standard_output,
+    is_url,
+    read_text,
+)
 from cappunc_cli.application.storage.urls import (
     Target,
     Url,
@@ -32,7 +40,8 @@ class Job:
     """One input (a path or a URL) and its output; a `target` of None is standard output.
 
     `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
-    one that the user named. `relative` is the path of the result in an output directory.
+    one that the user named. `relative` is the path of the result in an output directory. `target_input` is the name of
+    another input that the target is, under whatever name; "" if it is none.
     """
 
     source: str
@@ -40,6 +49,7 @@ class Job:
     found: bool = False
     encoding: str | None = None
     relative: Path = Path()
+    target_input: str = ""
 
     def is_skipped(self, error: Exception) -> bool:
         """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
@@ -75,7 +85,7 @@ def find_inputs(
     no file.
     """
     remote = output is not None and is_url(output)
-    excluded = None if output in (None, PIPE) or remote else Path(output or "").resolve()
+    excluded = None if output in (None, PIPE) or remote else Path(output or "")
     unread: list[OSError] = []
     found = [pair for name in names for pair in _expand(name, format_name, excluded, unread.append, results)]
     if remote:
@@ -122,10 +132,17 @@ def replaceable(jobs: Sequence[Job], skip: Callable[[str], None]) -> list[Job]:
     return list(kept.values())
 
 
-def plan_jobs(jobs: Sequence[Job], output: str | None, in_place: bool, names: Sequence[str] = ()) -> list[Job]:
+def plan_jobs(
+    jobs: Sequence[Job],
+    output: str | None,
+    in_place: bool,
+    names: Sequence[str] = (),
+    beside: Callable[[Job], str] = lambda job: fixed_name(Path(job.source)),
+) -> list[Job]:
     """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
-    Raises BadOption for options that contradict each other, and CappuncError if standard output is an input.
+    On a terminal and without `output`, results go next to their inputs, under the name that `beside` gives. Raises
+    BadOption for options that contradict each other, and CappuncError if standard output is an input.
     """
     if in_place:
         if output is not None:
@@ -136,15 +153,33 @@ def plan_jobs(jobs: Sequence[Job], output: str | None, in_place: bool, names: Se
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return [replace(job, target=sibling(job.source, fixed_name(Path(job.source)))) for job in jobs]
+        return _checked([replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES")
     if output not in (None, PIPE):
-        return _to_path(jobs, output, names)
+        return _checked(_to_path(jobs, output, names), "-o")
     if len(jobs) > 1:
         raise BadOption("several files cannot be written to standard output; name a directory with -o", option="FILES")
     for job in jobs:
         if is_standard_output(job.source):  # the shell has emptied it (`>`), or it would be written twice (`>>`)
             raise CappuncError("standard output is the input itself; name another file with -o", job.name)
     return list(jobs)
+
+
+def _checked(jobs: list[Job], option: str) -> list[Job]:
+    """The jobs with their `target_input`; raises BadOption about `option` if two have the same target."""
+    taken: dict[Target, str] = {}
+    for job in jobs:
+        if job.target is None:
+            continue
+        if job.target in taken:
+            raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
+        taken[job.target] = job.source
+    there = {target: found for target in taken if isinstance(target, Path) and (found := file_identity(target))}
+    if not there:
+        return jobs
+    inputs = {file_identity(job.source): job.name for job in jobs}
+    return [
+        replace(job, target_input=inputs.get(there[job.target], "")) if job.target in there else job for job in jobs
+    ]
 
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
@@ -292,12 +327,6 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
         is_file = os.path.lexists(root) and not root.is_dir()
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
             raise BadOption(f"{output} is not a directory, which several files need", option="-o")
-    taken: dict[Target, str] = {}
-    for job in jobs:
-        target = root / job.relative
-        if target in taken:
-            raise BadOption(f"{taken[target]} and {job.source} would both become {target}", option="-o")
-        taken[target] = job.source
     return [replace(job, target=root / job.relative) for job in jobs]
 
 

@@ -288,7 +288,7 @@ def failed(job: Job, error: Exception) -> JobOutcome:
 def refuse_overwriting(
     job: Job, target: Target, mode: Mode, hint: str = "; --in-place overwrites it", manifest: Manifest | None = None
 ) -> None:
-    """Raises CappuncError if the target is the input, or exists and `mode` does not overwrite it.
+    """Raises CappuncError if the target is the input or another one, or exists and `mode` does not overwrite it.
 
     The `hint` ends the message about the input.
     """
@@ -300,7 +300,9 @@ def refuse_overwriting(
         return
     if not os.path.isfile(target):  # noqa: PTH113 (Path.is_file raises if the directory cannot be searched)
         return
-    if job.source != PIPE and not is_url(job.source) and target.samefile(job.source):
+    if job.target_input not in ("", job.name):
+        raise CappuncError(f"is also the input {job.target_input}; nothing written", str(target))
+    if job.target_input or (job.source != PIPE and not is_url(job.source) and target.samefile(job.source)):
         raise CappuncError(f"is the input itself{hint}", str(target))
     if mode == "new" and (manifest is None or not manifest.is_ours(target, job.source)):
         raise CappuncError("already exists; --force overwrites it", str(target))

@@ -156,8 +156,6 @@ def captions(
     for name, given in (("--report", report), ("--fps", fps), ("--by", by is CutBy.SENTENCE)):
         if rewrap and given:
             raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
-    with options_checked():
-        checked_report(report)
     named = _kind_of_name(output)
     if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
@@ -189,6 +187,7 @@ def captions(
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
     with options_checked():
+        checked_report(report, found)
         jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, ".captions")
     file = Path(output or "")
     if not (rewrap or to or named) and file.suffix and [job.target for job in jobs] == [file]:

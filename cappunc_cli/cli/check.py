@@ -139,7 +139,7 @@ def _check_captions(
     from cappunc_cli.restoration.model.registry import known_languages
 
     with options_checked():
-        checked_report(file)
+        checked_report(file, jobs)
     limits = caption_profile(profile).limits
     reports: list[Report] = []
     for job in jobs:

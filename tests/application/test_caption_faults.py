@@ -126,6 +126,18 @@ def test_captions_are_checked_in_lines_csv_json_and_on_a_page(tmp_path: Path) ->
     assert path.read_text("utf-8").startswith("1\n")
 
 
+@pytest.mark.parametrize("command", [("check", "--captions", "bbc"), ("captions", "-o", "{}/new.srt")])
+def test_a_report_is_not_written_over_an_input(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text('[{"word": "hello", "start": 1.0, "end": 1.5}]', "utf-8")
+    (tmp_path / "same.json").symlink_to(path)
+    run = cappunc(*(part.format(tmp_path) for part in command), path, "--report", tmp_path / "same.json")
+    assert run.exit_code == 2
+    assert "same.json is an input, which the report would overwrite" in run.output
+    assert path.read_text("utf-8").startswith("[{")
+    assert not (tmp_path / "new.srt").exists()
+
+
 def test_profile_frames_and_report_of_our_own_captions(tmp_path: Path) -> None:
     words = [
         {"word": w, "start": i / 4, "end": i / 4 + 0.2} for i, w in enumerate(["We", "went", "home", "again."] * 12)

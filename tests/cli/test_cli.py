@@ -183,6 +183,55 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path, tiny: tuple[str, str], f
     assert other.read_bytes() == fixed
 
 
+def test_no_result_overwrites_another_input(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    def refused(*arguments: str, target: str, source: str, data: Path | None = None) -> None:
+        with (data or Path(os.devnull)).open("rb") as stream:
+            command = [sys.executable, "-m", "cappunc_cli", "fix", *tiny, "--force", *arguments]
+            run = subprocess.run(command, stdin=stream, capture_output=True, cwd=tmp_path, check=False)
+        assert run.returncode == 1
+        assert f"cappunc: {target}: is {source}" in run.stderr.decode()
+
+    (tmp_path / "new/season1").mkdir(parents=True)
+    (tmp_path / "season1").mkdir()
+    kept = [talk(tmp_path / "season1"), talk(tmp_path / "new/season1", text=f"{SRT}\n"), talk(tmp_path, "1.srt")]
+    refused("new", "season1", "-o", ".", target="season1/talk.srt", source="also the input season1/talk.srt")
+    assert (tmp_path / "talk.srt").read_bytes() == fixed
+    # A link among the results leads to an input.
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/talk.srt").symlink_to(tmp_path / "1.srt")
+    refused("1.srt", "new/season1", "-o", "out", target="out/talk.srt", source="also the input 1.srt")
+    assert (tmp_path / "out/1.srt").read_bytes() == fixed
+    refused("-o", "1.srt", target="1.srt", source="the input itself", data=tmp_path / "1.srt")
+    assert [path.read_text().rstrip("\n") for path in kept] == [SRT.rstrip("\n")] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "target"),
+    [
+        (("fix", "talk.fixed.srt", "talk.srt"), "talk.fixed.srt: is also the input talk.fixed.srt"),
+        (("convert", "--to", "vtt", "talk.srt", "talk.vtt"), "talk.srt and talk.vtt would both become talk.vtt"),
+        (("captions", "talk.srt", "talk.vtt"), "talk.srt and talk.vtt would both become talk.captions.srt"),
+    ],
+)
+def test_on_a_terminal_no_result_overwrites_an_input_or_another_result(
+    tmp_path: Path, tiny: tuple[str, str], arguments: tuple[str, ...], target: str
+) -> None:
+    names = [name for name in arguments if name.startswith("talk")]
+    for name in names:
+        talk(tmp_path, name)
+    code, shown = on_a_terminal(*arguments, "--force", *tiny, cwd=tmp_path)
+    assert code != 0
+    assert target in shown
+    assert [(tmp_path / name).read_text() for name in names] == [SRT] * len(names)
+    assert not list(tmp_path.glob("*.captions.srt"))
+
+
+def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    (tmp_path / "new.srt").symlink_to("new.srt")
+    run = cappunc("fix", *tiny, talk(tmp_path), "-o", "new.srt", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (1, b"cappunc: new.srt: Too many levels of symbolic links\n")
+
+
 def test_many_files_into_a_directory(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
     names = [talk(tmp_path, f"{n}.srt") for n in "abc"]
     run = cappunc("fix", *tiny, *names, "-o", tmp_path / "out")

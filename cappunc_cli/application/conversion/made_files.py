@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import Job, by_model, plan_jobs, sibling, with_languages
+from cappunc_cli.application.plan import Job, by_model, plan_jobs, with_languages
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
@@ -112,7 +111,4 @@ def made_jobs(
     """
     if suffix is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
-    if output is None and sys.stdout is not None and sys.stdout.isatty():
-        made = (f"{job.relative.stem}{added}{job.relative.suffix}" for job in jobs)
-        return [replace(job, target=sibling(job.source, name)) for job, name in zip(jobs, made, strict=True)]
-    return plan_jobs(jobs, output, False, names)
+    return plan_jobs(jobs, output, False, names, beside=lambda job: f"{job.relative.stem}{added}{job.relative.suffix}")

@@ -71,16 +71,33 @@ def read_bytes(source: str) -> bytes:
     return _piped[source][1]
 
 
+def file_identity(name: str | Path) -> tuple[int, int] | None:
+    """Device and inode of a regular file, which are the same under all its names (`-` is standard input).
+
+    None for anything else, such as a URL or a pipe, and for a file that cannot be accessed.
+    """
+    if is_url(name):
+        return None
+    try:
+        found = os.fstat(standard_input().fileno()) if name == PIPE else os.stat(name)  # noqa: PTH116
+    except (OSError, ValueError, CappuncError):  # standard input is closed, or no file of the system's
+        return None
+    return _identity(found)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int] | None:
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
 def is_standard_output(source: str) -> bool:
     """Whether an input is the file that standard output was redirected to (`> talk.srt`)."""
-    if sys.stdout is None or is_url(source):
+    if sys.stdout is None:
         return False
     try:
-        output = os.fstat(sys.stdout.fileno())
-        found = os.fstat(standard_input().fileno()) if source == PIPE else os.stat(source)  # noqa: PTH116
-    except (OSError, ValueError, CappuncError):  # no files, or none of the system's
+        output = _identity(os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
         return False
-    return stat.S_ISREG(output.st_mode) and os.path.samestat(output, found)
+    return output is not None and output == file_identity(source)
 
 
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:

@@ -16,7 +16,7 @@ def sniff(value: object) -> bool:
     top = node(value)
     if "audio_url" in top or ("id" in top and "status" in top):
         return isinstance(top.get("text"), Literal) or bool(entries(value, "words"))
-    inner = [word for part in _PARTS[1:] for p in entries(value, part) for word in entries(p, "words")]
+    inner = [word for part in _PARTS for p in entries(value, part) for word in entries(p, "words")]
     return bool(inner) and all("text" in w and isinstance(w.get("start"), int) for w in inner)
 
 
