@@ -173,7 +173,7 @@ def _checked(jobs: list[Job], option: str) -> list[Job]:
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
         taken[job.target] = job.source
-    there = {target: found for target in taken if isinstance(target, Path) and (found := file_identity(target))}
+    there = {target: found for target in taken if (found := file_identity(target))}
     if not there:
         return jobs
     inputs = {file_identity(job.source): job.name for job in jobs}

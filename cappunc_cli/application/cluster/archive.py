@@ -86,7 +86,7 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
         place = _report_place(order, store)
         with RefusalReport(place) as report, reporter.progress(summary.todo) as steps:
             shown = ArchiveProgress(reporter, summary, steps)
-            for result in workers(work_order, plan.blocks()) if summary.todo else ():
+            for result in workers(work_order, plan.blocks(store)) if summary.todo else ():
                 summary.add(result)
                 report.add(result.refusals)
                 for refusal in result.refusals:
