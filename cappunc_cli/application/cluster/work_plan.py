@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from os import fsdecode, fsencode
 
 from cappunc_cli.application.cluster.ledger import Line
@@ -81,12 +82,14 @@ class FileBlock:
 class WorkPlan:
     """A join of inputs, existing results and ledger, from which it follows what is to be done."""
 
-    def __init__(self) -> None:
+    def __init__(self, also_read: Iterable[str] = ()) -> None:
+        """`also_read` are files that no result may overwrite either."""
         # The name "" stands for a temporary database on disk.
         self._data = sqlite3.connect("", check_same_thread=False)
         self._data.executescript(_TABLES)
         #: Number of inputs, and of those that are up to date.
         self.inputs = self.known = 0
+        self._also_read = also_read
         self._identified = False
 
     def add_inputs(self, entries: Iterable[Entry], found: bool = True) -> None:
@@ -143,7 +146,8 @@ class WorkPlan:
             return ""
         if not self._identified:  # a new archive has no results yet, so that its inputs need not be looked up
             self._identified = True
-            sources = (source for (source,) in self._data.execute("select source from input"))
+            inputs = self._data.execute("select source from input")
+            sources = chain((source for (source,) in inputs), map(fsencode, self._also_read))
             self._data.executemany(
                 "insert or ignore into identity values (?, ?)",
                 ((repr(found), source) for source in sources if (found := file_identity(fsdecode(source)))),

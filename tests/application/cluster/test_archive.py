@@ -390,6 +390,27 @@ def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixReq
 
 
 @pytest.mark.parametrize(
+    ("source", "target", "option", "name"),
+    [
+        ("in", "memory://new/", "--report", "in/deep/1.txt"),
+        ("memory://old/", "out", "--glossary", "out/0.txt"),
+    ],
+)
+def test_an_archive_overwrites_nothing_that_it_reads(
+    tree: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str, option: str, name: str
+) -> None:
+    monkeypatch.chdir(tree)
+    Path("out").mkdir()
+    Path("out/0.txt").write_text("London\n")
+    upload(Path("in"), "memory://old")
+    before = Path(name).read_bytes()
+    run = cappunc("fix", "--model", tiny_model, source, "-o", target, "--force", option, name)
+    assert run.exit_code
+    assert "input" in f"{run.stderr}{run.exception}"
+    assert Path(name).read_bytes() == before
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--ray",), "needs -o with a directory or URL"),
