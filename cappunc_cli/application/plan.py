@@ -41,7 +41,7 @@ class Job:
 
     `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
     one that the user named. `relative` is the path of the result in an output directory. `target_input` is the name of
-    another input that the target is, under whatever name; "" if it is none.
+    the file that the target is, under whatever name, if the command reads that, too; otherwise "".
     """
 
     source: str
@@ -112,21 +112,25 @@ def _path_below(source: str, root: str) -> Path | None:
     return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
 
 
-def replaceable(jobs: Sequence[Job], skip: Callable[[str], None]) -> list[Job]:
+def replaceable(jobs: Sequence[Job], skip: Callable[[str], None], also_read: Iterable[str] = ()) -> list[Job]:
     """The jobs whose inputs may be overwritten, each file once.
 
-    Symbolic links that were found in a directory and lead out of it are left out, and `skip` is called for them; links
-    that the user named are not.
+    What was found in a directory is left out, and `skip` is called, if it is a symbolic link that leads out of the
+    directory, or one of the files `also_read`, such as a glossary; what the user named is not.
     """
     kept: dict[str, Job] = {}
+    others = {file_identity(name) for name in also_read} - {None}
     for job in jobs:
+        if job.found and others and file_identity(job.source) in others:
+            skip(f"{job.source}: is also read as another input")
+            continue
         if is_url(job.source):
             kept.setdefault(job.source, job)
             continue
         root = Path(job.source).parents[len(job.relative.parts) - 1]
         real = os.path.realpath(job.source)
         if job.found and Path(os.path.realpath(root)) not in Path(real).parents:
-            skip(job.source)
+            skip(f"{job.source}: a symbolic link to a file outside its directory")
             continue
         kept.setdefault(real, job)
     return list(kept.values())
@@ -138,11 +142,13 @@ def plan_jobs(
     in_place: bool,
     names: Sequence[str] = (),
     beside: Callable[[Job], str] = lambda job: fixed_name(Path(job.source)),
+    also_read: Iterable[str] = (),
 ) -> list[Job]:
     """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
-    On a terminal and without `output`, results go next to their inputs, under the name that `beside` gives. Raises
-    BadOption for options that contradict each other, and CappuncError if standard output is an input.
+    On a terminal and without `output`, results go next to their inputs, under the name that `beside` gives. No result
+    may overwrite a file that is `also_read`, such as a glossary. Raises BadOption for options that contradict each
+    other, and CappuncError if standard output is an input.
     """
     if in_place:
         if output is not None:
@@ -153,9 +159,9 @@ def plan_jobs(
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return _checked([replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES")
+        return _checked([replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES", also_read)
     if output not in (None, PIPE):
-        return _checked(_to_path(jobs, output, names), "-o")
+        return _checked(_to_path(jobs, output, names), "-o", also_read)
     if len(jobs) > 1:
         raise BadOption("several files cannot be written to standard output; name a directory with -o", option="FILES")
     for job in jobs:
@@ -164,7 +170,17 @@ def plan_jobs(
     return list(jobs)
 
 
-def _checked(jobs: list[Job], option: str) -> list[Job]:
+def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
+    """Raises BadOption about `option` if the file that it writes is, under whatever name, one of those that are `read`.
+
+    `review talk.srt --html talk.html --compare talk.html`
+    """
+    own = None if name in (None, PIPE) else file_identity(name or "")
+    if own is not None and any(file_identity(other) == own for other in read):
+        raise BadOption(f"{name} is an input, which would be overwritten", option=option)
+
+
+def _checked(jobs: list[Job], option: str, also_read: Iterable[str]) -> list[Job]:
     """The jobs with their `target_input`; raises BadOption about `option` if two have the same target."""
     taken: dict[Target, str] = {}
     for job in jobs:
@@ -173,10 +189,10 @@ def _checked(jobs: list[Job], option: str) -> list[Job]:
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
         taken[job.target] = job.source
-    there = {target: found for target in taken if isinstance(target, Path) and (found := file_identity(target))}
+    there = {target: found for target in taken if (found := file_identity(target))}
     if not there:
         return jobs
-    inputs = {file_identity(job.source): job.name for job in jobs}
+    inputs = {file_identity(name): name for name in also_read} | {file_identity(job.source): job.name for job in jobs}
     return [
         replace(job, target_input=inputs.get(there[job.target], "")) if job.target in there else job for job in jobs
     ]

@@ -292,17 +292,20 @@ def refuse_overwriting(
 
     The `hint` ends the message about the input.
     """
-    if isinstance(target, Url):
-        if target.text == job.source:
-            raise CappuncError(f"is the input itself{hint}", str(target))
-        if mode == "new" and url_exists(target.text):
-            raise CappuncError("already exists; --force overwrites it", str(target))
-        return
-    if not os.path.isfile(target):  # noqa: PTH113 (Path.is_file raises if the directory cannot be searched)
+    if not isinstance(target, Url) and not os.path.isfile(target):  # noqa: PTH113 (Path.is_file may raise)
         return
     if job.target_input not in ("", job.name):
         raise CappuncError(f"is also the input {job.target_input}; nothing written", str(target))
-    if job.target_input or (job.source != PIPE and not is_url(job.source) and target.samefile(job.source)):
+    own = (
+        target.text == job.source
+        if isinstance(target, Url)
+        else job.source != PIPE and not is_url(job.source) and target.samefile(job.source)
+    )
+    if job.target_input or own:
         raise CappuncError(f"is the input itself{hint}", str(target))
+    if isinstance(target, Url):
+        if mode == "new" and url_exists(target.text):
+            raise CappuncError("already exists; --force overwrites it", str(target))
+        return
     if mode == "new" and (manifest is None or not manifest.is_ours(target, job.source)):
         raise CappuncError("already exists; --force overwrites it", str(target))

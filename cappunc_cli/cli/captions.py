@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import check_name, find_inputs
+from cappunc_cli.application.plan import check_name, find_inputs, refuse_input
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import write_result
@@ -27,6 +27,7 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
+    files_read,
     finite,
     names_asked,
     options_checked,
@@ -156,6 +157,8 @@ def captions(
     for name, given in (("--report", report), ("--fps", fps), ("--by", by is CutBy.SENTENCE)):
         if rewrap and given:
             raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
+    with options_checked():
+        checked_report(report)
     named = _kind_of_name(output)
     if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
@@ -186,9 +189,10 @@ def captions(
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
+    also_read = files_read(glossary, files_from)
     with options_checked():
-        checked_report(report, found)
-        jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, ".captions")
+        refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
+        jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, also_read, ".captions")
     file = Path(output or "")
     if not (rewrap or to or named) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(

@@ -17,7 +17,7 @@ from cappunc_cli.application.inspection import (
     span_entry,
     span_line,
 )
-from cappunc_cli.application.plan import Job, find_inputs
+from cappunc_cli.application.plan import Job, find_inputs, refuse_input
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_lines, write_result, write_text
@@ -34,6 +34,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Verbose,
+    files_read,
     names_asked,
     one_of,
     options_checked,
@@ -95,7 +96,8 @@ def check(
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:
         with tallied(reporter, len(jobs), "checked") as tally:
-            _check_captions(jobs, captions, report, as_json, lang, format_name, reporter, tally)
+            also_read = [*files_read(None, files_from), *(job.source for job in jobs)]
+            _check_captions(jobs, captions, report, also_read, as_json, lang, format_name, reporter, tally)
         return
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.restoration.options import Options
@@ -119,6 +121,7 @@ def _check_captions(
     jobs: Sequence[Job],
     profile: str,
     file: str | None,
+    also_read: Sequence[str],
     as_json: bool,
     lang: str,
     format_name: str | None,
@@ -139,7 +142,8 @@ def _check_captions(
     from cappunc_cli.restoration.model.registry import known_languages
 
     with options_checked():
-        checked_report(file, jobs)
+        checked_report(file)
+        refuse_input(file, "--report", also_read)
     limits = caption_profile(profile).limits
     reports: list[Report] = []
     for job in jobs:

@@ -40,6 +40,7 @@ from cappunc_cli.cli.parameters import (
     Sensitivity,
     Style,
     Verbose,
+    files_read,
     finite,
     names_asked,
     options_checked,
@@ -242,6 +243,7 @@ def fix(
         pauses=pauses,
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
+    also_read = files_read(glossary, files_from)
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:
@@ -251,7 +253,7 @@ def fix(
         request = FixRequest(lang, model, common, fast, encoding)
         memory = (file_memory or _FILE_MEGABYTES) << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
-        order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory)
+        order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory, also_read)
         seconds = file_timeout or _FILE_SECONDS
         _fix_archive(order, reporter, with_ray, ray_address, workers, seconds, metrics_port)
         return
@@ -259,12 +261,10 @@ def fix(
         names, format_name, reporter.error, output, encoding, below=files[0] if files and files_from else None
     )
     if in_place:
-        jobs = replaceable(
-            jobs, lambda source: reporter.failure(f"{source}: a symbolic link to a file outside its directory", True)
-        )
+        jobs = replaceable(jobs, lambda note: reporter.failure(note, True), also_read)
     if not diff:
         with options_checked():
-            jobs = plan_jobs(jobs, output, in_place, names)
+            jobs = plan_jobs(jobs, output, in_place, names, also_read=also_read)
             check_name(jobs, format_name)
     # Results in a local directory are recorded there, so that the next run goes on where this one was stopped.
     root = Path(output) if output is not None and output != PIPE and not is_url(output) else None

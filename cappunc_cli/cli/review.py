@@ -26,7 +26,7 @@ from cappunc_cli.application.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.application.plan import Job, find_inputs, plan_jobs
+from cappunc_cli.application.plan import Job, find_inputs, plan_jobs, refuse_input
 from cappunc_cli.application.progress import Reporter, counted
 from cappunc_cli.application.storage.files import (
     PIPE,
@@ -50,6 +50,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Verbose,
+    files_read,
     finite,
     names_asked,
     options_checked,
@@ -150,6 +151,8 @@ def review(
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
     common = Settings("", device, format_name, options)
     if open_ or html is not None:
+        with options_checked():
+            refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
         fixer = _fixer_for(jobs, lang, model, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
@@ -212,7 +215,7 @@ def _apply(
         raise typer.BadParameter("takes exactly one file", param_hint="--apply")
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
-        [job] = plan_jobs(found, output, in_place)
+        [job] = plan_jobs(found, output, in_place, also_read=[decisions])
     mode: Mode = "in-place" if in_place else "force" if force else "new"
     try:
         decided = apply_decisions(

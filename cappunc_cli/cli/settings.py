@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from cappunc_cli.application.storage.files import is_url
 from cappunc_cli.errors import WrongUsage
 
 FILE = "cappunc.toml"
@@ -31,6 +32,8 @@ OPTIONS = frozenset(
 )
 #: Options whose value may be a file name, which is then relative to the configuration file.
 _FILES = frozenset(("glossary", "model"))
+#: Options whose value is never a number.
+_NAMES = _FILES | {"lang"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ def files(names: Sequence[str]) -> list[Path]:
     existing = (name for name in names if os.path.exists(name))  # noqa: PTH110
     start = Path(next(existing, "")).absolute()
     folders = [start, *start.parents] if start.is_dir() else list(start.parents)
-    nearest = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    # Path.is_file() raises if the directory cannot be searched, of which its reader tells more.
+    nearest = next((folder / FILE for folder in folders if os.path.isfile(folder / FILE)), None)  # noqa: PTH113
     user = user_config_path("cappunc", appauthor=False) / "config.toml"
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
@@ -147,11 +151,17 @@ def _from_file(path: Path, known: Options) -> Iterator[Setting]:
                 if (isinstance(one, bool) != options[name].is_flag) or not isinstance(one, str | int | float):
                     expected = "true or false" if options[name].is_flag else "a string or a number"
                     raise WrongUsage(f"{name} = {value!r}: expected {expected}", str(path))
+                if name in _NAMES and not isinstance(one, str):
+                    raise WrongUsage(f"{name} = {value!r}: expected a string", str(path))
             resolved = (
                 [str(_resolved(name, one, path.parent)) for one in value]
                 if is_list
                 else _resolved(name, value, path.parent)
             )
+            if name == "glossary":
+                for one in resolved if isinstance(resolved, list) else [resolved]:
+                    if not (is_url(one) or os.path.exists(str(one))):  # noqa: PTH110 (Path.exists may raise)
+                        raise WrongUsage(f"glossary = {value!r}: no such file", str(path))
             yield Setting(command, name, resolved, str(path))
 
 

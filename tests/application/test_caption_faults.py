@@ -133,7 +133,7 @@ def test_a_report_is_not_written_over_an_input(tmp_path: Path, command: tuple[st
     (tmp_path / "same.json").symlink_to(path)
     run = cappunc(*(part.format(tmp_path) for part in command), path, "--report", tmp_path / "same.json")
     assert run.exit_code == 2
-    assert "same.json is an input, which the report would overwrite" in run.output
+    assert "same.json is an input, which would be overwritten" in run.output
     assert path.read_text("utf-8").startswith("[{")
     assert not (tmp_path / "new.srt").exists()
 

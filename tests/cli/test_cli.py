@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 import cappunc_cli
 from cappunc_cli.cli import app, main
@@ -224,6 +226,50 @@ def test_on_a_terminal_no_result_overwrites_an_input_or_another_result(
     assert target in shown
     assert [(tmp_path / name).read_text() for name in names] == [SRT] * len(names)
     assert not list(tmp_path.glob("*.captions.srt"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("review", "talk.srt", "--force", "--apply", "d.json", "-o", "d.json"),
+        ("fix", "talk.srt", "--force", "--glossary", "terms.txt", "-o", "link.srt"),
+        ("fix", "--files-from", "names.txt", "--force", "-o", "list.srt"),
+        ("convert", "talk.srt", "--force", "--glossary", "terms.txt", "-o", "terms.txt"),
+        ("captions", "talk.srt", "--force", "--glossary", "terms.txt", "-o", "link.srt"),
+        ("captions", "talk.srt", "--glossary", "terms.txt", "--report", "link.json", "-o", "new.srt"),
+        ("check", "--captions", "bbc", "--files-from", "names.txt", "--report", "list.csv"),
+        ("review", "talk.srt", "--glossary", "terms.txt", "--html", "link.html"),
+        ("review", "talk.srt", "--compare", "terms.txt", "--html", "link.html"),
+        ("eval", "--ref", "talk.srt", "terms.txt", "--html", "link.html"),
+        ("eval", "--ref", "terms.txt", "talk.srt", "--html", "link.html"),
+    ],
+)
+def test_nothing_overwrites_another_file_that_a_command_reads(
+    tmp_path: Path, tiny: tuple[str, str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    digest = hashlib.sha256(talk(tmp_path).read_bytes()).hexdigest()
+    (tmp_path / "d.json").write_text(json.dumps({"kind": "cappunc review", "sha256": digest, "decisions": []}))
+    (tmp_path / "terms.txt").write_text("London\n")
+    (tmp_path / "names.txt").write_text("talk.srt\n")
+    for link in ("link.srt", "link.html", "link.json"):
+        (tmp_path / link).symlink_to("terms.txt")
+    for link in ("list.srt", "list.csv"):
+        (tmp_path / link).symlink_to("names.txt")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(app, [*command, *(tiny if command[0] in {"fix", "convert", "captions"} else ())])
+    assert run.exit_code
+    assert "input" in f"{run.stderr}{run.exception}"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_glossary_in_the_directory_is_not_fixed_in_place(tmp_path: Path, tiny: tuple[str, str], fixed: bytes) -> None:
+    path = talk(tmp_path)
+    (tmp_path / "terms.txt").write_text("then we went to london and back\n")
+    run = cappunc("fix", *tiny, "--in-place", ".", "--glossary", "./terms.txt", cwd=tmp_path)
+    assert (run.returncode, path.read_bytes()) == (0, fixed)
+    assert b"terms.txt: is also read as another input; skipped" in run.stderr
+    assert (tmp_path / "terms.txt").read_text() == "then we went to london and back\n"
 
 
 def test_a_link_in_a_circle_is_no_output(tmp_path: Path, tiny: tuple[str, str]) -> None:

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cappunc_cli.cli import app
-from cappunc_cli.cli.settings import COMMANDS, OPTIONS, settable_options
+from cappunc_cli.cli.settings import COMMANDS, OPTIONS, files, settable_options
 
 
 @pytest.fixture
@@ -106,6 +107,8 @@ def test_the_command_line_overrides_settings(tmp_path: Path, home: dict[str, str
         ("sensitivity = 9\n", ": Invalid value for '--sensitivity': must be at most 1, not 9\n"),
         ('existing = "maybe"\n', ": Invalid value for '--existing': 'maybe' is not one of 'auto', 'keep', 'replace'\n"),
         ('lang = "klingon"\n', None),
+        ("lang = 5\n", ": lang = 5: expected a string\n"),
+        ('glossary = "none.txt"\n', ": glossary = 'none.txt': no such file\n"),
     ],
 )
 def test_wrong_settings_are_reported_with_their_file(
@@ -118,6 +121,23 @@ def test_wrong_settings_are_reported_with_their_file(
     assert run.stderr.count("\n") == 1
     assert run.stderr.startswith("cappunc: " if said is None else f"cappunc: {path}{said}")
     assert [file.name for file in (tmp_path / "work/season1").iterdir()] == ["a.txt"]
+
+
+def test_a_directory_that_cannot_be_searched_has_no_settings(
+    tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may search any directory, so the system's answer is simulated. Who reads the directory names it."""
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CONFIG_HOME", home["XDG_CONFIG_HOME"])
+    stat = os.stat
+
+    def refused(path: str | Path, *arguments: Any, **options: Any) -> os.stat_result:
+        if str(path).endswith("season1/cappunc.toml"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refused)
+    assert files(["season1"]) == []
 
 
 def test_every_option_that_may_be_set_is_one() -> None:

@@ -321,3 +321,31 @@ def test_hostile_files_take_no_time(name: str, text: str) -> None:
     with contextlib.suppress(BadInput):
         formats.read(text, format=name)
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<ruby>tokyo<rt>tōkyō</rt></ruby> is big",
+        "<ruby>tokyo<rt>tōkyō</ruby> is big",
+        "<ruby>tokyo<rt>is it</rt> is big",
+    ],
+)
+def test_ruby_text_is_no_word(text: str) -> None:
+    found = formats.read(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{text}\n", "talk.vtt")
+    assert found.words.texts == ["tokyo", "is", "big"]
+    # No mark comes between the word and the text above it.
+    assert [word.followed for word in found.words] == [True, False, False]
+    new = formats.write(found, ["Tokyo", "Is", "big."])
+    assert new.endswith(text.replace("tokyo", "Tokyo").replace(" is big", " Is big.") + "\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "1\n00:00:01,000 --> 00:00:02,000\n1\ufe0f\u20e3 first \U0001f1eb\U0001f1f7 we went\n",
+        '{"text": "1\ufe0f\u20e3 first \U0001f1eb\U0001f1f7 we went"}',
+    ],
+)
+def test_an_emoji_is_no_word(source: str) -> None:
+    assert formats.read(source).words.texts == ["first", "we", "went"]

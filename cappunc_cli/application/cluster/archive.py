@@ -49,7 +49,8 @@ class ArchiveOrder:
 
     `names` are files, directories, patterns or URLs. `listed` are the names of a --files-from list, relative to the
     only one of `names` if there is one. `fail_over` stops the run if more than this percentage of files is refused.
-    `report` is the file for refusals. `memory` limits the bytes that a worker may take for files.
+    `report` is the file for refusals. `memory` limits the bytes that a worker may take for files. No result
+    overwrites a file that is `also_read`, such as a glossary.
     """
 
     names: Sequence[str]
@@ -60,6 +61,7 @@ class ArchiveOrder:
     fail_over: float | None = None
     report: str | None = None
     memory: int | None = None
+    also_read: Sequence[str] = ()
 
 
 def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summary: ArchiveSummary) -> None:
@@ -71,22 +73,24 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
     store = TargetStore(order.target)
     run = uuid.uuid4().hex[:12]
     signature = order.request.signature()
-    plan = WorkPlan()
+    plan = WorkPlan(order.also_read)
     with TargetLock(store, run) as lock:
         for entries, found in _listings(order, reporter):
             plan.add_inputs(entries, found)
         if not plan.inputs:
             raise CappuncError("no files of a known format found")
+        place = _report_place(order, store)
+        if plan.input_at(place):
+            raise WrongUsage(f"--report: {place} is an input, which would be overwritten")
         plan.add_results(store.results())
         plan.add_lines(read_all(store))
         summary.todo, size = plan.todo(signature, order.force)
         summary.known = plan.known
         reporter.info(f"{summary.todo:,} of {plan.inputs:,} files to do, {size / 1e6:,.1f} MB")
         work_order = WorkOrder(order.request, store, signature, run, order.force, order.memory)
-        place = _report_place(order, store)
         with RefusalReport(place) as report, reporter.progress(summary.todo) as steps:
             shown = ArchiveProgress(reporter, summary, steps)
-            for result in workers(work_order, plan.blocks()) if summary.todo else ():
+            for result in workers(work_order, plan.blocks(store)) if summary.todo else ():
                 summary.add(result)
                 report.add(result.refusals)
                 for refusal in result.refusals:

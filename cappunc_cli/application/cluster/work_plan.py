@@ -5,11 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from os import fsdecode, fsencode
 
 from cappunc_cli.application.cluster.ledger import Line
+from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.processing import BYTES_TOGETHER, FILES_TOGETHER
-from cappunc_cli.application.storage.urls import Entry
+from cappunc_cli.application.storage.files import file_identity
+from cappunc_cli.application.storage.urls import Entry, Target
 from cappunc_cli.errors import BadOption
 
 # Names are stored as bytes: file names need not be valid text.
@@ -17,6 +20,7 @@ _TABLES = """
 create table input (relative blob primary key, source blob, size int, tag text, found int) without rowid;
 create table there (relative blob primary key, size int) without rowid;
 create table line (relative blob, input text, size int, md5 text, signature text);
+create table identity (id text primary key, source blob) without rowid;
 """
 _TWICE = """
 select a.source, b.source, a.relative from new a join input b using (relative) where a.source <> b.source limit 1
@@ -43,7 +47,8 @@ class BlockFile:
     """An input file: its name, its path relative to source and target, its size in bytes and its tag.
 
     `found` means that it comes from a listing rather than from the user. `ours` are the possible MD5 hashes of an
-    existing result if an earlier run wrote it, empty if none did; None if there is no result.
+    existing result if an earlier run wrote it, empty if none did; None if there is no result. `target_input` is as in
+    `Job`.
     """
 
     source: str
@@ -52,6 +57,7 @@ class BlockFile:
     tag: str
     found: bool = True
     ours: tuple[str, ...] | None = None
+    target_input: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +82,15 @@ class FileBlock:
 class WorkPlan:
     """A join of inputs, existing results and ledger, from which it follows what is to be done."""
 
-    def __init__(self) -> None:
+    def __init__(self, also_read: Iterable[str] = ()) -> None:
+        """`also_read` are files that no result may overwrite either."""
         # The name "" stands for a temporary database on disk.
         self._data = sqlite3.connect("", check_same_thread=False)
         self._data.executescript(_TABLES)
         #: Number of inputs, and of those that are up to date.
         self.inputs = self.known = 0
+        self._also_read = also_read
+        self._identified = False
 
     def add_inputs(self, entries: Iterable[Entry], found: bool = True) -> None:
         """Add inputs; `found` means that they come from a listing. Raises BadOption if two have the same result."""
@@ -130,7 +139,23 @@ class WorkPlan:
         self.known = self.inputs - files
         return files, size
 
-    def blocks(self) -> Iterator[FileBlock]:
+    def input_at(self, target: Target) -> str:
+        """The name of the input that a target is, under whatever name; "" if it is none."""
+        own = file_identity(target)
+        if own is None:
+            return ""
+        if not self._identified:  # a new archive has no results yet, so that its inputs need not be looked up
+            self._identified = True
+            inputs = self._data.execute("select source from input")
+            sources = chain((source for (source,) in inputs), map(fsencode, self._also_read))
+            self._data.executemany(
+                "insert or ignore into identity values (?, ?)",
+                ((repr(found), source) for source in sources if (found := file_identity(fsdecode(source)))),
+            )
+        row = self._data.execute("select source from identity where id = ?", (repr(own),)).fetchone()
+        return "" if row is None else fsdecode(row[0])
+
+    def blocks(self, store: TargetStore) -> Iterator[FileBlock]:
         """The blocks to process, largest files first, so that the run does not end on a large one."""
         files: list[BlockFile] = []
         size = number = 0
@@ -140,7 +165,9 @@ class WorkPlan:
                 yield FileBlock(number, tuple(files))
                 files, size, number = [], 0, number + 1
             hashes = None if ours is None else tuple(filter(None, ours.split(",")))
-            files.append(BlockFile(fsdecode(source), fsdecode(relative), length, tag, bool(found), hashes))
+            name = fsdecode(relative)
+            other = self.input_at(store.at(name))
+            files.append(BlockFile(fsdecode(source), name, length, tag, bool(found), hashes, other))
             size += length
         if files:
             yield FileBlock(number, tuple(files))

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import WARNING, Parts
 from cappunc_cli.application.inspection import Report, line_prefix, tenths
-from cappunc_cli.application.plan import Job
 from cappunc_cli.application.progress import counted
-from cappunc_cli.application.storage.files import file_identity
 from cappunc_cli.errors import BadOption, UnknownFormat
 from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
 from cappunc_cli.transcript.words import timestamp
@@ -36,15 +34,10 @@ _STYLE = (
 )
 
 
-def checked_report(name: str | None, jobs: Sequence[Job]) -> None:
-    """Raises BadOption unless the name of a report has a known suffix and is not that of an input, talk.json."""
-    if name is None:
-        return
-    if Path(name).suffix.lower() not in SUFFIXES:
+def checked_report(name: str | None) -> None:
+    """Raises BadOption unless the name of a report has a known suffix."""
+    if name is not None and Path(name).suffix.lower() not in SUFFIXES:
         raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
-    own = file_identity(Path(name))
-    if own is not None and any(file_identity(job.source) == own for job in jobs):
-        raise BadOption(f"{name} is an input, which the report would overwrite", option="--report")
 
 
 def report_of(name: str, captions: Sequence[ShownCaption], language: Language, limits: Limits) -> Report:

@@ -102,13 +102,25 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
 
 
 def made_jobs(
-    jobs: Sequence[Job], suffix: str | None, output: str | None, names: Sequence[str], added: str = ""
+    jobs: Sequence[Job],
+    suffix: str | None,
+    output: str | None,
+    names: Sequence[str],
+    also_read: Sequence[str],
+    added: str = "",
 ) -> list[Job]:
     """The jobs with targets that have this `suffix` (None: the input's).
 
     If one of the inputs' `names` is a directory, so is `output`. On a terminal and without `output`, results go next
-    to their inputs, with `added` before the suffix. Raises BadOption.
+    to their inputs, with `added` before the suffix. No result overwrites a file that is `also_read`. Raises BadOption.
     """
     if suffix is not None:
         jobs = [replace(job, relative=job.relative.with_suffix(suffix)) for job in jobs]
-    return plan_jobs(jobs, output, False, names, beside=lambda job: f"{job.relative.stem}{added}{job.relative.suffix}")
+    return plan_jobs(
+        jobs,
+        output,
+        False,
+        names,
+        beside=lambda job: f"{job.relative.stem}{added}{job.relative.suffix}",
+        also_read=also_read,
+    )

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.plan import refuse_input
 from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
@@ -105,6 +106,9 @@ def run_evaluation(request: EvalRequest, tally: FileTally) -> bool:
     limits = [parse_requirement(text) for text in request.limits]
     if request.sweep:
         sweep.parse(request.sweep)  # raises before anything is restored
+    if request.html is not None:
+        read = listing((*request.references, *request.hypotheses, *request.versus))
+        refuse_input(str(request.html), "--html", map(str, read))
     outcome = _outcome(request, tally)
     if request.html is not None:
         _write_page(outcome, request.html)

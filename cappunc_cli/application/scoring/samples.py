@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.progress import FileTally
 from cappunc_cli.application.scoring.inputs import ANYTHING, Reading, listing, load_documents, pair_files
-from cappunc_cli.errors import BadInput
+from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
 
 if TYPE_CHECKING:
     from cappunc_cli.application.scoring.restorer import Restorer
@@ -31,18 +31,19 @@ def sources(
     """
     from cappunc_cli.evaluation.datasets import gold_windows
 
-    found = False
+    found = matched = False
     tally = tally or FileTally()
     paths = listing(references)
     tally.files = len(paths)
     for path in paths:
         for source in load_documents(path, how):
+            matched = True
             if source.words:
                 found = True
                 yield from (source,) if windows is None else gold_windows(source, windows)
         tally.done += 1
     if not found:
-        raise BadInput("no words to score")
+        raise _nothing(how, matched)
 
 
 def restored(documents: Iterable[Source], restorer: Restorer, marks_given: bool = False) -> Iterator[Sample]:
@@ -82,8 +83,17 @@ def read(
             samples.append(Sample(a.name, nearest, texts, times, tolerated=tolerated))
         tally.done += 1
     if not any(sample.reference for sample in samples):
-        raise BadInput("no words to score")
+        raise _nothing(how, bool(samples))
+    if not any(sample.hypothesis for sample in samples):
+        raise BadInput("has no words", path=", ".join(map(str, hypotheses)))
     return samples
+
+
+def _nothing(how: Reading, matched: bool) -> CappuncError:
+    """The error if there is nothing to score, though perhaps a document has `matched` --only."""
+    if how.only is not None and not matched:
+        return WrongUsage(f"--only: {how.only} matches no document")
+    return BadInput("no words to score")
 
 
 def starts(words: Sequence[Word]) -> list[int | None]:

@@ -71,13 +71,13 @@ def read_bytes(source: str) -> bytes:
     return _piped[source][1]
 
 
-def file_identity(name: str | Path) -> tuple[int, int] | None:
-    """Device and inode of a regular file, which are the same under all its names (`-` is standard input).
+def file_identity(name: str | Target) -> tuple[int, int] | str | None:
+    """Device and inode of a regular file, which are the same under all its names (`-` is standard input), or a URL.
 
-    None for anything else, such as a URL or a pipe, and for a file that cannot be accessed.
+    None for anything else, such as a pipe, and for a file that cannot be accessed.
     """
-    if is_url(name):
-        return None
+    if isinstance(name, Url) or is_url(name):
+        return str(name)
     try:
         found = os.fstat(standard_input().fileno()) if name == PIPE else os.stat(name)  # noqa: PTH116
     except (OSError, ValueError, CappuncError):  # standard input is closed, or no file of the system's

@@ -12,7 +12,7 @@ from operator import and_, gt, le, lt, sub
 from sys import intern
 
 from cappunc_cli.formats.asr_json.tracks import Fields
-from cappunc_cli.formats.source.addresses import belongs, is_address
+from cappunc_cli.formats.source.addresses import belongs, has_letters, is_address
 from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import RunLengthList, Span
 
@@ -112,7 +112,7 @@ def _hide(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _is_word(shown: str) -> bool:
-    return any(map(str.isalnum, shown)) and _OPAQUE.search(shown) is None and not is_address(shown)
+    return has_letters(shown) and _OPAQUE.search(shown) is None and not is_address(shown)
 
 
 def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int], list[int]]:

@@ -14,6 +14,13 @@ _ADDRESS = re.compile(
 _SIGNS = re.compile(r"[&\^*/%‰°=+<>|~−×÷±≠≈≤≥→$€£¥§№©®™]+")
 # The marks of `30 %.`, `20 €, and`, `go to www.example.org.`, read from the end: a search for them would be quadratic.
 _LAST_MARKS = re.compile(r"(?>(?:[,.?!;…—\"”»›)]|--)*)")
+#: `1️⃣`: a digit and the sign that makes an emoji of it.
+_KEYCAP = re.compile("[0-9]\ufe0f?\u20e3")
+
+
+def has_letters(token: str) -> bool:
+    """Whether a token has a letter or a digit, but for the digits of emoji."""
+    return any(map(str.isalnum, _KEYCAP.sub("", token) if "\u20e3" in token else token))
 
 
 def is_address(token: str) -> bool:

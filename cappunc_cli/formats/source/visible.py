@@ -24,7 +24,9 @@ HIDDEN = re.compile(
     rf"|{HIDDEN_ANYWHERE}"
 )
 # Tags that separate words: `</v><v Bob>`, `one<br>two`.
-_BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|rt|p|div)\b", re.IGNORECASE)
+_BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|p|div)\b", re.IGNORECASE)
+#: The tags around the annotation in `<ruby>tokyo<rt>tōkyō</rt></ruby>`, whose last one may be left out.
+_ANNOTATION = re.compile(r"<(?:/?rt|/ruby)\b", re.IGNORECASE)
 #: A no-break space in ASS.
 HARD_SPACE = r"\h"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
@@ -38,7 +40,7 @@ class Visible:
     Piece i starts at `shown[i]` in the text and at `places[i]` in the source. `atomic[i]` is its length in the source
     where it stands for one character, such as an entity, and 0 where it is plain text.
     `stamps` and `voices` are the times and speakers of hidden tags (`<00:01.000>`, `<v Name>`), each with its offset in
-    the text.
+    the text. `annotations` are the spans of ruby text, which is shown above a word and not spoken.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Visible:
     atomic: array[int]
     stamps: Sequence[tuple[int, str]] = ()
     voices: Sequence[tuple[int, str]] = ()
+    annotations: Sequence[Span] = ()
 
     def copy(self, start: int, stop: int) -> Copy:
         """The fragments of the source that show text[start:stop]."""
@@ -72,6 +75,8 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
     pieces = array("I"), array("I"), array("I")
     stamps: list[tuple[int, str]] = []
     voices: list[tuple[int, str]] = []
+    annotations: list[Span] = []
+    annotated: int | None = None  # where an annotation begins that has not ended yet
     at, length = start, 0
 
     def add(shown: str, where: int, atomic: int) -> None:
@@ -94,15 +99,25 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
             shown = "\xa0"
         elif token[0] == "\\" or _BREAK.match(token):
             shown = "\n"
+        ruby = _ANNOTATION.match(token) is not None
+        if ruby and token[1] != "/":
+            shown = " "
         add(source[at:a], at, 0)
+        if ruby and annotated is not None:
+            annotations.append((annotated, length))
+            annotated, shown = None, " "
         add(shown, a, b - a)
+        if ruby and token[1] != "/":
+            annotated = length
         if _STAMP.match(token):
             stamps.append((length, token[1:-1]))
         elif voice := _VOICE.match(token):
             voices.append((length, voice.group(1)))
         at = b
     add(source[at:stop], at, 0)
-    return Visible("".join(text), *pieces, stamps, voices)
+    if annotated is not None:
+        annotations.append((annotated, length))
+    return Visible("".join(text), *pieces, stamps, voices, annotations)
 
 
 def _unescaped(entity: str) -> str:

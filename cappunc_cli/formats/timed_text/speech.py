@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cappunc_cli.formats.source.addresses import are_signs, is_address, last_marks
+from cappunc_cli.formats.source.addresses import are_signs, has_letters, is_address, last_marks
 from cappunc_cli.formats.source.spans import BREAKS
 from cappunc_cli.formats.source.visible import HIDDEN, Visible, visible
 from cappunc_cli.formats.timed_text.nonspeech import find_nonspeech
@@ -82,13 +82,16 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
     """The words with their lines, speakers and stamps, in one pass over each list."""
     seen = speech.visible
     masks, speakers, sounds = find_nonspeech(seen.text)
+    if seen.annotations:
+        apart = (mask for mask in masks if not any(a < mask[1] and mask[0] < b for a, b in seen.annotations))
+        masks = sorted([*apart, *seen.annotations])
     if seen.voices:
         speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
     breaks = [found.start() for found in BREAKS.finditer(seen.text)]
     stamps = seen.stamps
     line = s = t = n = 0
     end = -1
-    for a, b, beyond, followed, preceded in _word_spans(seen.text, masks):
+    for a, b, beyond, followed, preceded in _word_spans(seen.text, masks, seen.annotations):
         while line < len(breaks) and breaks[line] < a:
             line += 1
         speaker = None
@@ -114,12 +117,15 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
     speech.sound = n < len(sounds)
 
 
-def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, Span | None, bool, bool]]:
+def _word_spans(
+    text: str, masks: list[Span], annotations: Sequence[Span]
+) -> Iterator[tuple[int, int, Span | None, bool, bool]]:
     """Spans of the words in visible text, and whether a part of the sentence that is not a word follows and precedes.
 
     Detached marks on the same line belong to the word before them; those beyond a bracket have a span of their own.
     """
     ends = dict(masks)
+    shown = {(a, a) for a, _ in annotations}
     last: Span | None = None
     begun = False  # by an address or a blank right before the last word, or before the next one if there is none
     end = 0  # of the detached marks after the last word
@@ -136,8 +142,9 @@ def _word_spans(text: str, masks: list[Span]) -> Iterator[tuple[int, int, Span |
         if last is not None and not plain and alone and _attaches(run, text[end:a]):
             end = b
             continue
-        solid = plain or any(map(str.isalnum, run))
-        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a))
+        solid = plain or has_letters(run)
+        # No mark comes between a word and its ruby text.
+        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a) or (a, b) in shown)
         is_word = solid and not opaque
         if last is not None:
             if end == last[1] and text[end - 1].isalnum():

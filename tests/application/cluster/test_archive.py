@@ -307,7 +307,7 @@ def test_blocks_are_sorted_by_size_and_small(monkeypatch: pytest.MonkeyPatch) ->
     sizes = [5, 300, 70, 40, 10, 5, 5, 5]
     plan.add_inputs(Entry(f"in/{i}", f"{i}", size, "t") for i, size in enumerate(sizes))
     assert plan.todo("sig") == (8, 440)
-    blocks = list(plan.blocks())
+    blocks = list(plan.blocks(TargetStore("memory://new")))
     assert [[file.size for file in block.files] for block in blocks] == [[300], [70], [40, 10, 5], [5, 5, 5]]
     assert [block.number for block in blocks] == [0, 1, 2, 3]
     plan.close()
@@ -321,7 +321,7 @@ def test_names_need_not_be_valid_text() -> None:
     plan.add_results([Entry(f"out/{name}", name, 2, "t")])
     assert plan.todo("sig") == (0, 0)
     assert plan.todo("other") == (1, 1)
-    ((file,),) = (block.files for block in plan.blocks())
+    ((file,),) = (block.files for block in plan.blocks(TargetStore("out")))
     assert (file.relative, file.source, file.ours) == (name, f"in/{name}", ("m",))
 
 
@@ -352,6 +352,62 @@ def test_results_below_the_source_are_no_inputs(tree: Path, request_: FixRequest
     assert archive(order).known == 9
     with pytest.raises(WrongUsage, match="is both source and target"):
         archive(ArchiveOrder([str(tree / "in")], f"{tree}/in/", request_))
+
+
+@pytest.mark.parametrize("place", ["memory://all", "all"])
+def test_no_result_overwrites_another_input(
+    tmp_path: Path, request_: FixRequest, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    for name in ("new/1/a.txt", "1/a.txt"):
+        (tmp_path / "all" / name).parent.mkdir(parents=True)
+        (tmp_path / "all" / name).write_text(f"{name} {WORDS}\n")
+    upload(tmp_path / "all", "memory://all")
+    monkeypatch.chdir(tmp_path)
+    where = place if "://" in place else Path(place)
+    before = results(where)
+    report = tmp_path / "report.jsonl"
+    names = [f"{place}/new/*/a.txt", f"{place}/1/a.txt"]
+    assert archive(ArchiveOrder(names, place, request_, force=True, report=str(report))).fixed == 1
+    after = results(where)
+    assert after.keys() == {*before, "a.txt"}
+    assert before.items() <= after.items()
+    told = [json.loads(line)["reason"] for line in report.read_text().splitlines()]
+    assert told == [f"is also the input {place}/1/a.txt; nothing written"]
+
+
+def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixRequest) -> None:
+    (tree / "out").mkdir()
+    (tree / "out/0.txt").symlink_to(tree / "in/2.txt")
+    (tree / "out/deep").symlink_to(tree / "in/deep")
+    before = results(tree / "in")
+    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, force=True))
+    assert (summary.fixed, summary.refused) == (4, 5)
+    assert results(tree / "in") == before
+    told = [json.loads(line) for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
+    reasons = {entry["path"].removeprefix(f"{tree}/in/"): entry["reason"] for entry in told}
+    assert reasons["0.txt"] == f"is also the input {tree}/in/2.txt; nothing written"
+    assert reasons["deep/1.txt"] == "is the input itself"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "option", "name"),
+    [
+        ("in", "memory://new/", "--report", "in/deep/1.txt"),
+        ("memory://old/", "out", "--glossary", "out/0.txt"),
+    ],
+)
+def test_an_archive_overwrites_nothing_that_it_reads(
+    tree: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str, option: str, name: str
+) -> None:
+    monkeypatch.chdir(tree)
+    Path("out").mkdir()
+    Path("out/0.txt").write_text("London\n")
+    upload(Path("in"), "memory://old")
+    before = Path(name).read_bytes()
+    run = cappunc("fix", "--model", tiny_model, source, "-o", target, "--force", option, name)
+    assert run.exit_code
+    assert "input" in f"{run.stderr}{run.exception}"
+    assert Path(name).read_bytes() == before
 
 
 @pytest.mark.parametrize(
