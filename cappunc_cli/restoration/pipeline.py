@@ -227,7 +227,7 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     initials = [
         i
         for i, (word, label) in enumerate(zip(bare[:-1], labels, strict=False))
-        if len(word) == 1 and label.after[:1] == "." and not turns[i] and word not in conventions.always_capital
+        if len(word) == 1 and label.has_period and not turns[i] and word not in conventions.always_capital
     ]
     if initials:
         # `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`. Whether the model ends a sentence there

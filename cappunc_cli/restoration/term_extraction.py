@@ -88,7 +88,7 @@ class TermFinder:
 
     def _is_abbreviation(self, spelled: str, label: Label) -> bool:
         """Whether a word is a title or abbreviation, which is no term: `Dr Smith`, `Inc.`"""
-        return spelled in self.language.titles or (label.after[:1] == "." and self.language.abbreviates(spelled))
+        return spelled in self.language.titles or (label.has_period and self.language.abbreviates(spelled))
 
     def _next_place(self, bare: str, label: Label, place: int, *, named: bool) -> int:
         """The position of the next word."""

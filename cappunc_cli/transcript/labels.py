@@ -98,6 +98,11 @@ class Label:
         object.__setattr__(self, "is_bound", "'" in self.after or "’" in self.after)
 
     @property
+    def has_period(self) -> bool:
+        """Whether a period, and not an ellipsis, comes right after the word, as after an abbreviation: `dr.`, `etc.,`."""
+        return self.after[:1] == "." and self.after[1:2] != "."
+
+    @property
     def paired(self) -> frozenset[PairedMark]:
         """The paired marks in `before` and `after`, whatever their spelling."""
         before, after = set(self.before), set(self.after)

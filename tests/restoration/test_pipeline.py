@@ -158,6 +158,15 @@ def test_the_period_of_a_single_letter_ends_a_sentence_if_a_capital_follows(
     assert texts[2] == following
 
 
+def test_an_ellipsis_after_a_single_letter_is_no_period_of_an_abbreviation() -> None:
+    words = ["like", "a...", "a", "braid"]
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(existing="replace"))
+    assert " ".join(texts).rstrip(".") == "Like a a braid"
+
+
 @pytest.mark.parametrize("existing", ["auto", "keep", "replace"])
 def test_hashtags_and_names_of_files_keep_their_case(existing: str) -> None:
     text = "we took #London and the Report.docx home and put README.md there notes.txt is empty"

@@ -265,7 +265,7 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     parts = passage.posteriors.has(WordProperty.PART).tolist()
     shortened = passage.posteriors.has(WordProperty.ABBREVIATION) & np.array(
         [
-            label.after[:1] == "." and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
+            label.has_period and (len(word) == 1 or part or _VOWELS.isdisjoint(word))
             for word, label, part in zip(bare, old, parts, strict=True)
         ],
         np.bool_,

@@ -114,7 +114,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     Italian `V sec. d.C.`). A listed abbreviation with its period is no acronym: German `Abs. 2`, not `ABS. 2`.
     """
     found = np.zeros(len(words), np.uint32)
-    dotted = [label.after[:1] == "." for label in labels]
+    dotted = [label.has_period for label in labels]
     plain = [language.spelled(word) for word in words]
     dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
     for i, word in enumerate(plain):
