@@ -23,7 +23,7 @@ from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbre
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import LOWER, cached_strip, dress
+from cappunc_cli.transcript.labels import LOWER, Case, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses, turn_ends
 from cappunc_cli.transcript.words import Word, Words
 
@@ -227,7 +227,11 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     initials = [
         i
         for i, (word, label) in enumerate(zip(bare[:-1], labels, strict=False))
-        if len(word) == 1 and label.has_period and not turns[i] and word not in conventions.always_capital
+        if len(word) == 1
+        and label.has_period
+        and not turns[i]
+        and word not in conventions.always_capital
+        and labels[i + 1].case is Case.LOWER
     ]
     if initials:
         # `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`. Whether the model ends a sentence there

@@ -99,7 +99,7 @@ class Label:
 
     @property
     def has_period(self) -> bool:
-        """Whether a period, and not an ellipsis, comes right after the word, as after an abbreviation: `dr.`, `etc.,`."""
+        """Whether a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`."""
         return self.after[:1] == "." and self.after[1:2] != "."
 
     @property
