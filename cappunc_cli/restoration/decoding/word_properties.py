@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cappunc_cli.languages import Language
 from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
-from cappunc_cli.transcript.labels import Label, capital, fold, strip, upper
+from cappunc_cli.transcript.labels import Case, Label, capital, fold, strip, upper
 
 #: Distinct words in the cache before it is cleared.
 _MOST_CACHED = 200_000
@@ -111,22 +111,19 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`,
-    Italian `V sec. d.C.`). A listed abbreviation with its period is no acronym: German `Abs. 2`, not `ABS. 2`.
+    Italian `V sec. d.C.`).
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.has_period for label in labels]
     plain = [language.spelled(word) for word in words]
     dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
     for i, word in enumerate(plain):
-        if not dotted[i] or len(word) < 2 or word not in language.abbreviations:
-            continue
-        dated[i + 1] |= dated[i]
-        if word.isalpha() and word not in language.forms:
-            found[i] = int(WordProperty.NO_UPPER)
+        if dotted[i] and len(word) > 1 and word in language.abbreviations:
+            dated[i + 1] |= dated[i]
     for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
         if len(plain[i]) > 1:
             found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
-        elif dotted[i]:  # Polish `XX w.`; without its period a preposition
+        elif dotted[i] and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
             found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
     start = 0
     while start < len(words):

@@ -75,14 +75,6 @@ def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:
     assert places(found("10 000", (0,))[0].marks == 0) == []
 
 
-def test_a_listed_abbreviation_with_its_period_is_no_acronym() -> None:
-    bare, labels = map(list, zip(*map(strip, ["abs.", "2", "abs", "und", "tp.", "z"]), strict=True))
-    found = abbreviation_properties(bare, labels, language("de"))
-    assert places(found & int(WordProperty.NO_UPPER)) == [0]
-    found = abbreviation_properties(bare, labels, language("vi"))
-    assert places(found & int(WordProperty.NO_UPPER)) == []  # TP. is always in upper case
-
-
 @pytest.mark.parametrize(
     ("code", "text", "case"),
     [
