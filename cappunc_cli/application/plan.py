@@ -142,7 +142,7 @@ def plan_jobs(
     in_place: bool,
     names: Sequence[str] = (),
     beside: Callable[[Job], str] = lambda job: fixed_name(Path(job.source)),
-    also_read: Iterable[str] = (),
+    also_read: Sequence[str] = (),
 ) -> list[Job]:
     """The jobs with their targets. If one of the inputs' `names` is a directory, so is `output`.
 
@@ -159,9 +159,17 @@ def plan_jobs(
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        return _checked([replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES", also_read)
-    if output not in (None, PIPE):
-        return _checked(_to_path(jobs, output, names), "-o", also_read)
+        planned, option = [replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES"
+    elif output not in (None, PIPE):
+        planned, option = _to_path(jobs, output, names), "-o"
+    else:
+        return _to_standard_output(jobs)
+    # The only file that is read is compared with its target when that is written (`refuse_overwriting`).
+    alone = len(planned) == 1 and planned[0].source != PIPE and not also_read
+    return planned if alone else _checked(planned, option, also_read)
+
+
+def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
     if len(jobs) > 1:
         raise BadOption("several files cannot be written to standard output; name a directory with -o", option="FILES")
     for job in jobs:

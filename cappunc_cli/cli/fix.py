@@ -243,7 +243,7 @@ def fix(
         pauses=pauses,
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
-    also_read = files_read(glossary, files_from)
+    also_read = files_read(glossary, files_from) if glossary or files_from else []
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:

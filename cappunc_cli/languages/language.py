@@ -110,7 +110,7 @@ class Language:
 
     def unelided(self, word: str) -> str:
         """A word without the elision that it begins with: `art` of Italian `l'art. 5`."""
-        return word[self.elided(word) :] if self.elisions else word
+        return word[self.elided(word) :]
 
     def is_quoted(self, mark: str) -> bool:
         """Whether a mark beside a closing quote goes inside it, as far as the mark alone decides."""
@@ -122,7 +122,7 @@ class Language:
 
     def abbreviates(self, bare: str) -> bool:
         """Whether a period after this word, normalised by `spelled`, may be part of an abbreviation or ordinal."""
-        if self.unelided(bare) in self.abbreviations:
+        if bare in self.abbreviations or (self.elisions and self.unelided(bare) in self.abbreviations):
             return True
         return self.ordinals and is_number(bare)
 

@@ -83,24 +83,22 @@ class Label:
     `before` and `after` are the exact characters around the bare word, quotes and brackets included; `form` is the
     written word where `case` is MIXED. `mark` is the mark of MARKS that `after` amounts to, or ''. If the label
     `is_bound`, its mark must not be removed: without the comma, the quote of `hello,'` would become part of the word.
+    It `has_period` if a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`.
     """
 
     case: Case = Case.LOWER
     before: str = ""
     after: str = ""
     form: str = ""
-    # Computed once: a text shares a few dozen labels, and these two are read far more often than labels are created.
+    # Computed once: a text shares a few dozen labels, and these are read far more often than labels are created.
     mark: str = field(init=False, repr=False, compare=False)
     is_bound: bool = field(init=False, repr=False, compare=False)
+    has_period: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mark", mark_of(self.after))
         object.__setattr__(self, "is_bound", "'" in self.after or "’" in self.after)
-
-    @property
-    def has_period(self) -> bool:
-        """Whether a period, and not an ellipsis, follows the word, as after an abbreviation: `dr.`, `etc.,`."""
-        return self.after[:1] == "." and self.after[1:2] != "."
+        object.__setattr__(self, "has_period", self.after[:1] == "." and self.after[1:2] != ".")
 
     @property
     def paired(self) -> frozenset[PairedMark]:

@@ -184,10 +184,10 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     stem = plain.rstrip(".")
     letters = _DOTTED.fullmatch(plain) is not None
     low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
-    name = language.unelided(stem)
+    name = language.unelided(stem) if language.elisions else stem
     elided_initials = name != stem and _DOTTED.fullmatch(name) is not None
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
-    title, ordinal = name in language.titles, _ordinal(word, language) is not None
+    title, ordinal = name in language.titles, language.ordinals and _ordinal(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
@@ -253,7 +253,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
         # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
         known = known if is_normalized("NFC", word) else normalize("NFD", known)
         form = "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
-    if form is None:
+    if form is None and language.ordinals:
         form = _ordinal(word, language)
     if form is None:
         form = _compound(word, lexicon, language) if "-" in word.strip("-") else _named(word, language)
@@ -263,7 +263,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
 def _ordinal(word: str, language: Language) -> str | None:
     """A Roman ordinal with an ending: Basque `XIV.a`; None for any other word."""
     numeral, period, ending = word.partition(".")
-    if not (language.ordinals and period and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
+    if not (period and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
         return None
     return upper(numeral) + period + ending if ending in language.clitics else None
 
