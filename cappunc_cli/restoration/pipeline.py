@@ -19,11 +19,15 @@ from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
-from cappunc_cli.restoration.decoding.word_properties import WordProperty, abbreviation_properties, word_properties
+from cappunc_cli.restoration.decoding.word_properties import (
+    abbreviation_properties,
+    initial_properties,
+    word_properties,
+)
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import LOWER, Case, cached_strip, dress
+from cappunc_cli.transcript.labels import LOWER, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses, turn_ends
 from cappunc_cli.transcript.words import Word, Words
 
@@ -220,25 +224,14 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
     properties = word_properties(bare, conventions, model.lexicon)
-    if any(label.after for label in labels) or not conventions.eras.keys().isdisjoint(bare):
+    written = any(label.after for label in labels)
+    if written or not conventions.eras.keys().isdisjoint(bare):
         properties |= abbreviation_properties(bare, labels, conventions)
     posteriors = posteriors_of(rows, properties, model.config)
     turns = np.array(turn_ends(words), np.bool_)
-    initials = [
-        i
-        for i, (word, label) in enumerate(zip(bare[:-1], labels, strict=False))
-        if len(word) == 1
-        and label.has_period
-        and not turns[i]
-        and word not in conventions.always_capital
-        and labels[i + 1].case is Case.LOWER
-    ]
-    if initials:
-        # `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`. Whether the model ends a sentence there
-        # says less: it may have learnt the period of the initial itself.
-        places = np.array(initials)
-        goes_on = posteriors.cases[places + 1, LOWER] > 0.5
-        posteriors.properties[places[goes_on]] |= int(WordProperty.ABBREVIATION)
+    if written:
+        initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
+        posteriors = replace(posteriors, properties=properties | initial)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
