@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.glossary_file import TermCheck
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.manifest import Manifest
-from cappunc_cli.application.plan import Job
 from cappunc_cli.application.processing import (
     BYTES_TOGETHER,
     FILES_TOGETHER,

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cappunc_cli.application.fixer import Fixer
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.manifest import Manifest, State, state, state_of
-from cappunc_cli.application.plan import Job
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.files import (
     PIPE,

@@ -21,7 +21,7 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
 from cappunc_cli.application.progress import Steps
 from cappunc_cli.errors import BadModel, CappuncError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import check_name, find_inputs, refuse_input
+from cappunc_cli.application.input_files import find_inputs
+from cappunc_cli.application.plan import check_name, refuse_input
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import write_result

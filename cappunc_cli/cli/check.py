@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
     find_missing,
@@ -17,7 +18,7 @@ from cappunc_cli.application.inspection import (
     span_entry,
     span_line,
 )
-from cappunc_cli.application.plan import Job, find_inputs, refuse_input
+from cappunc_cli.application.plan import refuse_input
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_lines, write_result, write_text

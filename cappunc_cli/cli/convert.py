@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import find_inputs
+from cappunc_cli.application.input_files import find_inputs
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli.parameters import (
     Device,

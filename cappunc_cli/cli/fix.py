@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import (
-    by_model,
-    check_name,
-    find_inputs,
-    holds_many,
-    plan_jobs,
-    replaceable,
-)
+from cappunc_cli.application.input_files import find_inputs, holds_many
+from cappunc_cli.application.plan import by_model, check_name, plan_jobs, replaceable
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, is_url, names_in
 from cappunc_cli.cli.parameters import (

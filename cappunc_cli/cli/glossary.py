@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.plan import Job, find_inputs, model_for_detected
+from cappunc_cli.application.input_files import Job, find_inputs
+from cappunc_cli.application.plan import model_for_detected
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json, write_text
 from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.colour import ERROR, HEADING, WARNING, Parts
+from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
     examine,
@@ -26,7 +27,7 @@ from cappunc_cli.application.inspection import (
     span_text,
     tenths,
 )
-from cappunc_cli.application.plan import Job, find_inputs, plan_jobs, refuse_input
+from cappunc_cli.application.plan import plan_jobs, refuse_input
 from cappunc_cli.application.progress import Reporter, counted
 from cappunc_cli.application.storage.files import (
     PIPE,

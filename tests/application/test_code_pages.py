@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import JobOutcome, process_jobs
 from cappunc_cli.application.storage import code_pages
 from cappunc_cli.application.storage.encodings import Encoding, codec_name, decode, encode, limited

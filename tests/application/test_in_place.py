@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from cappunc_cli.application import batch
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.cli import app
 from cappunc_cli.restoration.options import Options

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import Job, by_model
+from cappunc_cli.application.plan import by_model
 from cappunc_cli.restoration.model.engines import NETWORK
 
 

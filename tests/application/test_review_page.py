@@ -22,7 +22,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.review.decisions import Decision, decided_texts, parse_decisions, sha256
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.review_server import ReviewServer, ReviewSession

@@ -13,7 +13,7 @@ import pytest
 
 import cappunc_cli
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.review.decisions import Decision, DecisionFile, sha256, with_decisions
 from cappunc_cli.application.review.page_data import comparison, with_file
 from cappunc_cli.application.storage.encodings import decode

@@ -21,7 +21,7 @@ from typing import Any
 from measuring import head, options
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.review_server import ReviewSession
 from cappunc_cli.restoration.options import Options

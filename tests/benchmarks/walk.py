@@ -23,6 +23,7 @@ SRT = "1\n00:00:01,000 --> 00:00:02,000\nhello\n"
 #: Prefix of a module's path -> its stage; the first match counts.
 STAGES = {
     "cli/": "command line",
+    "application/input_files": "plan",
     "application/plan": "plan",
     "application/storage/urls": "plan",
     "application/storage/encodings": "encoding",

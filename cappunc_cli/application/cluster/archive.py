@@ -18,7 +18,7 @@ from cappunc_cli.application.cluster.ledger import read_all
 from cappunc_cli.application.cluster.target_lock import TargetLock
 from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore, local_entry, walk_directory
 from cappunc_cli.application.cluster.work_plan import FileBlock, WorkPlan
-from cappunc_cli.application.plan import holds_many, is_transcript_name, match_paths, suffixes_of
+from cappunc_cli.application.input_files import holds_many, is_transcript_name, match_paths, suffixes_of
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import PIPE, about, is_url, refuse_path_outside
 from cappunc_cli.application.storage.urls import (

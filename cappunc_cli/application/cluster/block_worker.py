@@ -16,7 +16,7 @@ from cappunc_cli.application.cluster.ledger import Line, md5_of, write_part
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.fixer import Fixer
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import (
     InputText,
     JobOutcome,

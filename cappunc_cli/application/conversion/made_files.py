@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import Job, by_model, plan_jobs, with_languages
+from cappunc_cli.application.plan import by_model, plan_jobs, with_languages
 from cappunc_cli.application.processing import refuse_overwriting
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cappunc_cli.application.fixer import Fixer
-from cappunc_cli.application.plan import Job
+from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import Mode, digest_of, refuse_overwriting, refuse_replacing
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import PIPE, read_bytes, write_atomic, write_stdout

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.application.plan import Job, fixed_name
+from cappunc_cli.application.input_files import Job, fixed_name
 from cappunc_cli.application.review.decisions import parse_decisions, sha256, with_decisions, write_decided
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.page_data import compared, page_data, with_file

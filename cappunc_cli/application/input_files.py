@@ -1,0 +1,190 @@
+"""Find the input files of a command: those that it names, and those in its directories, patterns and URLs."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath
+
+from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url
+from cappunc_cli.application.storage.urls import (
+    Target,
+    fixed_part,
+    is_pattern,
+    is_url_directory,
+    match_url,
+    walk_url,
+)
+from cappunc_cli.errors import CappuncError, UnknownFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input (a path or a URL) and its output; a `target` of None is standard output.
+
+    `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
+    one that the user named. `relative` is the path of the result in an output directory. `target_input` is the name of
+    the file that the target is, under whatever name, if the command reads that, too; otherwise "".
+    """
+
+    source: str
+    target: Target | None = None
+    found: bool = False
+    encoding: str | None = None
+    relative: Path = Path()
+    target_input: str = ""
+
+    def is_skipped(self, error: Exception) -> bool:
+        """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
+        return self.found and isinstance(error, UnknownFormat)
+
+    @property
+    def name(self) -> str:
+        """The name of the input in messages."""
+        return "<stdin>" if self.source == PIPE else self.source
+
+
+def fixed_name(source: PurePath) -> str:
+    """The name of a result next to its input: `talk.en.fixed.srt` for `talk.en.srt`."""
+    return f"{source.stem}.fixed{source.suffix}"
+
+
+def find_inputs(
+    names: Sequence[str],
+    format_name: str | None,
+    refuse: Callable[[CappuncError], None],
+    output: str | None = None,
+    encoding: str | None = None,
+    results: bool = False,
+    below: str | None = None,
+) -> list[Job]:
+    """A job for each input file, without targets yet; `encoding` is that of all files, if the user named it.
+
+    A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
+    are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
+    earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made from.
+    If all names are `below` one directory, results keep their paths below it.
+    `refuse` is called for unreadable directories, and for pipes found in directories. Raises CappuncError if there is
+    no file.
+    """
+    remote = output is not None and is_url(output)
+    excluded = None if output in (None, PIPE) or remote else Path(output or "")
+    unread: list[OSError] = []
+    found = [pair for name in names for pair in _expand(name, format_name, excluded, unread.append, results)]
+    if remote:
+        below = f"{str(output).rstrip('/')}/"
+        found = [pair for pair in found if not pair[0].startswith(below)]
+    refused = [about(error, "") for error in unread]
+    # Without any file, the last error ends the command.
+    fatal = None if found else refused.pop() if refused else CappuncError("no files of a known format found")
+    for error in refused:
+        refuse(error)
+    if fatal is not None:
+        raise fatal
+    named = set(names)
+    if below is not None:
+        found = [(source, _path_below(source, below) or relative) for source, relative in found]
+    return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
+
+
+def _path_below(source: str, root: str) -> Path | None:
+    """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
+    if is_url(source):
+        start = f"{root.rstrip('/')}/"
+        return Path(source.removeprefix(start)) if source.startswith(start) else None
+    return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
+
+
+def suffixes_of(format_name: str | None) -> frozenset[str]:
+    """File suffixes of a format, or of all formats."""
+    from cappunc_cli.formats import FORMATS
+
+    if format_name is None:
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
+    return frozenset(FORMATS[format_name].SUFFIXES)
+
+
+def _expand(
+    name: str, format_name: str | None, output: Path | None, unread: Callable[[OSError], None], results: bool
+) -> Iterator[tuple[str, Path]]:
+    path = Path(name)
+    if name == PIPE:
+        yield PIPE, Path("stdin")
+    elif is_url(name):
+        yield from _expand_url(name, suffixes_of(format_name), results)
+    elif not os.path.lexists(path) and is_pattern(name):
+        for source, relative in match_paths(name):
+            yield source, Path(relative)
+    elif not path.is_dir():
+        yield name, Path(path.name)
+    else:
+        suffixes = suffixes_of(format_name)
+        for folder, folders, names in os.walk(path, onerror=unread):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_same(Path(folder, f), output))
+            for file in _select(sorted(names), suffixes, results):
+                here = Path(folder, file)
+                if is_pipe(str(here)):  # reading it would block until somebody writes to it
+                    unread(OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(here)))
+                else:
+                    yield str(here), here.relative_to(path)
+
+
+def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[tuple[str, Path]]:
+    if is_pattern(url):
+        for entry in match_url(url):
+            yield entry.source, Path(entry.relative)
+    elif is_url_directory(url):
+        below = {entry.relative: entry.source for entry in walk_url(url)}
+        for relative in _select(list(below), suffixes, results):
+            yield below[relative], Path(relative)
+    else:
+        yield url, Path(PurePosixPath(url).name)
+
+
+def match_paths(pattern: str) -> Iterator[tuple[str, str]]:
+    """The files that a pattern matches, with their paths below its fixed part. Raises CappuncError if none matches."""
+    fixed = fixed_part(pattern)
+    root = Path(fixed or ("/" if pattern.startswith("/") else ""))
+    found = [path for path in sorted(root.glob(pattern[len(fixed) :].lstrip("/"))) if not path.is_dir()]
+    if not found:
+        raise CappuncError("matches no file", pattern)
+    for path in found:
+        relative = path.relative_to(root)
+        if not any(part.startswith(".") for part in relative.parts):  # as in a shell
+            yield str(path), relative.as_posix()
+
+
+def holds_many(name: str) -> bool:
+    """Whether a name is a directory or a pattern rather than one file."""
+    if is_url(name):
+        return is_pattern(name) or is_url_directory(name)
+    return Path(name).is_dir() or (is_pattern(name) and not os.path.lexists(name))
+
+
+def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
+    """Whether a file found in a directory may be an input by its name: neither hidden nor an earlier result."""
+    path = PurePosixPath(relative)
+    return _has_suffix(path, suffixes) and not path.stem.endswith(".fixed")
+
+
+def _has_suffix(path: PurePosixPath, suffixes: Collection[str]) -> bool:
+    return path.suffix.lower() in suffixes and not path.name.startswith(".")
+
+
+def _select(names: Sequence[str], suffixes: Collection[str], results: bool) -> list[str]:
+    """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, otherwise vice versa."""
+    if not results:
+        return [name for name in names if is_transcript_name(name, suffixes)]
+    paths = [path for path in map(PurePosixPath, names) if _has_suffix(path, suffixes)]
+    known = set(paths)
+    return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
+
+
+def _is_same(folder: Path, output: Path | None) -> bool:
+    """Whether a directory is the output under whatever name: some file systems ignore case."""
+    try:
+        return output is not None and folder.samefile(output)
+    except OSError:
+        return False  # the output does not exist yet
