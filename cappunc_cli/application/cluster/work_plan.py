@@ -11,8 +11,8 @@ from os import fsdecode, fsencode
 from cappunc_cli.application.cluster.ledger import Line
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.processing import BYTES_TOGETHER, FILES_TOGETHER
-from cappunc_cli.application.storage.files import file_identity
-from cappunc_cli.application.storage.urls import Entry, Target
+from cappunc_cli.application.storage.files import file_identity, is_url
+from cappunc_cli.application.storage.urls import Entry, Target, Url
 from cappunc_cli.errors import BadOption
 
 # Names are stored as bytes: file names need not be valid text.
@@ -90,7 +90,8 @@ class WorkPlan:
         #: Number of inputs, and of those that are up to date.
         self.inputs = self.known = 0
         self._also_read = also_read
-        self._identified = False
+        #: Whether the URLs (True) or the local files (False) among the inputs have been looked up.
+        self._identified: set[bool] = set()
 
     def add_inputs(self, entries: Iterable[Entry], found: bool = True) -> None:
         """Add inputs; `found` means that they come from a listing. Raises BadOption if two have the same result."""
@@ -144,13 +145,18 @@ class WorkPlan:
         own = file_identity(target)
         if own is None:
             return ""
-        if not self._identified:  # a new archive has no results yet, so that its inputs need not be looked up
-            self._identified = True
+        remote = isinstance(target, Url)
+        if remote not in self._identified:  # a new archive on disk has no results yet, so that nothing is looked up
+            self._identified.add(remote)
             inputs = self._data.execute("select source from input")
-            sources = chain((source for (source,) in inputs), map(fsencode, self._also_read))
+            sources = chain((fsdecode(source) for (source,) in inputs), self._also_read)
             self._data.executemany(
                 "insert or ignore into identity values (?, ?)",
-                ((repr(found), source) for source in sources if (found := file_identity(fsdecode(source)))),
+                (
+                    (repr(found), fsencode(source))
+                    for source in sources
+                    if is_url(source) == remote and (found := file_identity(source))
+                ),
             )
         row = self._data.execute("select source from identity where id = ?", (repr(own),)).fetchone()
         return "" if row is None else fsdecode(row[0])

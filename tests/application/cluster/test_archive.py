@@ -22,7 +22,8 @@ from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.urls import Entry, read_url, url_exists, walk_url, write_url
+from cappunc_cli.application.storage.files import file_identity
+from cappunc_cli.application.storage.urls import Entry, Url, read_url, url_exists, walk_url, write_url
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.restoration.options import Options
@@ -333,6 +334,24 @@ def test_two_inputs_cannot_become_one() -> None:
         plan.add_inputs([Entry("b/x.txt", "x.txt", 1, "t")])
     with pytest.raises(BadOption):
         WorkPlan().add_inputs([Entry("a/x.txt", "x.txt", 1, "t"), Entry("b/x.txt", "x.txt", 1, "t")])
+
+
+def test_a_url_is_no_local_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up = []
+
+    def identity(name: object) -> object:
+        looked_up.append(str(name))
+        return file_identity(name)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(work_plan, "file_identity", identity)
+    local = tmp_path / "a.txt"
+    local.write_text("so\n", encoding="utf-8")
+    plan = WorkPlan([str(local)])
+    plan.add_inputs([Entry(str(local), "a.txt", 3, "t"), Entry("memory://old/b.txt", "b.txt", 3, "t")])
+    assert plan.input_at(Url("memory://new/a.txt")) == ""
+    assert plan.input_at(Url("memory://old/b.txt")) == "memory://old/b.txt"
+    assert str(local) not in looked_up
+    assert plan.input_at(local) == str(local)
 
 
 def test_a_list_names_the_files(tree: Path, request_: FixRequest) -> None:
