@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.application.storage.files import is_url
+from cappunc_cli.application.storage.files import PIPE, is_url
 from cappunc_cli.errors import WrongUsage
 
 FILE = "cappunc.toml"
@@ -73,6 +73,8 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {}
     for one in settings(options, names):
         parameter = options[one.command][one.option]
+        if one.option == "glossary" and one.command in words and not _is_among(parameter, words):
+            _refuse_missing(one)
         wrap = parameter.multiple and isinstance(one.value, str)
         result.setdefault(one.command, {})[parameter.name] = [one.value] if wrap else one.value
     return result
@@ -82,10 +84,23 @@ def setting_source(group: Any, words: Sequence[str], command: str, parameter: st
     """The file or variable that sets a parameter which is not among the command line's `words`; "" if none does."""
     options = settable_options(group)
     for one in settings(options, input_names(group, words)):
-        same = one.command == command and options[command][one.option].name == parameter
-        if same and not any(word.split("=")[0] in options[command][one.option].opts for word in words):
+        option = options[one.command][one.option]
+        if one.command == command and option.name == parameter and not _is_among(option, words):
             return one.source
     return ""
+
+
+def _is_among(option: Any, words: Sequence[str]) -> bool:
+    """Whether the command line's `words` name an option, so that its setting does not count."""
+    return any(word.split("=")[0] in option.opts for word in words)
+
+
+def _refuse_missing(glossary: Setting) -> None:
+    """Raises WrongUsage if a file that a setting names does not exist: the message names where it is set."""
+    names = glossary.value if isinstance(glossary.value, list) else [str(glossary.value)]
+    for name in names:
+        if name != PIPE and not is_url(name) and not os.path.exists(name):  # noqa: PTH110 (Path.exists may raise)
+            raise WrongUsage(f"glossary = {name!r}: no such file", glossary.source)
 
 
 def input_names(group: Any, words: Sequence[str]) -> list[str]:
@@ -158,10 +173,6 @@ def _from_file(path: Path, known: Options) -> Iterator[Setting]:
                 if is_list
                 else _resolved(name, value, path.parent)
             )
-            if name == "glossary":
-                for one in resolved if isinstance(resolved, list) else [resolved]:
-                    if not (is_url(one) or os.path.exists(str(one))):  # noqa: PTH110 (Path.exists may raise)
-                        raise WrongUsage(f"glossary = {value!r}: no such file", str(path))
             yield Setting(command, name, resolved, str(path))
 
 

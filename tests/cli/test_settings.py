@@ -91,6 +91,19 @@ def test_the_command_line_overrides_settings(tmp_path: Path, home: dict[str, str
 
 
 @only_xdg
+def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
+    work = tmp_path / "work"
+    (work / "cappunc.toml").write_text('glossary = ["none.txt"]\n', "utf-8")
+    (work / "a.terms").write_text("heLLo\n", "utf-8")
+    given = cappunc(
+        *("fix", "season1/a.txt", "--model", tiny_model, "-o", "-", "--glossary", "a.terms"), cwd=work, env=home
+    )
+    assert (given.returncode, given.stdout[:5]) == (0, "heLLo"), given.stderr
+    none = cappunc("glossary", "season1/a.txt", "--model", tiny_model, cwd=work, env=home)
+    assert none.returncode == 0, none.stderr
+
+
+@only_xdg
 @pytest.mark.parametrize(
     ("text", "said"),
     [
