@@ -74,8 +74,8 @@ def find_inputs(
     unread: list[OSError] = []
     found = [pair for name in names for pair in _expand(name, format_name, excluded, unread.append, results)]
     if remote:
-        below = f"{str(output).rstrip('/')}/"
-        found = [pair for pair in found if not pair[0].startswith(below)]
+        results_root = f"{str(output).rstrip('/')}/"
+        found = [pair for pair in found if not pair[0].startswith(results_root)]
     refused = [about(error, "") for error in unread]
     # Without any file, the last error ends the command.
     fatal = None if found else refused.pop() if refused else CappuncError("no files of a known format found")

@@ -1,4 +1,4 @@
-"""Which model and which language's conventions a file gets."""
+"""The path of a result, and which model and which language's conventions a file gets."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.plan import by_model
 from cappunc_cli.restoration.model.engines import NETWORK
+
+
+@pytest.mark.parametrize("output", ["out", "memory://out"])
+def test_listed_files_keep_their_paths_below_a_directory(output: str, tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("a/talk.json", "b/talk.json")]
+    jobs = find_inputs(names, None, lambda error: pytest.fail(str(error)), output, below=str(tmp_path))
+    assert [job.relative for job in jobs] == [Path("a/talk.json"), Path("b/talk.json")]
 
 
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
