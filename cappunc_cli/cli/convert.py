@@ -22,7 +22,6 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
-    files_read,
     names_asked,
     options_checked,
     tallied,
@@ -98,7 +97,7 @@ def convert(
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
-        jobs = made_jobs(found, f".{kind.value}", output, names, files_read(glossary))
+        jobs = made_jobs(found, f".{kind.value}", output, names, glossary or [])
 
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)

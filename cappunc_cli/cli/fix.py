@@ -34,7 +34,6 @@ from cappunc_cli.cli.parameters import (
     Sensitivity,
     Style,
     Verbose,
-    files_read,
     finite,
     names_asked,
     options_checked,
@@ -237,7 +236,7 @@ def fix(
         pauses=pauses,
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
-    also_read = files_read(glossary, files_from) if glossary or files_from else []
+    also_read = [*(glossary or []), *([files_from] if files_from else [])]
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:
