@@ -124,7 +124,6 @@ class RefusalReport:
 
     def __init__(self, place: Target) -> None:
         self.place = place
-        self.count = 0
         self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 (closed by __exit__)
         self._written = time.monotonic()
 
@@ -147,7 +146,6 @@ class RefusalReport:
             entry |= {"skipped": True} if refusal.skipped else {}
             text = json.dumps(entry, ensure_ascii=False)
             self._file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
-        self.count += len(refusals)
         if refusals and time.monotonic() - self._written > _REPORT_S:
             self._write()
 
