@@ -7,14 +7,13 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import Mode, digest_of, refuse_overwriting, refuse_replacing
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.application.storage.files import PIPE, read_bytes, write_atomic, write_stdout
+from cappunc_cli.application.storage.files import read_bytes, write_atomic, write_stdout
 from cappunc_cli.application.storage.urls import Url, write_url
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.transcript.labels import cached_strip, fixed_parts
@@ -151,7 +150,7 @@ def write_decided(job: Job, decided: DecidedFile, mode: Mode, data: bytes) -> No
 def apply_decisions(file: str, job: Job, mode: Mode, fixer: Fixer) -> DecidedFile:
     """Apply the decisions of a file to the job's input, and write the result. Raises CappuncError and OSError."""
     try:
-        decisions = parse_decisions(Path(file).read_bytes() if file != PIPE else read_bytes(file))
+        decisions = parse_decisions(read_bytes(file))
     except BadInput as error:
         raise BadInput(error.message, file) from None
     data = read_bytes(job.source)
