@@ -101,6 +101,8 @@ def stream(
     """
     if lang == AUTO:
         raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
+    if listen is not None and to is not None:
+        raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD
     from cappunc_cli.restoration.live_gru import live_restorer
@@ -128,8 +130,6 @@ def stream(
         restorer = live_restorer(loaded, options, LOOK_AHEAD if look_ahead is None else look_ahead, every)
         return LiveOutput(restorer, conventions, max_delay, write, cues, StreamTermCheck(terms))
 
-    if listen is not None and to is not None:
-        raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
     if listen is None:
         cues = None
         if to is not None:
