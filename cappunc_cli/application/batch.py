@@ -169,7 +169,7 @@ def _chained(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iter
 def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -> None:
     """Report the outcome of a job, and write its data to standard output."""
     if outcome.notices:
-        reporter.warnings(outcome.job.name, [(notice.line, notice.message) for notice in outcome.notices])
+        reporter.warnings(outcome.job.name, outcome.notices)
     if outcome.error is not None:
         reporter.failure(outcome.error, outcome.skipped)
         if outcome.trace is not None:

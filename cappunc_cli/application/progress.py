@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, p
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from cappunc_cli.transcript.words import Notice
 
 #: Control characters, line separators and bidirectional controls, which file names and texts may contain.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
@@ -75,13 +77,13 @@ class Reporter:
         if self.verbose:
             self._say(message)
 
-    def warnings(self, name: str, notices: list[tuple[int, str]]) -> None:
-        """Print a warning for each (line number, message), at most 20 unless verbose."""
+    def warnings(self, name: str, notices: Sequence[Notice]) -> None:
+        """Print a file's notices as warnings, at most 20 unless verbose."""
         if self.quiet:
             return
         shown = notices if self.verbose else notices[:_MAX_WARNINGS]
-        for line, message in shown:
-            self._say(f"{name}:{line}: warning: {message}", WARNING)
+        for notice in shown:
+            self._say(f"{name}:{notice.line}: warning: {notice.message}", WARNING)
         if len(shown) < len(notices):
             self._say(f"{name}: {len(notices) - len(shown)} more warnings (--verbose shows them)")
 

@@ -91,7 +91,7 @@ def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, r
     report_guess(reporter, job.name, encoding)
     document = fixer.read(text, job.source)
     terms.check(document.words.texts)
-    reporter.warnings(job.name, [(notice.line, notice.message) for notice in document.notices])
+    reporter.warnings(job.name, document.notices)
     data, summary = maker.make(document, job.name, encoding)
     if job.target is None:
         with reporter.without_bar():
