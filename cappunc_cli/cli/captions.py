@@ -145,7 +145,7 @@ def captions(
     cappunc captions --rewrap talk.srt              the same captions with other line breaks
     """
     from cappunc_cli.application.conversion.caption_maker import CaptionMaker, LineRewrapper
-    from cappunc_cli.application.conversion.caption_report import checked_report, rendered
+    from cappunc_cli.application.conversion.caption_report import check_report_name, rendered
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import load_glossaries
@@ -158,7 +158,7 @@ def captions(
         if rewrap and given:
             raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
     with options_checked():
-        checked_report(report)
+        check_report_name(report)
     named = _kind_of_name(output)
     if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")

@@ -130,7 +130,7 @@ def _check_captions(
 ) -> None:
     """Report the faults of captions by the limits of a profile; exit with 1 if there are any."""
     from cappunc_cli.application.conversion.caption_report import (
-        checked_report,
+        check_report_name,
         document_report,
         fault_line,
         rendered,
@@ -142,7 +142,7 @@ def _check_captions(
     from cappunc_cli.restoration.model.registry import known_languages
 
     with options_checked():
-        checked_report(file)
+        check_report_name(file)
         refuse_input(file, "--report", also_read)
     limits = caption_profile(profile).limits
     reports: list[Report] = []

@@ -34,7 +34,7 @@ _STYLE = (
 )
 
 
-def checked_report(name: str | None) -> None:
+def check_report_name(name: str | None) -> None:
     """Raises BadOption unless the name of a report has a known suffix."""
     if name is not None and Path(name).suffix.lower() not in SUFFIXES:
         raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
