@@ -35,7 +35,7 @@ _OPEN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | geta
 #: Size and modification time (ns) of a file; None if there is none.
 State = tuple[int, int] | None
 #: States of input and result, hash of the settings, path of the input; older versions lack the last two (None).
-Entry = tuple[State, State, object, object]
+RecordEntry = tuple[State, State, object, object]
 
 
 def settings_signature(settings: Settings, encoding: str | None = None) -> str:
@@ -64,7 +64,7 @@ class Manifest:
         self._root = root
         self._path = root / NAME
         self._signature = signature
-        self._known: dict[str, list[Entry]] = {}
+        self._known: dict[str, list[RecordEntry]] = {}
         #: Number of bytes of the record that have been read.
         self._read = 0
         self._handle: int | None = None
@@ -134,7 +134,7 @@ class Manifest:
             os.write(handle, b"\n")
         return handle
 
-    def _entries(self, target: Path, state: State) -> list[Entry]:
+    def _entries(self, target: Path, state: State) -> list[RecordEntry]:
         """The entries of a file; reads what other processes appended if no known entry has this `state`."""
         with self._lock:
             key = self._key(target)
@@ -143,7 +143,7 @@ class Manifest:
                     self._known.setdefault(file, []).append(entry)
             return self._known.get(key, [])
 
-    def _new_entries(self) -> Iterator[tuple[str, Entry]]:
+    def _new_entries(self) -> Iterator[tuple[str, RecordEntry]]:
         """The lines appended since the last read; incomplete and malformed lines are ignored."""
         try:
             handle = os.open(self._path, os.O_RDONLY | _OPEN_FLAGS)
@@ -157,7 +157,12 @@ class Manifest:
         for line in data[:complete].split(b"\n"):
             try:
                 entry = json.loads(line)
-                found = _state(entry["input"]), _state(entry["output"]), entry.get("with"), entry.get("of")
+                found = (
+                    _state_in(entry["input"]),
+                    _state_in(entry["output"]),
+                    entry.get("with"),
+                    entry.get("of"),
+                )
                 yield str(entry["file"]), found
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue
@@ -179,16 +184,16 @@ class Manifest:
 def state_of(path: Path) -> State:
     """Size and modification time of a file; None if it cannot be accessed."""
     try:
-        return state(path.stat())
+        return size_and_time(path.stat())
     except OSError:
         return None
 
 
-def state(found: os.stat_result) -> State:
+def size_and_time(found: os.stat_result) -> State:
     return found.st_size, found.st_mtime_ns
 
 
-def _state(entry: Any) -> State:
+def _state_in(entry: Any) -> State:
     """The state in a line of the record; raises TypeError or ValueError if malformed."""
     if entry is None:
         return None

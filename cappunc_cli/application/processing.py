@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.manifest import Manifest, State, state, state_of
+from cappunc_cli.application.manifest import Manifest, State, size_and_time, state_of
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.files import (
     PIPE,
@@ -240,7 +240,7 @@ def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Ma
         else:
             refuse_overwriting(job, target, mode, manifest=manifest)
         if manifest is not None and not is_pipe(job.source):  # a pipe will not give the same input again
-            manifest.add(target, job.source, read.state, state(made), outcome.respelled)
+            manifest.add(target, job.source, read.state, size_and_time(made), outcome.respelled)
 
     try:
         try:

@@ -47,10 +47,10 @@ class Setting:
 
 
 #: Click's parameters by command and by option name without dashes.
-Options = Mapping[str, Mapping[str, Any]]
+CommandOptions = Mapping[str, Mapping[str, Any]]
 
 
-def settable_options(group: Any) -> Options:
+def settable_options(group: Any) -> CommandOptions:
     """The options of those commands of a Click group that take settings."""
     return {
         name: {
@@ -67,7 +67,7 @@ def settable_options(group: Any) -> Options:
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Click's `default_map` for a command group: values by command and parameter. Raises WrongUsage."""
     names = input_names(group, words)
-    if not files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
+    if not configuration_files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
     options = settable_options(group)
     result: dict[str, dict[str, Any]] = {}
@@ -114,16 +114,16 @@ def input_names(group: Any, words: Sequence[str]) -> list[str]:
     return [word for before, word in pairwise(own) if before not in valued and not word.startswith("-")]
 
 
-def settings(options: Options, names: Sequence[str]) -> list[Setting]:
+def settings(options: CommandOptions, names: Sequence[str]) -> list[Setting]:
     """The settings in effect for these inputs, one for each option that is set. Raises WrongUsage."""
     found: dict[tuple[str, str], Setting] = {}
-    for path in files(names):
+    for path in configuration_files(names):
         found |= {(one.command, one.option): one for one in _from_file(path, options)}
     found |= {(one.command, one.option): one for one in _from_environment(options)}
     return [found[key] for key in sorted(found)]
 
 
-def files(names: Sequence[str]) -> list[Path]:
+def configuration_files(names: Sequence[str]) -> list[Path]:
     """The configuration files for these inputs, in increasing precedence."""
     from platformdirs import user_config_path
 
@@ -137,7 +137,7 @@ def files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _from_file(path: Path, known: Options) -> Iterator[Setting]:
+def _from_file(path: Path, known: CommandOptions) -> Iterator[Setting]:
     import tomllib
 
     try:
@@ -191,7 +191,7 @@ def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
     return str(beside) if name in _FILES and beside.exists() else str(value)
 
 
-def _from_environment(known: Options) -> Iterator[Setting]:
+def _from_environment(known: CommandOptions) -> Iterator[Setting]:
     for command, options in known.items():
         for name in options.keys() & OPTIONS:
             suffix = name.replace("-", "_").upper()

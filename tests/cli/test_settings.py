@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cappunc_cli.cli import app
-from cappunc_cli.cli.settings import COMMANDS, OPTIONS, files, settable_options
+from cappunc_cli.cli.settings import COMMANDS, OPTIONS, configuration_files, settable_options
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_directory_that_cannot_be_searched_has_no_settings(
         return stat(path, *arguments, **options)
 
     monkeypatch.setattr(os, "stat", refused)
-    assert files(["season1"]) == []
+    assert configuration_files(["season1"]) == []
 
 
 def test_every_option_that_may_be_set_is_one() -> None:
