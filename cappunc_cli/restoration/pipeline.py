@@ -20,6 +20,7 @@ from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_r
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import (
+    UNITS,
     abbreviation_properties,
     initial_properties,
     word_properties,
@@ -225,7 +226,7 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     conventions = options.conventions(model.config)
     properties = word_properties(bare, conventions, model.lexicon)
     written = any(label.after for label in labels)
-    if written or not conventions.eras.keys().isdisjoint(bare):
+    if written or not (conventions.eras.keys() | UNITS).isdisjoint(bare):
         properties |= abbreviation_properties(bare, labels, conventions)
     posteriors = posteriors_of(rows, properties, model.config)
     turns = np.array(turn_ends(words), np.bool_)

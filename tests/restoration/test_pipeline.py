@@ -264,6 +264,32 @@ def test_initials_that_are_an_era_after_a_year_only() -> None:
     assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo v d.C. también"
 
 
+def shouted(written: str, code: str) -> str:
+    """A text as a model restores it that wants all words in upper case and a comma after each, but no sentence end."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = written.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, [cases.index(Case.UPPER), len(cases) + marks.index(",")]] = 0.9
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.1
+    options = Options(language=code)
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert rewrite([Word(text) for text in texts], rows, MODEL, options) == texts
+    return " ".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("take 5 mg and 2,5 km/h or 3kg", "TAKE, 5 mg, AND, 2,5 km/h, OR, 3KG"),
+        ("TAKE 10 000 ML AND GO", "TAKE, 10 000 ml, AND, GO"),
+        # Without a number it may be anything.
+        ("the mg is 5, mg is", "THE, MG, IS, 5, MG, IS"),
+    ],
+)
+def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, expected: str) -> None:
+    assert shouted(written, "en") == expected
+
+
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
     cases, marks = MODEL.config.cases, MODEL.config.marks
     unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)

@@ -1,7 +1,8 @@
 """Evidence that a text has before a model decides: its existing marks and capitals, and labels that are certain.
 
 Certain whatever the model says are the user's terms; spelled-out letters (`c i a`, `u s`); numbers in groups
-(`10 000`) and with an era (`44 a. C.`), inside which there is no mark; and the period of abbreviations such as `dr.`
+(`10 000`) and with an era (`44 a. C.`) or a unit (`5 mg`), inside which there is no mark; and the period of
+abbreviations such as `dr.`
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     if THOUSAND in bare:
         joined[:-1] = [after == THOUSAND and word[-1:].isdigit() for word, after in pairwise(bare)]
         joined &= ~passage.turn_ends
-    joined[:-1] |= passage.posteriors.has(WordProperty.ERA)[1:]
+    joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
     for start, stop in _spelled_letters(passage):
         for i in range(start, stop):
             if known.cases[i] < 0:

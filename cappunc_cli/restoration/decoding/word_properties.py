@@ -37,6 +37,8 @@ _DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
 _LONG = 4
 #: Between two words that are written as one: `well...okay`.
 _JOINED = ".."
+#: Units of measure, lower-case after a number in every language; not such as `500 DM`, which may be money.
+UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
 
@@ -87,8 +89,8 @@ class WordProperty(IntFlag):
     #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
     #: with which sentences do end.
     SPACED = 524288
-    #: An era after its year: no mark comes between them.
-    ERA = 1048576
+    #: An era after its year or a unit after its number: no mark comes between them.
+    JOINED = 1048576
     #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
     PART = 2097152
 
@@ -110,8 +112,8 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
 def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
-    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), or of an era (`44 a.C.`, `siglo V d. C.`,
-    Italian `V sec. d.C.`).
+    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
+    Italian `V sec. d.C.`), or a unit (`5 mg`).
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.has_period for label in labels]
@@ -122,9 +124,12 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             dated[i + 1] |= dated[i]
     for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
         if len(plain[i]) > 1:
-            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
         elif dotted[i] and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
-            found[i] |= int(WordProperty.ERA | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
+    for i in [i for i, word in enumerate(plain) if word in UNITS]:
+        if i and plain[i - 1][-1:].isdigit() and not labels[i - 1].after:
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
     start = 0
     while start < len(words):
         stop = start
@@ -145,7 +150,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             if dated[start] or not is_era:
                 of_parts = _properties_of_parts(parts, whole, language)
                 found[start:stop] |= np.array(of_parts, np.uint32)
-                found[start] |= int(WordProperty.ERA) * is_era
+                found[start] |= int(WordProperty.JOINED) * is_era
                 if of_parts[0] == WordProperty.LOWER_WITHIN:
                     found[start:stop] |= int(WordProperty.SPACED)
         start = max(stop, start + 1)

@@ -87,7 +87,7 @@ def test_no_mark_inside_spelled_letters_or_grouped_numbers() -> None:
 def test_an_era_may_follow_the_abbreviation_of_its_century(code: str, text: str, case: WordProperty) -> None:
     bare, labels = map(list, zip(*map(strip, text.split()), strict=True))
     last = int(abbreviation_properties(bare, labels, language(code))[-1])
-    assert bool(last & WordProperty.ERA) is bool(case)
+    assert bool(last & WordProperty.JOINED) is bool(case)
     assert last & (WordProperty.ALWAYS_MIXED | WordProperty.ALWAYS_LOWER) == case
 
 
