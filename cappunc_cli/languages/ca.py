@@ -11,6 +11,7 @@ LANGUAGE = Language(
     "Catalan",
     quotes=("«", "»"),
     eras=written_forms("a.C. d.C."),
+    centuries=words("segle segles s ss"),
     never_upper=words("p.ex"),
     abbreviations=words(_TITLES, "av etc núm pàg pàgs tel vol aprox dept p.ex a.c d.c"),
     titles=words(_TITLES),

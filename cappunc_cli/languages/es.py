@@ -13,6 +13,7 @@ LANGUAGE = Language(
     quotes=("«", "»"),
     always_lower=words("a.m. p.m. p.ej"),
     eras=written_forms("a.C. d.C."),
+    centuries=words("siglo siglos s ss"),
     always_capital=words("sr sra srta sres dr dra dres dña ud uds vd vds"),
     abbreviations=words(
         _TITLES,

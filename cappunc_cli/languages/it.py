@@ -12,6 +12,7 @@ LANGUAGE = Language(
     quotes=("«", "»"),
     abbreviations=words(_TITLES, "art artt cfr ecc gent pag pagg sec tel vol c.a a.c d.c p.es u.s"),
     eras=written_forms("a.C. d.C."),
+    centuries=words("secolo secoli sec secc"),
     never_upper=words("p.es"),
     titles=words(_TITLES),
     elisions=words("c d l m n s t v un gl all coll dall dell nell sull quest quell anch com dov"),

@@ -42,7 +42,8 @@ class Language:
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
     way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
-    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`).
+    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`). After one of the words for `centuries`
+    a Roman numeral is capital (`siglo XX`), and their abbreviations are lower-case there (`s. XX`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
@@ -73,6 +74,7 @@ class Language:
     never_upper: frozenset[str] = frozenset()
     forms: Mapping[str, str] = field(default_factory=dict)
     eras: Mapping[str, str] = field(default_factory=dict)
+    centuries: frozenset[str] = frozenset()
     initialisms: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()

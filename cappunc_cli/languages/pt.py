@@ -11,6 +11,7 @@ LANGUAGE = Language(
     "Portuguese",
     abbreviations=words(_TITLES, "art arts av etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
     eras=written_forms("a.C. d.C."),
+    centuries=words("século séculos séc s"),
     never_upper=words("p.ex"),
     titles=words(_TITLES),
     elisions=words("d"),

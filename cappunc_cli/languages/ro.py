@@ -18,6 +18,7 @@ LANGUAGE = Language(
         "î.hr d.hr hr",
     ),
     forms=written_forms("î.Hr d.Hr"),
+    centuries=words("secolul secolului secolele sec"),
     never_upper=words(_DOTTED),
     titles=words(_TITLES),
     clitics=words(

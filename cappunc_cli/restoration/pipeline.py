@@ -226,7 +226,7 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     conventions = options.conventions(model.config)
     properties = word_properties(bare, conventions, model.lexicon)
     written = any(label.after for label in labels)
-    if written or not (conventions.eras.keys() | UNITS).isdisjoint(bare):
+    if written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
         properties |= abbreviation_properties(bare, labels, conventions)
     posteriors = posteriors_of(rows, properties, model.config)
     turns = np.array(turn_ends(words), np.bool_)

@@ -182,7 +182,8 @@ def test_hashtags_and_names_of_files_keep_their_case(existing: str) -> None:
         ("de", "er lebte 44 v. Chr. in rom"),
         ("nl", "het is d. w. z. alles wat hij deed"),
         ("es", "estos son p. ej. muchos"),
-        ("es", "es del siglo v d. C. como todo"),
+        ("es", "es del siglo V d. C. como todo"),
+        ("es", "es del s. V a. C. y del s. XX como todo"),
         ("es", "en el año 44 a.C. como todo"),
         ("pl", "w roku 44 p. n. e. tak"),
         ("ro", "în anul 44 î. Hr. la roma"),
@@ -261,7 +262,7 @@ def test_initials_that_are_an_era_after_a_year_only() -> None:
     rows[7, len(cases) + marks.index("")] = 0.1
     rows[7, len(cases) + marks.index(".")] = 0.9
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language="es"))
-    assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo v d.C. también"
+    assert " ".join(texts).rstrip(".") == "En washington D.C. y en el siglo V d.C. también"
 
 
 def shouted(written: str, code: str) -> str:
@@ -283,11 +284,29 @@ def shouted(written: str, code: str) -> str:
         ("take 5 mg and 2,5 km/h or 3kg", "TAKE, 5 mg, AND, 2,5 km/h, OR, 3KG"),
         ("TAKE 10 000 ML AND GO", "TAKE, 10 000 ml, AND, GO"),
         # Without a number it may be anything.
-        ("the mg is 5, mg is", "THE, MG, IS, 5, MG, IS"),
+        ("the mg is 5 and mg is", "THE, MG, IS, 5, AND, MG, IS"),
     ],
 )
 def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, expected: str) -> None:
     assert shouted(written, "en") == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "expected"),
+    [
+        ("es", "el s. xx y los ss. xv y el siglo iv", "EL, s. XX, Y, LOS, ss. XV, Y, EL, SIGLO IV"),
+        ("es", "s. v.", "S. V."),
+        ("es", "en el s. v.", "EN, EL, s. V."),
+        ("es", "en este siglo vi", "EN, ESTE, SIGLO, VI"),
+        ("pt", "no séc. xix e", "NO, séc. XIX, E"),
+        ("it", "nel sec. xx e il secolo v", "NEL, sec. XX, E, IL, SECOLO V"),
+        ("ca", "al s. xii i", "AL, s. XII, I"),
+        ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
+        ("en", "the s. xx", "THE, S. XX"),
+    ],
+)
+def test_the_numeral_of_a_century_is_capital_and_its_abbreviation_lower(code: str, written: str, expected: str) -> None:
+    assert shouted(written, code) == expected
 
 
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:

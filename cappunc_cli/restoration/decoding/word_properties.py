@@ -39,6 +39,8 @@ _LONG = 4
 _JOINED = ".."
 #: Units of measure, lower-case after a number in every language; not such as `500 DM`, which may be money.
 UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
+#: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
+_CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
 
@@ -89,7 +91,7 @@ class WordProperty(IntFlag):
     #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
     #: with which sentences do end.
     SPACED = 524288
-    #: An era after its year or a unit after its number: no mark comes between them.
+    #: An era after its year, a unit after its number, a number after its century: no mark comes between them.
     JOINED = 1048576
     #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
     PART = 2097152
@@ -113,7 +115,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
-    Italian `V sec. d.C.`), or a unit (`5 mg`).
+    Italian `V sec. d.C.`), of a century (`s. XX`, `siglo XX`), or a unit (`5 mg`).
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.has_period for label in labels]
@@ -128,8 +130,14 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         elif dotted[i] and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
     for i in [i for i, word in enumerate(plain) if word in UNITS]:
-        if i and plain[i - 1][-1:].isdigit() and not labels[i - 1].after:
+        if i and plain[i - 1][-1:].isdigit():
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
+    for i in [i for i, word in enumerate(plain[:-1]) if word in language.centuries]:
+        if _CENTURY.fullmatch(plain[i + 1]):
+            found[i + 1] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
+            if dotted[i]:
+                found[i] |= int(WordProperty.ABBREVIATION | WordProperty.PART)
+                found[i] |= int(WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
     start = 0
     while start < len(words):
         stop = start
@@ -138,7 +146,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         run = stop
         while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
             stop -= 1
-        initials = _initials(plain, start, run) if stop <= start + 1 else start
+        initials = _initials(plain, start, run) if stop <= start + 1 and not found[start] else start
         if initials > start + 1:
             stop = initials
             found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
