@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cappunc_cli.errors import BadModel, WrongUsage
+from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import evidence, judge, lexical_rules
-from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of, sentence_end_probability
+from cappunc_cli.restoration.decoding.passage import (
+    Flags,
+    Passage,
+    Posteriors,
+    posteriors_of,
+    sentence_end_probability,
+)
 from cappunc_cli.restoration.decoding.unrestored import Lack, expect
 from cappunc_cli.restoration.decoding.word_properties import (
     UNITS,
@@ -28,7 +35,7 @@ from cappunc_cli.restoration.decoding.word_properties import (
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.model.registry import ModelConfig, find_member, find_model, find_model_for
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import LOWER, cached_strip, dress
+from cappunc_cli.transcript.labels import LOWER, Label, cached_strip, dress
 from cappunc_cli.transcript.pauses import pauses, turn_ends
 from cappunc_cli.transcript.words import Word, Words
 
@@ -224,21 +231,13 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
     """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
     bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
     conventions = options.conventions(model.config)
-    properties = word_properties(bare, conventions, model.lexicon)
-    written = any(label.after for label in labels)
-    if written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
-        properties |= abbreviation_properties(bare, labels, conventions)
-    posteriors = posteriors_of(rows, properties, model.config)
     turns = np.array(turn_ends(words), np.bool_)
-    if written:
-        initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
-        posteriors = replace(posteriors, properties=properties | initial)
     starts = np.zeros(len(bare), np.bool_)
     starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
     return Passage(
         bare=bare,
         labels=labels,
-        posteriors=posteriors,
+        posteriors=_posteriors(bare, labels, turns, rows, model, conventions),
         turn_ends=turns,
         followed=np.fromiter(words.followed, np.bool_, len(bare)),
         preceded=np.fromiter(words.preceded, np.bool_, len(bare)),
@@ -249,6 +248,21 @@ def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Pass
         conventions=conventions,
         lexicon=model.lexicon,
     )
+
+
+def _posteriors(
+    bare: Sequence[str], labels: Sequence[Label], turns: Flags, rows: Rows, model: Model, conventions: Language
+) -> Posteriors:
+    """The model's probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
+    properties = word_properties(bare, conventions, model.lexicon)
+    written = any(label.after for label in labels)
+    if written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
+        properties |= abbreviation_properties(bare, labels, conventions)
+    posteriors = posteriors_of(rows, properties, model.config)
+    if written:
+        initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
+        posteriors = replace(posteriors, properties=properties | initial)
+    return posteriors
 
 
 def rewrite(
@@ -273,11 +287,11 @@ def rewrite(
         return []
     passage = passage_of(columns, rows, model, options)
     passage.committed, passage.continues = len(committed), continues
-    expected = expect(passage.posteriors) if options.existing == "auto" else None
-    passage.posteriors = allowed(passage)
     fixed_labels = [label for _, label in map(cached_strip, committed)]
     for _ in range(_MAX_ROUNDS):
         labels = passage.labels
+        expected = expect(passage.posteriors) if options.existing == "auto" else None
+        passage.posteriors = allowed(passage)
         lack = None if expected is None else judge(passage, expected)
         known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
         decided = decide(replace(passage, labels=[*fixed_labels, *with_rules[len(fixed_labels) :]]), known)
@@ -304,6 +318,7 @@ def rewrite(
         if all(map(is_, labels, new_labels)):
             break
         passage.labels = new_labels
+        passage.posteriors = _posteriors(passage.bare, new_labels, passage.turn_ends, rows, model, passage.conventions)
     return texts
 
 

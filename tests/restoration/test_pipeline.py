@@ -309,6 +309,18 @@ def test_the_numeral_of_a_century_is_capital_and_its_abbreviation_lower(code: st
     assert shouted(written, code) == expected
 
 
+def test_initials_whose_periods_are_new_are_capital_at_once() -> None:
+    """Fixing the result again would see two letters with periods, which are initials."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    rows = np.full((3, len(cases) + len(marks)), 1e-3, np.float32)
+    rows[:, cases.index(Case.LOWER)] = 0.9
+    rows[0, len(cases) + marks.index("")] = rows[1:, [len(cases) + marks.index(".")]] = 0.9
+    options = Options(language="es")
+    texts = rewrite([Word(word) for word in ("hola", "a", "b")], rows, MODEL, options)
+    assert texts == ["Hola", "A.", "B."]
+    assert rewrite([Word(word) for word in texts], rows, MODEL, options) == texts
+
+
 def test_a_style_has_more_commas_or_fewer_and_the_same_sentences() -> None:
     cases, marks = MODEL.config.cases, MODEL.config.marks
     unsure = np.full((40, len(cases) + len(marks)), 1e-4, np.float32)
