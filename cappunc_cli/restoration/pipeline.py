@@ -255,11 +255,11 @@ def _posteriors(
 ) -> Posteriors:
     """The model's probabilities `rows` of words with these labels, from which abbreviations of several words follow."""
     properties = word_properties(bare, conventions, model.lexicon)
-    written = any(label.after for label in labels)
-    if written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
+    several_written = len(bare) > 1 and any(label.after for label in labels)
+    if several_written or not (conventions.eras.keys() | conventions.centuries | UNITS).isdisjoint(bare):
         properties |= abbreviation_properties(bare, labels, conventions)
     posteriors = posteriors_of(rows, properties, model.config)
-    if written:
+    if several_written:
         initial = initial_properties(bare, labels, turns, posteriors.cases[:, LOWER], properties, conventions)
         posteriors = replace(posteriors, properties=properties | initial)
     return posteriors
