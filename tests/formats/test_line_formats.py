@@ -149,6 +149,16 @@ def test_stm_leaves_what_scoring_tools_read() -> None:
     assert times == [("I", 400, None), ("FRIDAY", None, 4100), ("AND", 6000, None), ("NOT", None, 9250)]
 
 
+@pytest.mark.parametrize(
+    "address", ["http://example.org/a?b=1", "www.example.org", "ann@example.org", "@ann", "bbc.co.uk"]
+)
+def test_addresses_in_an_stm_are_no_words(address: str) -> None:
+    document = formats.read(f"t A x 0 1 {address} is it\nt A x 1 2 write to {address}, not me\n", "talk.stm")
+    assert spoken(document) == "is it write to not me"
+    # No mark comes between a word and the address after it.
+    assert [word.text for word in document.words if word.followed] == ["to"]
+
+
 def test_stm_turns_follow_file_channel_and_speaker() -> None:
     assert [word.turn for word in fixture("stm/talk.stm").words] == [1] * 6 + [2] * 3 + [3] * 3 + [4] * 4
     odd = fixture("stm/odd-rows.stm")
