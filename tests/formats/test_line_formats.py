@@ -365,6 +365,16 @@ def test_instead_of_a_colon_that_would_make_a_label_a_comma_keeps_its_space(want
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize("dash", ["—", "–", "--"])
+def test_a_dash_after_a_bracket_at_the_start_of_a_line_is_the_speakers(dash: str) -> None:
+    source = HEADS["sbv"] + f"so there\n[laughs]{dash}\nand then\n"
+    document = formats.read(source, format="sbv")
+    assert document.words.texts == ["so", "there", "and", "then"]
+    output = formats.write(document, ["So", "there!", "And", "then."])
+    assert output == HEADS["sbv"] + f"So there!\n[laughs]{dash}\nAnd then.\n"
+    formats.verify(document, output)
+
+
 @pytest.mark.parametrize("name", list(HEADS))
 @given(body=SOURCES, seed=st.integers(0, 2**32))
 def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:

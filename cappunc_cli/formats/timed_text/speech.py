@@ -169,7 +169,8 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
     """The marks right after the brackets at an offset, which belong to the word before these, on the same line."""
     while at in ends:
         at = ends[at]
-        if found := _AFTER_BRACKET.match(text, at):
+        # A dash after a bracket at the start of a line is another speaker's.
+        if at not in ends and (found := _AFTER_BRACKET.match(text, at)):
             return found.span()
         while text[at : at + 1] in (" ", "\xa0"):
             at += 1
