@@ -375,6 +375,14 @@ def test_a_dash_after_a_bracket_at_the_start_of_a_line_is_the_speakers(dash: str
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize("after", [";”", "”;"])
+def test_a_semicolon_within_a_word_of_a_ctm_would_begin_a_tag(after: str) -> None:
+    document = formats.read("t A 0 1 “so”\nt A 1 1 it\n", "talk.ctm")
+    output = formats.write(document, [f"“so{after}", "it"])
+    assert output == "t A 0 1 “so,”\nt A 1 1 it\n".replace(",”", after.replace(";”", ",”"))
+    formats.verify(document, output)
+
+
 @pytest.mark.parametrize("name", list(HEADS))
 @given(body=SOURCES, seed=st.integers(0, 2**32))
 def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:
