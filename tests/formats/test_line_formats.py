@@ -383,6 +383,16 @@ def test_a_semicolon_within_a_word_of_a_ctm_would_begin_a_tag(after: str) -> Non
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize("mark", [".", ",", " ?", "”"])
+def test_a_stamp_before_a_mark_is_that_of_the_next_word(mark: str) -> None:
+    source = f"1\n00:00:00,000 --> 00:00:02,000\nso<00:00:01.000>{mark} we went\n"
+    document = formats.read(source, format="srt")
+    assert [word.start for word in document.words] == [0, 1000, None]
+    output = formats.write(document, ["So", "we", "went."])
+    assert output == "1\n00:00:00,000 --> 00:00:02,000\nSo<00:00:01.000> we went.\n"
+    formats.verify(document, output)
+
+
 @pytest.mark.parametrize("name", list(HEADS))
 @given(body=SOURCES, seed=st.integers(0, 2**32))
 def test_any_legal_change_leaves_all_else(name: str, body: str, seed: int) -> None:

@@ -111,7 +111,8 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
         if beyond is not None:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
         yield SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded)
-        end = b
+        # A stamp before the marks of a word is that of the next one, as it would be without the marks.
+        end = b - len(cached_strip(seen.text[a:b])[1].after) if stamps else b
     for _, name in speakers[s:]:
         speech.trailing = name or speech.trailing or ""
     speech.sound = n < len(sounds)
