@@ -231,7 +231,10 @@ def _column(old: str, new: str) -> tuple[str, Label]:
     bare, label = cached_strip(new)
     old_label = cached_strip(old)[1]
     before = _without_new_spaces(old_label.before, label.before)
-    label = replace(label, before=before, after=_without_new_spaces(old_label.after, label.after))
+    after = _without_new_spaces(old_label.after, label.after)
+    if _TAG.search(after):  # `“hello;”` would have a tag
+        after = after.replace(";", ",")
+    label = replace(label, before=before, after=after)
     return dress(bare, label), label
 
 

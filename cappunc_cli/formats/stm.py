@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source import spans
+from cappunc_cli.formats.source.addresses import belongs, is_address
 from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
 from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
@@ -78,14 +79,17 @@ def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnC
     begin, end = (round(float(found.group(i)) * 1000) for i in (4, 5))
     turns.announce(" ".join(found.group(1, 2, 3)))
     places = list(_words(source, found.end(), stop))
-    for i, (a, b) in enumerate(places):
+    begun = False  # whether the word comes after an address or a sign that follows a word
+    for i, ((a, b), followed) in enumerate(places):
         first, last = i == 0, i + 1 == len(places)
         times = begin if first else None, end if last else None
-        yield Word(source[a:b], *times, number, turns.next(None), (((a, b),),))
+        turn = turns.next(None)
+        yield Word(source[a:b], *times, number, turn, (((a, b),),), followed=followed, preceded=begun)
+        begun = followed
 
 
-def _words(source: str, start: int, stop: int) -> Iterator[Span]:
-    """Spans of the words; detached marks belong to the word before them."""
+def _words(source: str, start: int, stop: int) -> Iterator[tuple[Span, bool]]:
+    """Spans of the words, and whether an address or a sign follows; detached marks belong to the word before them."""
     last: Span | None = None
     depth = 0  # of braces around alternatives: `{ um / uh / @ }`
     for found in _TOKEN.finditer(source, start, stop):
@@ -96,16 +100,17 @@ def _words(source: str, start: int, stop: int) -> Iterator[Span]:
             last = last[0], found.end()
             continue
         if last is not None:
-            yield last
+            yield last, not spoken and not depth and belongs(token)
         last = found.span() if spoken else None
     if last is not None:
-        yield last
+        yield last, False
 
 
 def _is_kept(token: str) -> bool:
     # With or without marks: `she-,` is a fragment, too.
     bare = cached_strip(token)[0]
-    return _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
+    kept = _KEPT.fullmatch(token) is not None or _KEPT.fullmatch(bare) is not None or bare == _UNSCORED
+    return kept or is_address(token)
 
 
 def _is_mark(source: str, word: Span, end: int, token: str) -> bool:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans, split_lines
+from cappunc_cli.formats.source.spans import Spans, line_of, split_lines
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.speech import scan_lazily
 from cappunc_cli.transcript.words import Document, Span, Word, Words
@@ -51,7 +51,7 @@ def read(text: str) -> Document:
     text around them. Raises BadInput for NUL characters.
     """
     if "\0" in text:
-        raise BadInput("this is not text", line=text.count("\n", 0, text.index("\0")) + 1)
+        raise BadInput("this is not text", line=line_of(text, text.index("\0")))
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
     lines, paragraph_start = split_lines(text), 0

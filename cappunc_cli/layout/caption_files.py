@@ -63,9 +63,13 @@ CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable
 def render(captions: Sequence[Caption], texts: Sequence[str], kind: str) -> str:
     """Write captions as a file of the format `kind`, one of CAPTION_FORMATS; `texts` are the words that they show.
 
-    The result is read back: raises BadInput unless it has exactly these words, in order.
+    The result is read back: raises BadInput unless it has exactly these words, in order. Raises BadInput for a time
+    before zero as well, which no player shows and the formats cannot say.
     """
     write, read = CAPTION_FORMATS[kind]
+    if early := next((c for c in captions if min(c.start, c.end) < 0), None):
+        times = f"{timestamp(early.start)} to {timestamp(early.end)}"
+        raise BadInput(f"“{' '.join(early.lines)}” is shown from {times}: {kind.upper()} has no times before zero")
     output = write(captions)
     found = [word for text in read(output) for word in text.split()] if captions else []
     wanted = [part for text in texts for part in text.split()]

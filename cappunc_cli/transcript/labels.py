@@ -35,6 +35,8 @@ _INVERTED = ("¿", "¡")
 # The last period of U.S. and a.m. belongs to the word.
 _INITIALISM = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*\.){2,}")
 _DOTS = re.compile(r"\.{2,}")
+#: Signs that look like capitals (kelvin, ohm, angstrom, theta), but whose lower case has another capital.
+_LETTER_SIGNS = frozenset("\u212a\u2126\u212b\u03f4")
 
 
 class Case(StrEnum):
@@ -136,10 +138,13 @@ class Label:
 
 
 def fold(text: str) -> str:
-    """Lower-case a text without changing its length: a letter whose lower case is several characters stays."""
+    """Lower-case a text without changing its length: a letter whose lower case is several characters stays.
+
+    So do the signs for kelvin, ohm and angstrom, whose lower case is that of another letter.
+    """
     if text.isascii():
         return text.lower()
-    return "".join([lower if len(lower := c.lower()) == 1 else c for c in text])
+    return "".join([lower if len(lower := c.lower()) == 1 and c not in _LETTER_SIGNS else c for c in text])
 
 
 def capital(bare: str) -> str:

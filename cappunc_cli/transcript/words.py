@@ -364,6 +364,7 @@ class Document:
 
 
 def timestamp(milliseconds: int) -> str:
-    """`00:04:10.200`"""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
+    """`00:04:10.200`, and `-00:00:01.500` for a time before zero."""
+    seconds, rest = divmod(abs(milliseconds), 1000)
+    sign = "-" if milliseconds < 0 else ""
+    return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"

@@ -147,6 +147,16 @@ def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
     assert "would be read as an override in ASS" in run.stderr
 
 
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml"])
+def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text("1\n-00:00:01,000 --> 00:00:02,000\nit was late\n", "utf-8")
+    run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    (line,) = run.stderr.splitlines()
+    assert "“it was late” is shown from -00:00:01.000 to 00:00:02.000" in line
+
+
 @pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml", "txt", "md", "json"])
 def test_half_a_character_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     # Half of an emoji, as programs leave it that cut a text after so many UTF-16 units.

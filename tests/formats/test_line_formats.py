@@ -149,6 +149,16 @@ def test_stm_leaves_what_scoring_tools_read() -> None:
     assert times == [("I", 400, None), ("FRIDAY", None, 4100), ("AND", 6000, None), ("NOT", None, 9250)]
 
 
+@pytest.mark.parametrize(
+    "address", ["http://example.org/a?b=1", "www.example.org", "ann@example.org", "@ann", "bbc.co.uk"]
+)
+def test_addresses_in_an_stm_are_no_words(address: str) -> None:
+    document = formats.read(f"t A x 0 1 {address} is it\nt A x 1 2 write to {address}, not me\n", "talk.stm")
+    assert spoken(document) == "is it write to not me"
+    # No mark comes between a word and the address after it.
+    assert [word.text for word in document.words if word.followed] == ["to"]
+
+
 def test_stm_turns_follow_file_channel_and_speaker() -> None:
     assert [word.turn for word in fixture("stm/talk.stm").words] == [1] * 6 + [2] * 3 + [3] * 3 + [4] * 4
     odd = fixture("stm/odd-rows.stm")
@@ -352,6 +362,34 @@ def test_instead_of_a_colon_that_would_make_a_label_a_comma_keeps_its_space(want
     assert document.words.texts == ["london ,", "never"]
     output = formats.write(document, [wanted, "never"])
     assert output == source.replace("london ,", written)
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("dash", ["—", "–", "--"])
+def test_a_dash_after_a_bracket_at_the_start_of_a_line_is_the_speakers(dash: str) -> None:
+    source = HEADS["sbv"] + f"so there\n[laughs]{dash}\nand then\n"
+    document = formats.read(source, format="sbv")
+    assert document.words.texts == ["so", "there", "and", "then"]
+    output = formats.write(document, ["So", "there!", "And", "then."])
+    assert output == HEADS["sbv"] + f"So there!\n[laughs]{dash}\nAnd then.\n"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("after", [";”", "”;"])
+def test_a_semicolon_within_a_word_of_a_ctm_would_begin_a_tag(after: str) -> None:
+    document = formats.read("t A 0 1 “so”\nt A 1 1 it\n", "talk.ctm")
+    output = formats.write(document, [f"“so{after}", "it"])
+    assert output == "t A 0 1 “so,”\nt A 1 1 it\n".replace(",”", after.replace(";”", ",”"))
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("mark", [".", ",", " ?", "”"])
+def test_a_stamp_before_a_mark_is_that_of_the_next_word(mark: str) -> None:
+    source = f"1\n00:00:00,000 --> 00:00:02,000\nso<00:00:01.000>{mark} we went\n"
+    document = formats.read(source, format="srt")
+    assert [word.start for word in document.words] == [0, 1000, None]
+    output = formats.write(document, ["So", "we", "went."])
+    assert output == "1\n00:00:00,000 --> 00:00:02,000\nSo<00:00:01.000> we went.\n"
     formats.verify(document, output)
 
 

@@ -109,6 +109,13 @@ def test_capitals_lower_case_to_the_same_word(text: str, case: Case) -> None:
     assert strip(dress(bare, Label(case)))[0] == bare
 
 
+@pytest.mark.parametrize("sign", ["\u212a", "\u2126", "\u212b", "\u03f4"])
+def test_signs_that_look_like_capitals_stay(sign: str) -> None:
+    # Their lower case is k, ω, å and θ, which have other capitals: the sign would be lost.
+    assert sign.lower() != sign
+    assert [dress(strip(sign)[0], Label(case)) for case in (Case.LOWER, Case.CAPITAL, Case.UPPER)] == [sign] * 3
+
+
 def test_a_form_of_another_word_is_not_written() -> None:
     assert dress("anna", Label(Case.MIXED, form="McDonald")) == "Anna"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.transcript.pauses import turn_ends
-from cappunc_cli.transcript.words import RunLengthList, Word, Words
+from cappunc_cli.transcript.words import RunLengthList, Word, Words, timestamp
 
 
 def test_no_words_have_no_turns() -> None:
@@ -97,3 +97,11 @@ def test_values_beyond_two_to_the_62nd_are_clipped() -> None:
         one_by_one.add(value)
     together.extend(values)
     assert list(one_by_one) == list(together) == clipped
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "written"),
+    [(0, "00:00:00.000"), (360_000_999, "100:00:00.999"), (-1, "-00:00:00.001"), (-3_661_500, "-01:01:01.500")],
+)
+def test_a_time_as_it_is_written(milliseconds: int, written: str) -> None:
+    assert timestamp(milliseconds) == written

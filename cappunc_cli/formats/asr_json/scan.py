@@ -19,7 +19,7 @@ from operator import add
 from typing import Any
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Edit
+from cappunc_cli.formats.source.spans import Edit, line_of
 from cappunc_cli.transcript.words import Span
 
 _DEPTH = 200
@@ -60,7 +60,7 @@ class Node(dict[str, Any]):
 
 def broken_json(source: str, at: int, what: str) -> BadInput:
     """The error for broken JSON at an offset."""
-    return BadInput(f"broken JSON: {what}", line=source.count("\n", 0, at) + 1)
+    return BadInput(f"broken JSON: {what}", line=line_of(source, at))
 
 
 def parse(source: str, start: int = 0) -> tuple[Any, int]:

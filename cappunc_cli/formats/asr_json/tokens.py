@@ -171,9 +171,12 @@ def tokenize(fields: Fields, run: range, tokens: Tokens) -> range:
     if spanning:
         tails, end_fields = array("i", heads), array("i", heads)
         for i, own in spanning.items():
-            texts[i] = "".join([joined[begins[f] + a : begins[f] + b] for f, a, b in own])
-            tails[i] = own[-1][0]
-            end_fields[i] = next((f for f, _, _ in reversed(own) if fields.ends[run[f]] is not None), tails[i])
+            pieces = [joined[begins[f] + a : begins[f] + b] for f, a, b in own]
+            texts[i] = "".join(pieces)
+            # The time of a mark in a field of its own does not count, or the word would end elsewhere without the mark.
+            lettered = [f for (f, _, _), piece in zip(own, pieces, strict=True) if any(map(str.isalnum, piece))]
+            tails[i] = lettered[-1]
+            end_fields[i] = next((f for f in reversed(lettered) if fields.ends[run[f]] is not None), tails[i])
         parts, ends_of_parts = _with_spanning(parts, run.start, spanning)
     first = len(tokens)
     tokens.extend(texts, parts, ends_of_parts)

@@ -111,7 +111,8 @@ def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
         if beyond is not None:
             text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
         yield SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded)
-        end = b
+        # A stamp before the marks of a word is that of the next one, as it would be without the marks.
+        end = b - len(cached_strip(seen.text[a:b])[1].after) if stamps else b
     for _, name in speakers[s:]:
         speech.trailing = name or speech.trailing or ""
     speech.sound = n < len(sounds)
@@ -169,7 +170,8 @@ def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None
     """The marks right after the brackets at an offset, which belong to the word before these, on the same line."""
     while at in ends:
         at = ends[at]
-        if found := _AFTER_BRACKET.match(text, at):
+        # A dash after a bracket at the start of a line is another speaker's.
+        if at not in ends and (found := _AFTER_BRACKET.match(text, at)):
             return found.span()
         while text[at : at + 1] in (" ", "\xa0"):
             at += 1

@@ -620,3 +620,26 @@ def test_a_long_list_of_other_values_is_quickly_refused(monkeypatch: pytest.Monk
     assert texts_of(formats.read(podcast + "{}" * 3000, "all.json")) == ["hello", "there"]
     assert len(tried) < 250
     assert texts_of(formats.read(f"{podcast}{{}}" * 200, "all.json")) == ["hello", "there"] * 200
+
+
+@pytest.mark.parametrize(("lead", "space"), [(" ", []), ("", [{"text": " ", "type": "spacing", "start": 1, "end": 1}])])
+def test_a_word_ends_where_it_does_without_its_mark(lead: str, space: list[dict[str, object]]) -> None:
+    # Whisper writes the ` ?` of French as an entry of its own, with times; so may ElevenLabs.
+    key = "text" if space else "word"
+    entries = [
+        {key: f"{lead}ça", "start": 0, "end": 1, "type": "word"},
+        *space,
+        {key: f"{lead}va", "start": 1, "end": 2, "type": "word"},
+        *space,
+        {key: f"{lead}?", "start": 2, "end": 3, "type": "word"},
+        *space,
+        {key: f"{lead}oui", "start": 4, "end": 5, "type": "word"},
+    ]
+    value = {"text": "ça va ? oui", "words": entries}
+    source = json.dumps(value if space else {"segments": [{"start": 0, "end": 5, **value}]}, ensure_ascii=False)
+    document = formats.read(source)
+    assert document.words.texts == ["ça", "va ?", "oui"]
+    assert [word.end for word in document.words] == [1000, 2000, 5000]
+    output = formats.write(document, ["Ça", "va", "oui."])
+    formats.verify(document, output)
+    assert "ça va oui" in "".join(output.split("?")).lower()

@@ -103,6 +103,7 @@ def test_lenient_where_engines_are() -> None:
         ('[{"a": 1},\n{"b": tru}]', 2, "unexpected 'tru}]'"),
         ('[{"a": 1},\n{"b": 2},]', 2, "unexpected ']'"),
         ('{"a": [{"b": 1}\n{"c": 2}]}', 2, "expected ',' or ']'"),
+        ('[{"a": 1},\r{"b": 2},\r\n]', 3, "unexpected ']'"),
     ],
 )
 def test_broken_json_names_the_line(source: str, line: int, what: str) -> None:
