@@ -104,6 +104,21 @@ def test_times_that_words_of_json_share_are_reported(talk: Path, tmp_path: Path)
     assert "interpolated" not in cappunc("convert", "--no-restore", plain, "--to", "json", "-o", "-").stderr
 
 
+def test_words_beside_one_without_a_time_keep_their_times_in_json(tmp_path: Path) -> None:
+    rows = [("2014", None), ("was", 1.6), ("late", 2), ("by", 4), ("30", None), ("days", 5), ("or", 7), ("so", None)]
+    words = [{"word": w, **({} if t is None else {"start": t, "end": t + 0.25, "score": 1})} for w, t in rows]
+    segments = [{"text": " ".join(w for w, _ in rows[a:b]), "words": words[a:b]} for a, b in ((0, 3), (3, 6), (6, 8))]
+    (tmp_path / "talk.json").write_text(json.dumps({"segments": segments, "word_segments": words}), "utf-8")
+    text = converted(tmp_path / "talk.json", "json")
+    found = json.loads(text)["segments"]
+    assert [(s["start"], s["end"]) for s in found] == [(1.6, 2.25), (4, 5.25), (7, 7.25)]
+    assert [(w["word"], w.get("start"), w.get("end")) for s in found for w in s["words"]] == [
+        (w, t, None if t is None else t + 0.25) for w, t in rows
+    ]
+    again = formats.read(text, "x.json").words
+    assert list(again.starts) == [None if t is None else 1000 * t for _, t in rows]
+
+
 def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text("Anna: So we went.\n", "utf-8")
     text = converted(tmp_path / "talk.txt", "json")
