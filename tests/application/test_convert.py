@@ -79,6 +79,32 @@ def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
     ]
 
 
+def test_each_of_several_voices_in_a_cue_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "talk.vtt"
+    cues = (
+        "<v Ada>did you",
+        "<v Ada>yes</v><v Bo Lee>no\nnever</v>",
+        "<v Bo Lee>so it is",
+        "<v Bo Lee>ah</v><v Ada>oh",
+    )
+    path.write_text(
+        "WEBVTT\n\n" + "\n\n".join(f"00:0{i}.000 --> 00:0{i}.900\n{c}" for i, c in enumerate(cues)), "utf-8"
+    )
+    srt = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert srt == ["Ada: did you", "yes\nBo Lee: no\nnever", "so it is", "ah\nAda: oh"]
+    fields = [
+        ("Ada", "did you"),
+        (None, "Ada: yes\nBo Lee: no\nnever"),
+        ("Bo Lee", "so it is"),
+        (None, "Bo Lee: ah\nAda: oh"),
+    ]
+    assert [(c.voice, c.text) for c in webvtt.from_string(converted(path, "vtt", "--lang", "en"))] == fields
+    ass = [row.split(",", 9) for row in converted(path, "ass", "--lang", "en").splitlines() if row.startswith("Dial")]
+    assert [(row[4] or None, row[9].replace(r"\N", "\n")) for row in ass] == fields
+    bare = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en", "--no-speakers"))]
+    assert bare == ["did you", "yes\nno\nnever", "so it is", "ah\noh"]
+
+
 def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
@@ -12,12 +13,16 @@ from cappunc_cli.transcript.words import Document
 
 
 class ShownCue(NamedTuple):
-    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or ""."""
+    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or "".
+
+    If tags name several speakers, `names` has that of each line.
+    """
 
     start: int
     end: int
     lines: tuple[str, ...]
     speaker: str
+    names: tuple[str, ...] = ()
 
 
 def shown_cues(document: Document) -> list[ShownCue] | None:
@@ -32,10 +37,15 @@ def shown_cues(document: Document) -> list[ShownCue] | None:
     columns = zip(origin.starts, origin.ends, origin.regions.starts, origin.regions.stops, strict=True)
     for i, (start, end, begin, stop) in enumerate(columns):
         seen = visible(origin.source, begin, stop, origin.hidden)
-        lines = tuple(line for raw in BREAKS.split(seen.text) if (line := " ".join(raw.split())))
+        places = [(0, ""), *seen.voices, (len(seen.text), "")]
+        parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
+        both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
+        lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
         if lines and (start is None or end is None):
             raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, begin))
         if lines and start is not None and end is not None:
             voice = seen.voices[0][1] if seen.voices else ""
-            found.append(ShownCue(start, end, lines, origin.speakers.get(i) or voice))
+            found.append(
+                ShownCue(start, end, lines, origin.speakers.get(i) or voice, names if len(set(names)) > 1 else ())
+            )
     return found
