@@ -105,6 +105,23 @@ def test_each_of_several_voices_in_a_cue_is_named(tmp_path: Path) -> None:
     assert bare == ["did you", "yes\nno\nnever", "so it is", "ah\noh"]
 
 
+def test_a_line_of_lrc_is_shown_until_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "song.lrc"
+    path.write_text(
+        "[ti:A]\n[00:04.20]the kettle sings\n[00:08.65]<00:08.65>not <00:09.10>awake <00:09.90>\n[00:10.00]", "utf-8"
+    )
+    times = [(c.start.ordinal, c.end.ordinal) for c in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert times == [(4200, 8650), (8650, 9900)]
+    path.write_text("[00:04.20]the kettle\n[00:12.00]\n[00:13.00]who sang this", "utf-8")
+    first, last = pysrt.from_string(converted(path, "srt", "--lang", "en"))
+    assert (first.end.ordinal, last.start.ordinal) == (12_000, 13_000)
+    assert 13_300 < last.end.ordinal < 16_000
+    path.write_text("[00:04.20]the kettle\n[00:12.00] [00:20.00]who sang this\n[00:13.00]nobody", "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", path, "--to", "srt", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert f"{path}:2: a line with several times: “who sang this”" in run.stderr
+
+
 def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"
