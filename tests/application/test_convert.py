@@ -131,6 +131,13 @@ def test_readable_transcripts(talk: Path) -> None:
     assert "left out: text that is no word (signs, addresses) after 1 of them" in run.stderr
 
 
+def test_a_paragraph_of_one_number_is_no_list_in_markdown(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("Anna: When was that?\nBo: 1984.\nAnna: Ah, 1984.\n", "utf-8")
+    # CommonMark reads `1984.` alone as the number of an empty list item.
+    text = converted(tmp_path / "talk.txt", "md", "--lang", "en", "--no-speakers")
+    assert text == "When was that?\n\n1984\\.\n\nAh, 1984.\n"
+
+
 def test_words_as_json(talk: Path) -> None:
     found = json.loads(converted(talk, "json"))
     assert [(s["start"], s["end"], s["speaker"]) for s in found["segments"]] == [(1, 3, "Anna Lee"), (3.5, 6, "Bob")]

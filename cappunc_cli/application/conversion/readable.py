@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cappunc_cli.transcript.words import Document
 
 #: Markdown markup within a line, and at its beginning.
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s)")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s|\Z)")
 
 
 def readable(
