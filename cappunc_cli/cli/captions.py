@@ -154,7 +154,12 @@ def captions(
 
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
-    for name, given in (("--report", report), ("--fps", fps), ("--by", by is CutBy.SENTENCE)):
+    for name, given in (
+        ("--report", report),
+        ("--fps", fps),
+        ("--by", by is CutBy.SENTENCE),
+        ("--speakers", speakers is not Speakers.NONE),
+    ):
         if rewrap and given:
             raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
     with options_checked():

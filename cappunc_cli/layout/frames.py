@@ -9,20 +9,23 @@ from math import ceil
 from cappunc_cli.layout.segmentation import Caption
 
 
-def on_frames(captions: Sequence[Caption], fps: float, gap: int) -> list[Caption]:
+def on_frames(captions: Sequence[Caption], fps: float, gap: int, longest: int) -> list[Caption]:
     """Snap captions to frames, `fps` a second, with at least `gap` frames between two captions.
 
     A start moves back and an end moves on to a frame boundary. An end comes earlier where the next caption needs the
-    gap. Each caption is shown for at least one frame, which may delay the next one.
+    gap, or where a caption of at most `longest` ms would become longer than that. Each caption is shown for at least
+    one frame, which may delay the next one.
     """
     starts, free = [], 0
     for caption in captions:
         starts.append(max(int(caption.start * fps / 1000 + 1e-6), free))
         free = starts[-1] + 1 + gap
     ends = [ceil(caption.end * fps / 1000 - 1e-6) for caption in captions]
+    most = int(longest * fps / 1000 + 1e-6)
     result = []
     for i, (caption, start, end) in enumerate(zip(captions, starts, ends, strict=True)):
         room = starts[i + 1] - gap if i + 1 < len(starts) else end
-        stop = max(min(end, room), start + 1)
+        limit = start + most if caption.end - caption.start <= longest else end
+        stop = max(min(end, room, limit), start + 1)
         result.append(replace(caption, start=round(1000 * start / fps), end=round(1000 * stop / fps)))
     return result

@@ -64,13 +64,16 @@ def test_faults_are_found(cues: list[ShownCue], expected: list[tuple[str, float,
     st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 4000)), min_size=1, max_size=20),
     st.sampled_from([23.976, 24, 25, 29.97, 30, 60]),
     st.integers(0, 3),
+    st.integers(1, 4000),
 )
-def test_times_are_whole_frames_with_their_gaps(spans: list[tuple[int, int]], fps: float, gap: int) -> None:
+def test_times_are_whole_frames_with_their_gaps(
+    spans: list[tuple[int, int]], fps: float, gap: int, longest: int
+) -> None:
     made, at = [], 0
     for n, (wait, length) in enumerate(spans):
         made.append(Caption(n, n + 1, at + wait, at + wait + length, ("No.",)))
         at += wait + length
-    found = on_frames(made, fps, gap)
+    found = on_frames(made, fps, gap, longest)
 
     def frame(time: int) -> int:
         number = round(time * fps / 1000)
@@ -81,6 +84,9 @@ def test_times_are_whole_frames_with_their_gaps(spans: list[tuple[int, int]], fp
         assert frame(one.end) + gap <= frame(other.start)
     for caption in found:
         assert frame(caption.start) < frame(caption.end)
+    for before, after in zip(made, found, strict=True):
+        if before.end - before.start <= longest and frame(after.end) - frame(after.start) > 1:
+            assert (frame(after.end) - frame(after.start)) * 1000 / fps <= longest + 0.01
     assert abs(found[0].start - made[0].start) <= 1000 / fps + 1
 
 
@@ -158,4 +164,7 @@ def test_profile_frames_and_report_of_our_own_captions(tmp_path: Path) -> None:
     assert cappunc(*more, tmp_path / "c.srt", "--report", "x.pdf").exit_code == 2
     assert cappunc("check", path, "--report", "x.csv").exit_code == 2
     assert cappunc("check", path, "--captions", "acme").exit_code == 2
+    assert "has no captions to check" in cappunc("check", path, "--captions", "bbc").stderr
+    path = tmp_path / "talk.txt"
+    path.write_text("We went home again today, all of us.\n", "utf-8")
     assert "has no captions to check" in cappunc("check", path, "--captions", "bbc").stderr

@@ -79,6 +79,49 @@ def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
     ]
 
 
+def test_each_of_several_voices_in_a_cue_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "talk.vtt"
+    cues = (
+        "<v Ada>did you",
+        "<v Ada>yes</v><v Bo Lee>no\nnever</v>",
+        "<v Bo Lee>so it is",
+        "<v Bo Lee>ah</v><v Ada>oh",
+    )
+    path.write_text(
+        "WEBVTT\n\n" + "\n\n".join(f"00:0{i}.000 --> 00:0{i}.900\n{c}" for i, c in enumerate(cues)), "utf-8"
+    )
+    srt = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert srt == ["Ada: did you", "yes\nBo Lee: no\nnever", "so it is", "ah\nAda: oh"]
+    fields = [
+        ("Ada", "did you"),
+        (None, "Ada: yes\nBo Lee: no\nnever"),
+        ("Bo Lee", "so it is"),
+        (None, "Bo Lee: ah\nAda: oh"),
+    ]
+    assert [(c.voice, c.text) for c in webvtt.from_string(converted(path, "vtt", "--lang", "en"))] == fields
+    ass = [row.split(",", 9) for row in converted(path, "ass", "--lang", "en").splitlines() if row.startswith("Dial")]
+    assert [(row[4] or None, row[9].replace(r"\N", "\n")) for row in ass] == fields
+    bare = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en", "--no-speakers"))]
+    assert bare == ["did you", "yes\nno\nnever", "so it is", "ah\noh"]
+
+
+def test_a_line_of_lrc_is_shown_until_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "song.lrc"
+    path.write_text(
+        "[ti:A]\n[00:04.20]the kettle sings\n[00:08.65]<00:08.65>not <00:09.10>awake <00:09.90>\n[00:10.00]", "utf-8"
+    )
+    times = [(c.start.ordinal, c.end.ordinal) for c in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert times == [(4200, 8650), (8650, 9900)]
+    path.write_text("[00:04.20]the kettle\n[00:12.00]\n[00:13.00]who sang this", "utf-8")
+    first, last = pysrt.from_string(converted(path, "srt", "--lang", "en"))
+    assert (first.end.ordinal, last.start.ordinal) == (12_000, 13_000)
+    assert 13_300 < last.end.ordinal < 16_000
+    path.write_text("[00:04.20]the kettle\n[00:12.00] [00:20.00]who sang this\n[00:13.00]nobody", "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", path, "--to", "srt", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert f"{path}:2: a line with several times: “who sang this”" in run.stderr
+
+
 def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"
@@ -86,6 +129,13 @@ def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "md", "--no-speakers") == "So we went home slept.\n\nWhere is the cat? It was there.\n"
     run = cappunc("convert", "--no-restore", talk, "--to", "txt", "-o", "-")
     assert "left out: text that is no word (signs, addresses) after 1 of them" in run.stderr
+
+
+def test_a_paragraph_of_one_number_is_no_list_in_markdown(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("Anna: When was that?\nBo: 1984.\nAnna: Ah, 1984.\n", "utf-8")
+    # CommonMark reads `1984.` alone as the number of an empty list item.
+    text = converted(tmp_path / "talk.txt", "md", "--lang", "en", "--no-speakers")
+    assert text == "When was that?\n\n1984\\.\n\nAh, 1984.\n"
 
 
 def test_words_as_json(talk: Path) -> None:
@@ -102,6 +152,21 @@ def test_times_that_words_of_json_share_are_reported(talk: Path, tmp_path: Path)
     plain = tmp_path / "plain.txt"
     plain.write_text("Where is the cat?\n", "utf-8")
     assert "interpolated" not in cappunc("convert", "--no-restore", plain, "--to", "json", "-o", "-").stderr
+
+
+def test_words_beside_one_without_a_time_keep_their_times_in_json(tmp_path: Path) -> None:
+    rows = [("2014", None), ("was", 1.6), ("late", 2), ("by", 4), ("30", None), ("days", 5), ("or", 7), ("so", None)]
+    words = [{"word": w, **({} if t is None else {"start": t, "end": t + 0.25, "score": 1})} for w, t in rows]
+    segments = [{"text": " ".join(w for w, _ in rows[a:b]), "words": words[a:b]} for a, b in ((0, 3), (3, 6), (6, 8))]
+    (tmp_path / "talk.json").write_text(json.dumps({"segments": segments, "word_segments": words}), "utf-8")
+    text = converted(tmp_path / "talk.json", "json")
+    found = json.loads(text)["segments"]
+    assert [(s["start"], s["end"]) for s in found] == [(1.6, 2.25), (4, 5.25), (7, 7.25)]
+    assert [(w["word"], w.get("start"), w.get("end")) for s in found for w in s["words"]] == [
+        (w, t, None if t is None else t + 0.25) for w, t in rows
+    ]
+    again = formats.read(text, "x.json").words
+    assert list(again.starts) == [None if t is None else 1000 * t for _, t in rows]
 
 
 def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:

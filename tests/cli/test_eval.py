@@ -170,6 +170,31 @@ def test_directories_pair_by_name() -> None:
     assert f1(result) == pytest.approx(2 * 3 / (3 + 5))
 
 
+def test_files_of_one_name_pair_by_their_folders(tmp_path: Path) -> None:
+    for name, text in (("gold/s1", "Yes, we do."), ("gold/s2", "No!"), ("ours/s1", "Yes we do."), ("ours/s2", "No?")):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "talk.txt").write_text(f"{text}\n")
+    result = report("--ref", tmp_path / "gold", tmp_path / "ours")
+    assert result["words"]["wer"] == 0  # type: ignore[index]
+    assert f1(result) == pytest.approx(2 * 1 / (3 + 2))
+    # Without folders on one side it cannot be told which is meant.
+    many, one = (
+        call("--ref", tmp_path / "gold/s1", tmp_path / "ours"),
+        call("--ref", tmp_path / "gold", tmp_path / "ours/s1"),
+    )
+    assert (many.exit_code, one.exit_code) == (1, 1)
+    assert "several hypotheses with the name of talk.txt" in many.stderr
+    assert f"has the hypothesis of {tmp_path / 'gold/s1/talk.txt'}" in one.stderr
+
+
+@pytest.mark.parametrize("suffix", ["srt", "ass"])  # sorted behind and before `.fixed`
+def test_a_result_of_fix_is_scored_in_place_of_its_input(tmp_path: Path, suffix: str) -> None:
+    for name, text in (("gold/talk", "Yes, we do."), ("ours/talk", "yes we do"), ("ours/talk.fixed", "Yes, we do.")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.{suffix}").write_text(f"{text}\n")
+    assert f1(report("--ref", tmp_path / "gold", tmp_path / "ours", "--format", "txt")) == 1
+
+
 def test_a_missing_hypothesis_is_an_error(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "gold" / "talk.srt", tmp_path)
     result = call("--ref", FIXTURES / "gold", tmp_path)

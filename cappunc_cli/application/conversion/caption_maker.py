@@ -45,7 +45,7 @@ class CaptionMaker:
         texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
         made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)
         if self.fps is not None:
-            made = on_frames(made, self.fps, self.gap_frames)
+            made = on_frames(made, self.fps, self.gap_frames, self.limits.longest)
         report = report_of(name, made, self.language, self.limits)
         self.reports.append(report)
         counts = f"{len(words):,} words, {summary([report])}"

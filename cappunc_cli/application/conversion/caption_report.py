@@ -52,8 +52,9 @@ def document_report(name: str, document: Document, language: Language, limits: L
 
     found = shown_cues(document)
     if found is None:
-        rolls = len(document.words) and document.words.copies(0)
-        raise UnknownFormat("roll-up captions cannot be checked" if rolls else "has no captions to check")
+        raise UnknownFormat(
+            "has no captions to check" if document.words.single else "roll-up captions cannot be checked"
+        )
     return report_of(name, found, language, limits)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadInput, UnknownFormat
@@ -107,7 +107,8 @@ def _restarts(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
 def own_cues(document: Document, speakers: str) -> list[Caption] | None:
     """A file's own cues as captions; None if it has none that can be taken over.
 
-    Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`).
+    Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`); several
+    in one cue always before their words, as a field holds only one.
     """
     from cappunc_cli.formats.timed_text.shown_cues import shown_cues
     from cappunc_cli.layout import Caption
@@ -117,11 +118,15 @@ def own_cues(document: Document, speakers: str) -> list[Caption] | None:
         return None
     made, last = [], ""
     for cue in found:
-        lines = cue.lines
-        if speakers == "name" and cue.speaker and cue.speaker != last:
-            lines = (f"{cue.speaker}: {lines[0]}", *lines[1:])
-        last = cue.speaker or last
-        made.append(Caption(0, 0, cue.start, cue.end, lines, cue.speaker if speakers == "voice" else ""))
+        lines, names = cue.lines, cue.names or (cue.speaker,)
+        if speakers == "name" or (cue.names and speakers == "voice"):
+            heads = [
+                name if name != other else "" for other, name in pairwise((last if speakers == "name" else "", *names))
+            ]
+            lines = tuple(f"{head}: {line}" if head else line for head, line in zip_longest(heads, lines))
+        last = next(filter(None, reversed(names)), last)
+        own = cue.speaker if speakers == "voice" and not cue.names else ""
+        made.append(Caption(0, 0, cue.start, cue.end, lines, own))
     return made
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cappunc_cli.transcript.words import Document
 
 #: Markdown markup within a line, and at its beginning.
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s)")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])|^([-+]|\d+[.)])(?=\s|\Z)")
 
 
 def readable(
@@ -61,7 +61,10 @@ def _escaped(text: str) -> str:
 
 
 def words_json(document: Document, texts: Sequence[str], language: Language) -> str:
-    """JSON as Whisper writes it: words with times in seconds, in segments by cue and turn."""
+    """JSON as Whisper writes it: words with times in seconds, in segments by cue and turn.
+
+    A word without a time has none there, as in WhisperX.
+    """
     words = spread_times(document.words)
     turns, cues = list(words.turns), list(words.cues)
     segments: list[dict[str, Any]] = []
@@ -69,16 +72,15 @@ def words_json(document: Document, texts: Sequence[str], language: Language) -> 
     for stop in range(1, len(texts) + 1):
         if stop < len(texts) and (turns[stop], cues[stop]) == (turns[begin], cues[begin]):
             continue
-        own: list[dict[str, Any]] = [
-            {"word": " ".join(texts[i].split()), "start": _seconds(words.starts[i]), "end": _seconds(words.ends[i])}
-            for i in range(begin, stop)
-        ]
-        segment: dict[str, Any] = {"start": own[0]["start"], "end": own[-1]["end"]}
+        own = [_entry(texts[i], words.starts[i], words.ends[i]) for i in range(begin, stop)]
+        segment: dict[str, Any] = {
+            "start": next((word["start"] for word in own if "start" in word), None),
+            "end": next((word["end"] for word in reversed(own) if "end" in word), None),
+        }
         if name := document.speakers.get(turns[begin] or 0):
             segment["speaker"] = name
-        timed = all(word["start"] is not None and word["end"] is not None for word in own)
         segment["text"] = " ".join(word["word"] for word in own)
-        if timed:
+        if any("start" in word for word in own):
             segment["words"] = own
         segments.append(segment)
         begin = stop
@@ -88,5 +90,7 @@ def words_json(document: Document, texts: Sequence[str], language: Language) -> 
     )
 
 
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+def _entry(text: str, start: int | None, end: int | None) -> dict[str, Any]:
+    """A word with the times (ms) that it has, in seconds."""
+    times = {name: time / 1000 for name, time in (("start", start), ("end", end)) if time is not None}
+    return {"word": " ".join(text.split()), **times}

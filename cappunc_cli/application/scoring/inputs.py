@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.plan import fixed_name
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import about, read_bytes
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
@@ -112,37 +113,56 @@ def read_text(path: Path) -> str:
 
 def listing(paths: Sequence[Path]) -> list[Path]:
     """The files, with directories replaced by the sorted files in them, except hidden files and NeMo's text files."""
-    result: list[Path] = []
+    return [path for path, _ in _placed(paths)]
+
+
+def _placed(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """The files of `listing`, each with its path below the directory that was named."""
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
             labels = {p for p in inside if "labels" in p.name}
-            result += [p for p in inside if p.with_name(p.name.replace("text", "labels")) not in labels or p in labels]
+            for file in inside:
+                if file.with_name(file.name.replace("text", "labels")) not in labels or file in labels:
+                    yield file, file.relative_to(path)
         else:
-            result.append(path)
-    return result
+            yield path, Path(path.name)
 
 
 def pair_files(references: Sequence[Path], hypotheses: Sequence[Path]) -> list[tuple[Path, Path]]:
     """Pairs of reference and hypothesis files.
 
-    Files are paired in order; with directories, by name without suffix and `.fixed`. Raises WrongUsage if the numbers
-    of files differ, and BadInput for a reference without hypothesis, which would distort the score.
+    Files are paired in order; with directories, by name without suffix and `.fixed`, and by their path below the
+    directory where several have the same name. A result `talk.fixed.srt` takes the place of `talk.srt`. Raises
+    WrongUsage if the numbers of files differ, and BadInput for a reference without hypothesis, which would distort the
+    score, or with several, and for a second reference with the same hypothesis.
     """
     if not any(path.is_dir() for path in (*references, *hypotheses)):
         if len(references) != len(hypotheses):
             raise WrongUsage(f"the numbers of references ({len(references)}) and hypotheses ({len(hypotheses)}) differ")
         return list(zip(references, hypotheses, strict=True))
-    partners = {_stem(path): path for path in listing(hypotheses)}
-    pairs = []
-    for reference in listing(references):
-        if _stem(reference) not in partners:
-            raise BadInput(f"no hypothesis with the name of {reference.name}", path=str(reference))
-        pairs.append((reference, partners[_stem(reference)]))
+    places = dict(_placed(hypotheses))
+    partners: dict[tuple[int, str], list[Path]] = {}
+    for path, place in places.items():
+        if path.with_name(fixed_name(path)) not in places:
+            for key in enumerate(_names(place)):
+                partners.setdefault(key, []).append(path)
+    pairs: dict[Path, Path] = {}
+    for reference, place in _placed(references):
+        found = next((partners[key] for key in enumerate(_names(place)) if key in partners), [])
+        if len(found) != 1:
+            number = "several hypotheses" if found else "no hypothesis"
+            raise BadInput(f"{number} with the name of {reference.name}", path=str(reference))
+        if other := pairs.get(found[0]):
+            raise BadInput(f"has the hypothesis of {other}, {found[0]}", path=str(reference))
+        pairs[found[0]] = reference
     if not pairs:
         raise BadInput("no files to score")
-    return pairs
+    return [(reference, hypothesis) for hypothesis, reference in pairs.items()]
 
 
-def _stem(path: Path) -> str:
-    return path.name.removesuffix(".xz").rsplit(".", 1)[0].removesuffix(".fixed")
+def _names(place: Path) -> tuple[str, str, str]:
+    """The names by which a file is paired, the closest first: its path, that without suffix, and its bare name."""
+    name = Path(place.name.removesuffix(".xz"))
+    bare = name.stem.removesuffix(".fixed")
+    return f"{place.parent}/{bare}{name.suffix}", f"{place.parent}/{bare}", bare

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import BREAKS, line_of
 from cappunc_cli.formats.source.visible import visible
 from cappunc_cli.formats.timed_text.cues import CueOrigin
+from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import Document
+
+#: Formats in which a line without an end is shown until the next one begins.
+_OPEN = ("lrc", "srv3")
 
 
 class ShownCue(NamedTuple):
-    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or ""."""
+    """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or "".
+
+    If tags name several speakers, `names` has that of each line.
+    """
 
     start: int
     end: int
     lines: tuple[str, ...]
     speaker: str
+    names: tuple[str, ...] = ()
 
 
 def shown_cues(document: Document) -> list[ShownCue] | None:
     """The cues of a document that show any text, in the order of the file.
 
-    None for a format without cues and for rolling captions. Raises BadInput for a cue without readable times.
+    None for a format without cues and for rolling captions. Raises BadInput for a cue without readable times, and
+    for one that is shown several times.
     """
     origin = document.origin
     if not isinstance(origin, CueOrigin) or not origin.starts or not document.words.single:
@@ -32,10 +43,31 @@ def shown_cues(document: Document) -> list[ShownCue] | None:
     columns = zip(origin.starts, origin.ends, origin.regions.starts, origin.regions.stops, strict=True)
     for i, (start, end, begin, stop) in enumerate(columns):
         seen = visible(origin.source, begin, stop, origin.hidden)
-        lines = tuple(line for raw in BREAKS.split(seen.text) if (line := " ".join(raw.split())))
+        places = [(0, ""), *seen.voices, (len(seen.text), "")]
+        parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
+        both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
+        lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
+        if document.format in _OPEN and start is not None and end is None:
+            end = _shown_until(start, origin.starts[i + 1 : i + 2], lines)
+        if lines and document.format == "lrc" and _is_repeated(origin.source, begin):
+            raise BadInput(f"a line with several times: “{lines[0]}”", line=line_of(origin.source, begin))
         if lines and (start is None or end is None):
             raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, begin))
         if lines and start is not None and end is not None:
             voice = seen.voices[0][1] if seen.voices else ""
-            found.append(ShownCue(start, end, lines, origin.speakers.get(i) or voice))
+            found.append(
+                ShownCue(start, end, lines, origin.speakers.get(i) or voice, names if len(set(names)) > 1 else ())
+            )
     return found
+
+
+def _shown_until(start: int, following: Sequence[int | None], lines: Sequence[str]) -> int:
+    """The end (ms) of a cue that has none: the start of the next one, or the usual time of its words."""
+    spoken = sum(speaking_time(word) for line in lines for word in line.split())
+    return next((later for later in following if later is not None and later > start), start + spoken)
+
+
+def _is_repeated(source: str, begin: int) -> bool:
+    """Whether two stamps stand before the text at `begin`."""
+    stamp = source.rfind("[", 0, begin)
+    return source[max(stamp - 9, 0) : stamp].rstrip(" \t").endswith("]")
