@@ -212,6 +212,26 @@ def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
     assert "would be read as an override in ASS" in run.stderr
 
 
+@pytest.mark.parametrize("names", [(), ("--no-speakers",)])
+def test_srt_cannot_say_what_looks_like_a_tag(tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "talk.vtt"
+    for tag, status in (("&lt;i&gt;", 1), ("&lt;font color=red&gt;", 1), ("&lt;", 0)):
+        path.write_text(f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>use {tag} there, it said.\n", "utf-8")
+        run = cappunc("convert", "--no-restore", path, "--to", "srt", "-o", "-", *names)
+        assert run.exit_code == status, run.output
+        assert ("would be read as “there,” in SRT" in run.stderr) == bool(status)
+        assert ("use < there, it said." in run.stdout) != bool(status)
+        assert f"use {tag} there, it said." in converted(path, "vtt")
+
+
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ttml"])
+def test_invisible_characters_are_kept(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "talk.json"
+    words = [{"word": word, "start": i, "end": i + 1} for i, word in enumerate(("So", "\u200fwe\u200f", "we\u200bnt."))]
+    path.write_text(json.dumps({"segments": [{"text": "", "start": 0, "end": 3, "words": words}]}), "utf-8")
+    assert "So \u200fwe\u200f we\u200bnt." in converted(path, kind)
+
+
 @pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml"])
 def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "talk.srt"

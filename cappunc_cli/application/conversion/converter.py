@@ -18,10 +18,12 @@ from cappunc_cli.application.conversion.readable import readable, words_json
 from cappunc_cli.application.progress import counted
 from cappunc_cli.application.storage.encodings import Encoding, new_utf_8
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.source.visible import INVISIBLE, visible
 from cappunc_cli.languages import Language
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.layout import Caption
     from cappunc_cli.transcript.words import Document
 
 #: Output formats: captions, readable text, and words with times.
@@ -82,7 +84,9 @@ class Converter:
             texts = texts if len(set(formats.channels(document))) < 2 else shown
             notes = [note, left_out(document)]
         output = render(made, shown, self.kind)
-        if speakers != "name":  # whether a name at the head of a line is read as a word depends on the name
+        if speakers == "name":  # whether a name at the head of a line is read as a word depends on the name
+            _compare(_seen(made), shown, self.kind)
+        else:
             _check(output, self.kind, texts)
         return output, _summary(f"{len(document.words):,} words, {counted(len(made), 'caption')}", *notes)
 
@@ -98,8 +102,18 @@ def _check(output: str, kind: str, texts: Sequence[str]) -> None:
     if not texts:
         return
     document = formats.read(output, f"x.{kind}", None if kind == "json" else kind)
-    found = [part for text in document.words.texts for part in text.split()]
-    wanted = [part for text in texts for part in text.split()]
+    _compare([part for text in document.words.texts for part in text.split()], texts, kind)
+
+
+def _seen(captions: Sequence[Caption]) -> list[str]:
+    """What a viewer of SRT sees of the captions, word by word."""
+    texts = ["\n".join(caption.lines) for caption in captions]
+    return [part for text in texts for part in visible(text, 0, len(text)).text.split()]
+
+
+def _compare(found: Sequence[str], texts: Sequence[str], kind: str) -> None:
+    """Raises BadInput unless the found words are those of the texts, but for invisible characters."""
+    wanted = [part for text in texts for part in INVISIBLE.sub("", text).split()]
     for i, (one, other) in enumerate(zip([*found, ""], [*wanted, ""], strict=False), 1):
         if one.lstrip("-–—") != other.lstrip("-–—"):  # a dash at the head of a line marks a speaker
             raise BadInput(f"word {i}, “{other}”, would be read as “{one}” in {kind.upper()}")

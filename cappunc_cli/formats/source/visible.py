@@ -15,8 +15,10 @@ from cappunc_cli.transcript.words import Copy, Span
 _ENTITY = re.compile(
     r"&amp;(?:#39|#34|quot|apos|lt|gt|amp|nbsp);|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 )
-#: Entities, ASS line breaks (also seen in SRT), zero-width and directional characters.
-HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+#: Zero-width and directional characters.
+INVISIBLE = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+")
+#: Entities, ASS line breaks (also seen in SRT), invisible characters.
+HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|{INVISIBLE.pattern}"
 #: What a viewer of captions does not see as such.
 HIDDEN = re.compile(
     r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
