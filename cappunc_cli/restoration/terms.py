@@ -23,6 +23,8 @@ _JOINED = re.compile(r"(?<=[^\W_])[-‐‑](?=[^\W_])")
 _ENDS = frozenset(".?!…;:")
 #: The `#` of a comment is followed by white space or the end of the line: `C#` and `#MeToo` are terms.
 _COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
+# Not str.splitlines: no editor counts a vertical tab or U+2028 as the end of a line.
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _key(word: str) -> str:
 def parse_glossary(text: str, path: str | None = None) -> list[str]:
     """The terms of a glossary file; raises CappuncError with the line number of an invalid one."""
     terms = []
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
         term = _COMMENT.sub("", line).strip()
         if not term:
             continue

@@ -100,6 +100,13 @@ def test_a_line_that_is_no_term_is_an_error() -> None:
         parse_glossary("iPad\n--\n", "terms.txt")
 
 
+@pytest.mark.parametrize("character", ["\v", "\f", "\x1c", "\x85", "\u2028"])
+def test_lines_are_those_of_an_editor(character: str) -> None:
+    assert parse_glossary(f"New{character}York\rnpm\r\n") == [f"New{character}York", "npm"]
+    with pytest.raises(CappuncError, match=r"terms.txt:3: “--”"):
+        parse_glossary(f"New{character}York\n\n--", "terms.txt")
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [
