@@ -51,7 +51,14 @@ def is_mark_item(fields: Fields, f: int, start: int, stop: int) -> bool:
 
 
 def removal(fields: Fields, f: int) -> Edit:
-    """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it."""
+    """The edit that removes the entry of a mark from its list, with the comma before it, or else the one after it.
+
+    White space after the mark stays as an entry if nothing else parts the words.
+    """
+    start, stop = fields.literal(f)
+    marks = fields.source[start + 1 : stop - 1].rstrip()
+    if start + 1 + len(marks) < stop - 1 and f + 1 < len(fields) and not fields.joins[f + 1]:
+        return start + 1, start + 1 + len(marks), ""
     word, mark = fields.item(f - 1), fields.item(f)
     assert word is not None
     assert mark is not None

@@ -393,6 +393,18 @@ def test_entries_before_a_removed_mark_stay(attach: bool, between: str) -> None:
     assert output == (expected.replace('"so"', '"so,"', 1) if attach else expected)
 
 
+@pytest.mark.parametrize("attach", [False, True])
+def test_the_space_beside_a_removed_mark_stays(attach: bool) -> None:
+    words = [{"type": "text", "value": word, "ts": i, "end_ts": i + 1} for i, word in enumerate(("so", "we", "went"))]
+    source = [words[0], {"type": "punct", "value": ", "}, words[1], {"type": "punct", "value": " "}, words[2]]
+    document = formats.read(json.dumps({"monologues": [{"speaker": 0, "elements": source}]}))
+    assert document.words.texts == ["so,", "we", "went"]
+    output = formats.write(document, ["so," if attach else "so", "we", "went"], attach=attach)
+    formats.verify(document, output)
+    values = [element["value"] for element in json.loads(output)["monologues"][0]["elements"]]
+    assert values == ["so," if attach else "so", " ", "we", " ", "went"]
+
+
 @pytest.mark.parametrize("path", CASES, ids=IDS)
 def test_attached_marks_have_no_items(path: Path) -> None:
     source = source_of(path)
