@@ -13,6 +13,8 @@ from sys import intern
 
 from cappunc_cli.formats.asr_json.tracks import Fields
 from cappunc_cli.formats.source.addresses import belongs, has_letters, is_address
+from cappunc_cli.formats.source.spans import splice
+from cappunc_cli.formats.source.starred_sounds import starred_sounds
 from cappunc_cli.transcript.labels import MARKS, cached_strip
 from cappunc_cli.transcript.words import RunLengthList, Span
 
@@ -128,6 +130,9 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int], l
         return _hide(found)
 
     masked = _MASK.sub(_hide, text) if _MASKING.search(text) or "WEBVTT" in text else text
+    if "*" in masked:
+        sounds = ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked))
+        masked = splice(masked, sounds, in_order=True)
     if _TURNING.search(masked):
         masked = _TURN.sub(hide_turn, masked)
     # Alternating: what is between runs, a run, and so on.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cappunc_cli.formats.source.spans import BREAKS
+from cappunc_cli.formats.source.starred_sounds import LONGEST_SOUND, starred_sounds
 from cappunc_cli.languages.caption_words import (
     ASIDES,
     GENERIC_LABEL,
@@ -17,17 +18,13 @@ from cappunc_cli.languages.caption_words import (
     UNHEARD,
     UNNAMED,
 )
-from cappunc_cli.transcript.labels import cached_strip, fold
+from cappunc_cli.transcript.labels import fold
 from cappunc_cli.transcript.words import Span
 
 # Everything below needs one of these characters, which most lines do not have.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
-# `*sighs*`, as Whisper writes it, and `**cough**`.
-_STARRED = re.compile(r"(?<!\S)(\*{1,3})(?=\S)([^*\r\n]{1,60})(?<=\S)\1(?!\w)")
-#: The most words in a description of a sound within a line of speech.
-_LONGEST_SOUND = 8
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
@@ -55,7 +52,7 @@ def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[i
         return [], [], []
     masks = [found.span() for found in _BRACKETED.finditer(text)]
     masks += [found.span() for found in _PARENTHESES.finditer(text) if _is_sound(found)]
-    masks += [found.span() for found in _STARRED.finditer(text) if _is_starred_sound(found.group(2))]
+    masks += starred_sounds(text)
     sounds = sorted(stop for start, stop in masks if _is_audible(text[start:stop]))
     if _NOTE.search(text):
         masks += _lyrics(text)
@@ -116,19 +113,11 @@ def _is_sound(found: re.Match[str]) -> bool:
         return True
     alone = _is_alone(found.string, *found.span())
     # A longer one within speech only mentions a sound: `(the four notes of music that end the show)`.
-    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= _LONGEST_SOUND):
+    if any(SOUNDS.match(word) for word in words) and (alone or len(words) <= LONGEST_SOUND):
         return True
     if alone:
         return JOINING.issuperset(ASIDES.intersection(words))
     return len(words) < 4 and ASIDES.isdisjoint(words)
-
-
-def _is_starred_sound(inside: str) -> bool:
-    """Whether the text between asterisks is a sound rather than an emphasised word."""
-    words = [cached_strip(word)[0] for word in inside.split()]
-    if len(words) > _LONGEST_SOUND or not any(map(SOUNDS.match, words)):
-        return False
-    return JOINING.issuperset(ASIDES.intersection(words))
 
 
 def _is_alone(text: str, start: int, stop: int) -> bool:

@@ -393,6 +393,17 @@ def test_entries_before_a_removed_mark_stay(attach: bool, between: str) -> None:
     assert output == (expected.replace('"so"', '"so,"', 1) if attach else expected)
 
 
+def test_a_sound_between_asterisks_is_no_word() -> None:
+    texts = [" *sighs*", " so", " we", " *clears", " throat*,", " went", " *very*", " late"]
+    words = [{"word": text, "start": i, "end": i + 1} for i, text in enumerate(texts)]
+    source = json.dumps({"segments": [{"start": 0, "end": 8, "text": "".join(texts), "words": words}]})
+    document = formats.read(source)
+    assert document.words.texts == ["so", "we", "went", "*very*", "late"]
+    output = formats.write(document, ["So", "we", "went", "*very*", "late."])
+    formats.verify(document, output)
+    assert output == source.replace(" so", " So").replace(" late", " late.")
+
+
 @pytest.mark.parametrize("attach", [False, True])
 def test_the_space_beside_a_removed_mark_stays(attach: bool) -> None:
     words = [{"type": "text", "value": word, "ts": i, "end_ts": i + 1} for i, word in enumerate(("so", "we", "went"))]
