@@ -242,6 +242,19 @@ def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
     assert "“it was late” is shown from -00:00:01.000 to 00:00:02.000" in line
 
 
+@pytest.mark.parametrize("command", ["convert", "captions"])
+@pytest.mark.parametrize(("first", "note"), [(-0.2, "1 word before zero: shown from zero"), (0.2, "")])
+def test_words_before_zero_are_reported(tmp_path: Path, command: str, first: float, note: str) -> None:
+    words = [{"word": "It", "start": first, "end": first + 0.5}, {"word": "was.", "start": first + 1, "end": 2}]
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps({"segments": [{"text": "It was.", "start": 0, "end": 2, "words": words}]}), "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "srt", "-o", "-")
+    assert run.exit_code == 0, run.output
+    assert "It was." in run.stdout
+    assert note in run.stderr
+    assert ("before zero" in run.stderr) == bool(note)
+
+
 @pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml", "txt", "md", "json"])
 def test_half_a_character_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     # Half of an emoji, as programs leave it that cut a text after so many UTF-16 units.

@@ -83,3 +83,11 @@ def test_the_command_writes_cues(tiny_model: Path) -> None:
     assert found.lower().startswith("webvtt\n\n00:00:01.000 --> 00:00:01.900\nhello")
     found = subprocess.run(command, input=plain, capture_output=True, text=True, check=True).stdout
     assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]
+
+
+def test_words_before_zero_are_reported(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = '{"word": "hello", "start": -0.5, "end": -0.1}\n{"word": "anna", "start": 0.2, "end": 0.9}\n'
+    run = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n")
+    assert run.stderr == "cappunc: 1 word before zero: shown from zero\n"

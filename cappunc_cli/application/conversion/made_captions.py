@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.progress import counted
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.transcript.spread_times import spread_times, untimed
 
@@ -29,12 +30,18 @@ def timed_words(document: Document) -> tuple[Sequence[Word], str]:
     """
     words = document.words
     missing = untimed(words)
+    early = early_note(sum(start is not None and start < 0 for start in words.starts))
     if len(words) - missing >= _TIMED * len(words):
-        return words, ""
+        return words, early
     spread = spread_times(words)
     if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
         raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
-    return spread, _interpolated(missing, len(words))
+    return spread, "; ".join(filter(None, (early, _interpolated(missing, len(words)))))
+
+
+def early_note(count: int) -> str:
+    """A note about words with times before zero, which no player shows, or ""."""
+    return f"{counted(count, 'word')} before zero: shown from zero" if count else ""
 
 
 def spread_note(words: Sequence[Word]) -> str:

@@ -23,12 +23,15 @@ class LiveCues:
         self._texts: list[str] = []
         self._start = self._end = self._last_end = self._turn = 0
         self._has_head = False
+        #: Words with times before zero, which no player shows.
+        self.early = 0
 
     def add(self, words: Sequence[Word], texts: Sequence[str], arrived: Sequence[int]) -> str:
         """The cues that these words complete; `arrived` is the arrival time of each (ms)."""
         done = []
         for word, text, arrival in zip(words, texts, arrived, strict=True):
             start = arrival if word.start is None else word.start
+            self.early += start < 0
             end = start + speaking_time(word.text) if word.end is None else max(word.end, start)
             if self._texts and (word.turn != self._turn or not self._has_room(text, start, end)):
                 done.append(self.flush())
