@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cappunc_cli.application.plan import fixed_name
+from cappunc_cli.application.input_files import fixed_name
 from cappunc_cli.application.storage.encodings import decode
 from cappunc_cli.application.storage.files import about, read_bytes
 from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
