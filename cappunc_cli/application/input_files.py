@@ -60,7 +60,7 @@ def find_inputs(
     results: bool = False,
     below: str | None = None,
 ) -> list[Job]:
-    """A job for each input file, without targets yet; `encoding` is that of all files, if the user named it.
+    """A job for each input file, once, without targets yet; `encoding` is that of all files, if the user named it.
 
     A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
     are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
@@ -86,6 +86,7 @@ def find_inputs(
     named = set(names)
     if below is not None:
         found = [(source, _path_below(source, below) or relative) for source, relative in found]
+    found = list(dict.fromkeys(found))
     return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
 
 
