@@ -169,7 +169,9 @@ def test_malformed_ledger_lines_are_ignored() -> None:
     store = TargetStore("memory://new")
     good = Line("a.txt", "tag", 3, "md5", "sig")
     ledger.write_part(store, "run-1", [good])
-    write_url("memory://new/.cappunc/done/run-2.jsonl", b'{"file": "b"\n[]\n{"file": 1, "output": 2}\n\xff\n')
+    bad = [b'{"file": "b"', b"[]", b'{"file": 1, "output": 2}', b"\xff", b"[" * 100_000]
+    bad += [b'{"file": "b", "input": "tag", "output": [1e999, "md5"], "with": "sig"}']
+    write_url("memory://new/.cappunc/done/run-2.jsonl", b"\n".join(bad))
     assert list(ledger.read_all(store)) == [good]
 
 
