@@ -60,7 +60,7 @@ def find_inputs(
     results: bool = False,
     below: str | None = None,
 ) -> list[Job]:
-    """A job for each input file, without targets yet; `encoding` is that of all files, if the user named it.
+    """A job for each input file, once, without targets yet; `encoding` is that of all files, if the user named it.
 
     A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
     are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
@@ -86,6 +86,7 @@ def find_inputs(
     named = set(names)
     if below is not None:
         found = [(source, _path_below(source, below) or relative) for source, relative in found]
+    found = list(dict.fromkeys(found))
     return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
 
 
@@ -115,7 +116,7 @@ def _expand(
     elif is_url(name):
         yield from _expand_url(name, suffixes_of(format_name), results)
     elif not os.path.lexists(path) and is_pattern(name):
-        for source, relative in match_paths(name):
+        for source, relative in match_paths(name, unread):
             yield source, Path(relative)
     elif not path.is_dir():
         yield name, Path(path.name)
@@ -125,8 +126,8 @@ def _expand(
             folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_same(Path(folder, f), output))
             for file in _select(sorted(names), suffixes, results):
                 here = Path(folder, file)
-                if is_pipe(str(here)):  # reading it would block until somebody writes to it
-                    unread(OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(here)))
+                if is_pipe(str(here)):
+                    unread(_unnamed_pipe(here))
                 else:
                     yield str(here), here.relative_to(path)
 
@@ -143,17 +144,43 @@ def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[
         yield url, Path(PurePosixPath(url).name)
 
 
-def match_paths(pattern: str) -> Iterator[tuple[str, str]]:
-    """The files that a pattern matches, with their paths below its fixed part. Raises CappuncError if none matches."""
+def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tuple[str, str]]:
+    """The files that a pattern matches, with their paths below its fixed part.
+
+    `unread` is called for pipes, and for directories that it matches and that cannot be read. Raises CappuncError or
+    OSError if no file matches.
+    """
     fixed = fixed_part(pattern)
     root = Path(fixed or ("/" if pattern.startswith("/") else ""))
-    found = [path for path in sorted(root.glob(pattern[len(fixed) :].lstrip("/"))) if not path.is_dir()]
+    parts = pattern[len(fixed) :].lstrip("/").split("/")
+
+    def matched(count: int) -> list[Path]:
+        paths = sorted(set(root.glob("/".join(parts[:count])))) if count else [root]
+        # As in a shell.
+        return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(root).parts)]
+
+    # Path.glob passes over directories that cannot be read in silence.
+    folders = {path: None for count in range(len(parts)) for path in matched(count) if path.is_dir()}
+    denied = [
+        PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        for folder in folders
+        if not os.access(folder, os.R_OK | os.X_OK)
+    ]
+    found = [path for path in matched(len(parts)) if not path.is_dir()]
     if not found:
-        raise CappuncError("matches no file", pattern)
+        raise denied[0] if denied else CappuncError("matches no file", pattern)
+    for error in denied:
+        unread(error)
     for path in found:
-        relative = path.relative_to(root)
-        if not any(part.startswith(".") for part in relative.parts):  # as in a shell
-            yield str(path), relative.as_posix()
+        if is_pipe(str(path)):
+            unread(_unnamed_pipe(path))
+        else:
+            yield str(path), path.relative_to(root).as_posix()
+
+
+def _unnamed_pipe(path: Path) -> OSError:
+    """Reading it would block until somebody writes to it."""
+    return OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path))
 
 
 def holds_many(name: str) -> bool:

@@ -144,11 +144,13 @@ class Manifest:
             return self._known.get(key, [])
 
     def _new_entries(self) -> Iterator[tuple[str, RecordEntry]]:
-        """The lines appended since the last read; incomplete and malformed lines are ignored."""
+        """The lines appended since the last read; incomplete and malformed lines are ignored. Raises CappuncError."""
         try:
             handle = os.open(self._path, os.O_RDONLY | _OPEN_FLAGS)
-        except OSError:
+        except FileNotFoundError:
             return
+        except OSError as error:
+            raise CappuncError(error.strerror or str(error), str(self._path)) from error
         with os.fdopen(handle, "rb") as stream:
             stream.seek(self._read)
             data = stream.read()

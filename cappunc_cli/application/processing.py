@@ -77,7 +77,7 @@ class JobOutcome:
     #: Terms of the glossary that occur in the file, if there is a glossary.
     terms: Sightings | None = None
     respelled: tuple[Respelled, ...] = ()
-    #: The error without the file's name, and its line in the file, if known.
+    #: The error without the input's name, and its line in the file, if known.
     reason: str = ""
     line: int | None = None
 
@@ -279,7 +279,9 @@ def failed(job: Job, error: Exception) -> JobOutcome:
     if isinstance(error, CappuncError | OSError):
         named = about(error, job.name)
         skipped = job.is_skipped(error)
-        return JobOutcome(job, error=str(named), skipped=skipped, reason=named.message, line=named.line)
+        # Quoted, so that a summary counts it with those of other files.
+        reason = named.message if named.path == job.name else f"“{named.path}” {named.message}"
+        return JobOutcome(job, error=str(named), skipped=skipped, reason=reason, line=named.line)
     reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error)).rstrip()
     return JobOutcome(job, error=f"{job.name}: {reason}", trace=trace, reason=reason)

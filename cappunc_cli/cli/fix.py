@@ -206,7 +206,12 @@ def fix(
     if diff and (in_place or output is not None):
         raise typer.BadParameter("writes nothing, so it excludes -o and --in-place", param_hint="--diff")
     if fast and model is not None:
-        raise typer.BadParameter("--model already names the model", param_hint="--fast")
+        # One of them may be a setting, which the other, on the command line, overrides.
+        sources = map(context.get_parameter_source, ("fast", "model"))
+        typed = [source is not None and source.name == "COMMANDLINE" for source in sources]
+        if typed[0] == typed[1]:
+            raise typer.BadParameter("--model already names the model", param_hint="--fast")
+        fast, model = (True, None) if typed[0] else (False, model)
     reporter = Reporter(quiet, verbose)
     with_ray = ray or ray_address is not None
     by_url = any(map(is_url, [output, *(files or [])]))

@@ -19,12 +19,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from cappunc_cli.application import batch, processing, worker_pool
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.manifest import NAME, Manifest, state_of
 from cappunc_cli.application.progress import Reporter, Steps
+from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration import pipeline
 from cappunc_cli.restoration.model import onnx_engine
@@ -486,6 +488,23 @@ def test_malformed_manifest_lines_are_ignored(tree: Path) -> None:
     run = cappunc("in", "-o", "out", cwd=tree)
     assert (run.returncode, len(contents(tree / "out"))) == (0, 30)
     assert b"0 files fixed, 30 up to date" in cappunc("in", "-o", "out", cwd=tree).stderr
+
+
+def test_a_record_that_cannot_be_read_ends_the_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["fix", "--model", str(TINY), str(tree / "in"), "-o", str(tree / "out")]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    record, real = tree / "out" / NAME, os.open
+
+    def opened(path: Any, *rest: Any, **named: Any) -> int:
+        # Not by chmod: root may read anything.
+        if path == record:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", opened)
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 1
+    assert str(run.exception) == f"{record}: Permission denied"
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "link", "dangling link"])

@@ -21,6 +21,14 @@ def test_listed_files_keep_their_paths_below_a_directory(output: str, tmp_path: 
     assert [job.relative for job in jobs] == [Path("a/talk.json"), Path("b/talk.json")]
 
 
+def test_a_file_that_is_named_twice_is_one_input(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("hello\n", "utf-8")
+    names = [str(tmp_path / "b.txt"), str(tmp_path), str(tmp_path / "b.txt")]
+    jobs = find_inputs(names, None, lambda error: pytest.fail(str(error)))
+    assert [Path(job.source).name for job in jobs] == ["b.txt", "a.txt"]
+
+
 def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
     model = tmp_path / "two"
     shutil.copytree(tiny_model, model)

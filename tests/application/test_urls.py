@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -227,6 +228,27 @@ def test_a_quoted_pattern_is_expanded(tmp_path: Path, tiny_model: Path) -> None:
     assert "[c].txt" in run("check", *model, f"{tmp_path}/in/deep/[c].txt").stdout
     missing = run("check", *model, f"{tmp_path}/in/*.vtt")
     assert "matches no file" in str(missing.exception)
+
+
+def test_a_pattern_reports_what_cannot_be_read(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "deep/closed/b.txt", ".closed/c.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("hello anna\n")
+    os.mkfifo(tmp_path / "deep/pipe.txt")
+    real = os.access
+    # Not by chmod: root may read anything.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name[-6:] != "closed" and real(path, mode))
+    for pattern, reported in (
+        ("**/*.txt", ["deep/closed: Permission denied", "deep/pipe.txt: is a pipe, which is read only if it is named"]),
+        ("*.txt", []),
+    ):
+        found = run("check", "-q", "--model", str(tiny_model), f"{tmp_path}/{pattern}")
+        assert found.stderr.splitlines() == [f"cappunc: {tmp_path}/{line}" for line in reported]
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    found = run("check", "-q", "--model", str(tiny_model), f"{tmp_path}/deep/*.srt")
+    assert str(found.exception) == f"[Errno 13] Permission denied: '{tmp_path}/deep'"
 
 
 def test_fsspec_is_not_loaded_for_paths(tmp_path: Path, tiny_model: Path) -> None:

@@ -91,6 +91,28 @@ def test_the_command_line_overrides_settings(tmp_path: Path, home: dict[str, str
 
 
 @only_xdg
+def test_a_model_on_the_command_line_overrides_fast_and_vice_versa(
+    tmp_path: Path, home: dict[str, str], tiny_model: Path
+) -> None:
+    talk, settings = tmp_path / "work/season1/a.txt", tmp_path / "work/season1/cappunc.toml"
+
+    def fixed(setting: str, *options: str | Path) -> tuple[int, str]:
+        settings.write_text(setting, "utf-8")
+        run = cappunc("fix", talk, "-v", "-o", os.devnull, *options, cwd=tmp_path, env=home)
+        return run.returncode, run.stderr
+
+    code, said = fixed("fast = true", "--model", tiny_model)
+    assert code == 0
+    assert "the model tiny runs" in said
+    code, said = fixed('model = "none"', "--fast")
+    assert code == 0
+    assert "the model en-fast runs" in said
+    code, said = fixed("", "--fast", "--model", tiny_model)
+    assert code == 2
+    assert "--model already names the model" in said
+
+
+@only_xdg
 def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, home: dict[str, str], tiny_model: Path) -> None:
     work = tmp_path / "work"
     (work / "cappunc.toml").write_text('glossary = ["none.txt"]\n', "utf-8")

@@ -146,7 +146,8 @@ def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterato
         elif is_url(name):
             yield match_url(name), True
         else:
-            yield (local_entry(*pair) for pair in match_paths(name)), True
+            found = match_paths(name, lambda error: reporter.error(about(error, "")))
+            yield (local_entry(*pair) for pair in found), True
 
 
 def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry]:

@@ -73,5 +73,5 @@ def _lines(data: bytes) -> Iterator[Line]:
             entry = json.loads(line)
             size, md5 = entry["output"]
             yield Line(str(entry["file"]), str(entry["input"]), int(size), str(md5), str(entry["with"]))
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
             continue

@@ -118,8 +118,13 @@ def test_new_files_are_processed_and_foreign_files_kept(tree: Path, request_: Fi
     assert (tree / "out/4.txt").read_bytes() == edited
     told = [json.loads(line) for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
     reasons = {Path(entry["path"]).name: entry["reason"] for entry in told}
-    assert reasons["0.txt"] == "already exists; --force overwrites it"
-    assert reasons["4.txt"] == "was changed since a run wrote it; --force overwrites it"
+    # The reason names the result: it is not the input that exists already.
+    assert reasons["0.txt"] == f"“{tree}/out/0.txt” already exists; --force overwrites it"
+    assert reasons["4.txt"] == f"“{tree}/out/4.txt” was changed since a run wrote it; --force overwrites it"
+    assert third.reasons == {
+        "… already exists; --force overwrites it": 1,
+        "… was changed since a run wrote it; --force overwrites it": 1,
+    }
     forced = archive(ArchiveOrder(order.names, order.target, request_, force=True))
     assert (forced.fixed, forced.refused) == (10, 0)
     assert (tree / "out/0.txt").read_text() != "an editor's own"
@@ -169,7 +174,9 @@ def test_malformed_ledger_lines_are_ignored() -> None:
     store = TargetStore("memory://new")
     good = Line("a.txt", "tag", 3, "md5", "sig")
     ledger.write_part(store, "run-1", [good])
-    write_url("memory://new/.cappunc/done/run-2.jsonl", b'{"file": "b"\n[]\n{"file": 1, "output": 2}\n\xff\n')
+    bad = [b'{"file": "b"', b"[]", b'{"file": 1, "output": 2}', b"\xff", b"[" * 100_000]
+    bad += [b'{"file": "b", "input": "tag", "output": [1e999, "md5"], "with": "sig"}']
+    write_url("memory://new/.cappunc/done/run-2.jsonl", b"\n".join(bad))
     assert list(ledger.read_all(store)) == [good]
 
 
@@ -391,7 +398,7 @@ def test_no_result_overwrites_another_input(
     assert after.keys() == {*before, "a.txt"}
     assert before.items() <= after.items()
     told = [json.loads(line)["reason"] for line in report.read_text().splitlines()]
-    assert told == [f"is also the input {place}/1/a.txt; nothing written"]
+    assert told == [f"“{place}/1/a.txt” is also the input {place}/1/a.txt; nothing written"]
 
 
 def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixRequest) -> None:
@@ -404,8 +411,8 @@ def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixReq
     assert results(tree / "in") == before
     told = [json.loads(line) for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
     reasons = {entry["path"].removeprefix(f"{tree}/in/"): entry["reason"] for entry in told}
-    assert reasons["0.txt"] == f"is also the input {tree}/in/2.txt; nothing written"
-    assert reasons["deep/1.txt"] == "is the input itself"
+    assert reasons["0.txt"] == f"“{tree}/out/0.txt” is also the input {tree}/in/2.txt; nothing written"
+    assert reasons["deep/1.txt"] == f"“{tree}/out/deep/1.txt” is the input itself"
 
 
 @pytest.mark.parametrize(
