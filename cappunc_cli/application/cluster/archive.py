@@ -82,6 +82,8 @@ def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summa
         place = _report_place(order, store)
         if plan.input_at(place):
             raise WrongUsage(f"--report: {place} is an input, which would be overwritten")
+        if source := plan.source_of(store.relative(place)):
+            raise WrongUsage(f"--report: {place} is the result of {source}")
         plan.add_results(store.results())
         plan.add_lines(read_all(store))
         summary.todo, size = plan.todo(signature, order.force)

@@ -33,6 +33,13 @@ class TargetStore:
         """The path or URL of a file in the target."""
         return Url(self.root) / relative if is_url(self.root) else Path(self.root) / relative
 
+    def relative(self, place: Target) -> str:
+        """The path of a file in the target, symbolic links followed; no such path for a file elsewhere."""
+        if isinstance(place, Url) or is_url(self.root):
+            return str(place).removeprefix(f"{self.root.rstrip('/')}/")
+        root = os.path.join(os.path.realpath(self.root), "")  # noqa: PTH118 (ends with a separator)
+        return Path(os.path.realpath(place).removeprefix(root)).as_posix()
+
     def read(self, relative: str) -> bytes:
         """All bytes of a file. Raises OSError and CappuncError."""
         return read_bytes(str(self.at(relative)))

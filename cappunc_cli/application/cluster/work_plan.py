@@ -161,6 +161,11 @@ class WorkPlan:
         row = self._data.execute("select source from identity where id = ?", (repr(own),)).fetchone()
         return "" if row is None else fsdecode(row[0])
 
+    def source_of(self, relative: str) -> str:
+        """The input whose result has this path in the target; "" if there is none."""
+        row = self._data.execute("select source from input where relative = ?", (fsencode(relative),)).fetchone()
+        return "" if row is None else fsdecode(row[0])
+
     def blocks(self, store: TargetStore) -> Iterator[FileBlock]:
         """The blocks to process, largest files first, so that the run does not end on a large one."""
         files: list[BlockFile] = []

@@ -436,6 +436,20 @@ def test_an_archive_overwrites_nothing_that_it_reads(
     assert Path(name).read_bytes() == before
 
 
+@pytest.mark.parametrize("report", ["out/deep/1.txt", "in/../out/0.txt", "link.jsonl", "memory://new/deep/1.txt"])
+def test_the_report_of_an_archive_is_none_of_its_results(
+    tree: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, report: str
+) -> None:
+    monkeypatch.chdir(tree)
+    Path("link.jsonl").symlink_to("out/2.txt")
+    upload(Path("in"), "memory://old")
+    target = "memory://new" if "://" in report else "out"
+    run = cappunc("fix", "--model", tiny_model, "memory://old/", "-o", f"{target}/", "--report", report)
+    assert isinstance(run.exception, WrongUsage)
+    assert "is the result of memory://old/" in str(run.exception)
+    assert not results(target if "://" in target else Path(target))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
