@@ -25,8 +25,8 @@ class Job:
     """One input (a path or a URL) and its output; a `target` of None is standard output.
 
     `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
-    one that the user named. `relative` is the path of the result in an output directory. `target_input` is the name of
-    the file that the target is, under whatever name, if the command reads that, too; otherwise "".
+    one that the user named. `relative` is the path of the result in an output directory. `target_is` tells what else
+    the target is, under whatever name, if that must not be overwritten (`also the input a.srt`); otherwise "".
     """
 
     source: str
@@ -34,7 +34,7 @@ class Job:
     found: bool = False
     encoding: str | None = None
     relative: Path = Path()
-    target_input: str = ""
+    target_is: str = ""
 
     def is_skipped(self, error: Exception) -> bool:
         """Whether this error means that a file found in a directory is no transcript, which is not a failure."""

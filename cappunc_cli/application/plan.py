@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -103,7 +103,7 @@ def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
 
 
 def _checked(jobs: list[Job], option: str, also_read: Iterable[str]) -> list[Job]:
-    """The jobs with their `target_input`; raises BadOption about `option` if two have the same target."""
+    """The jobs with their `target_is`; raises BadOption about `option` if two have the same target."""
     taken: dict[Target, str] = {}
     for job in jobs:
         if job.target is None:
@@ -111,13 +111,26 @@ def _checked(jobs: list[Job], option: str, also_read: Iterable[str]) -> list[Job
         if job.target in taken:
             raise BadOption(f"{taken[job.target]} and {job.source} would both become {job.target}", option=option)
         taken[job.target] = job.source
+    also = _links_to_results(taken)
     there = {target: found for target in taken if (found := file_identity(target))}
-    if not there:
-        return jobs
-    inputs = {file_identity(name): name for name in also_read} | {file_identity(job.source): job.name for job in jobs}
-    return [
-        replace(job, target_input=inputs.get(there[job.target], "")) if job.target in there else job for job in jobs
-    ]
+    inputs: dict[object, str] = {}
+    if there:
+        inputs = {file_identity(name): f"also the input {name}" for name in also_read}
+        inputs |= {file_identity(job.source): f"also the input {job.name}" for job in jobs}
+    also |= {target: inputs[found] for target, found in there.items() if found in inputs}
+    return [job if job.target not in also else replace(job, target_is=also[job.target]) for job in jobs]
+
+
+def _links_to_results(taken: Mapping[Target, str]) -> dict[Target, str]:
+    """The targets that are symbolic links to a file that is the result of another source, and what they are."""
+    own: dict[str, str] = {}
+    links: dict[Target, str] = {}
+    # Links come last, so that the file itself gets its own result.
+    for target in sorted((one for one in taken if isinstance(one, Path)), key=os.path.islink):
+        first = own.setdefault(os.path.realpath(target), taken[target])
+        if first != taken[target]:
+            links[target] = f"also the result of {first}"
+    return links
 
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
@@ -172,7 +185,9 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
         is_file = os.path.lexists(root) and not root.is_dir()
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
             raise BadOption(f"{output} is not a directory, which several files need", option="-o")
-    return [replace(job, target=root / job.relative) for job in jobs]
+    planned = [replace(job, target=root / job.relative) for job in jobs]
+    # A pipe that is the output itself was named by somebody who reads it; writing to this one might wait forever.
+    return [replace(job, target_is="a pipe") if is_pipe(str(job.target)) else job for job in planned]
 
 
 def by_model(

@@ -294,16 +294,16 @@ def refuse_overwriting(
 
     The `hint` ends the message about the input.
     """
+    if job.target_is and job.target_is != f"also the input {job.name}":
+        raise CappuncError(f"is {job.target_is}; nothing written", str(target))
     if not isinstance(target, Url) and not os.path.isfile(target):  # noqa: PTH113 (Path.is_file may raise)
         return
-    if job.target_input not in ("", job.name):
-        raise CappuncError(f"is also the input {job.target_input}; nothing written", str(target))
     own = (
         target.text == job.source
         if isinstance(target, Url)
         else job.source != PIPE and not is_url(job.source) and target.samefile(job.source)
     )
-    if job.target_input or own:
+    if job.target_is or own:
         raise CappuncError(f"is the input itself{hint}", str(target))
     if isinstance(target, Url):
         if mode == "new" and url_exists(target.text):

@@ -28,9 +28,11 @@ SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:0
 ODD = SRT.replace("\n\n", "\n")
 
 
-def cappunc(*arguments: str | Path, data: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+def cappunc(
+    *arguments: str | Path, data: bytes = b"", cwd: Path | None = None, timeout: float | None = None
+) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "cappunc_cli", *map(str, arguments)]
-    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, check=False)
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, check=False, timeout=timeout)
 
 
 @pytest.fixture
@@ -205,6 +207,36 @@ def test_no_result_overwrites_another_input(tmp_path: Path, tiny: tuple[str, str
     assert (tmp_path / "out/1.srt").read_bytes() == fixed
     refused("-o", "1.srt", target="1.srt", source="the input itself", data=tmp_path / "1.srt")
     assert [path.read_text().rstrip("\n") for path in kept] == [SRT.rstrip("\n")] * 3
+
+
+@pytest.mark.parametrize("command", ["fix", "convert --to srt"])
+def test_a_link_to_another_result_is_refused(tmp_path: Path, tiny: tuple[str, str], fixed: bytes, command: str) -> None:
+    (tmp_path / "out").mkdir()
+    names = [talk(tmp_path, f"{n}.srt").name for n in "abc"]
+    (tmp_path / "out/a.srt").symlink_to("b.srt")
+    (tmp_path / "out/c.srt").symlink_to(tmp_path / "c")
+    run = cappunc(*command.split(), *tiny, *names, "-o", "out", "--force", cwd=tmp_path)
+    assert run.returncode == 1
+    assert b"cappunc: out/a.srt: is also the result of b.srt; nothing written\n" in run.stderr
+    assert (
+        (tmp_path / "out/b.srt").read_text().split() == (tmp_path / "c").read_text().split() == fixed.decode().split()
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+@pytest.mark.parametrize("names", [["a.srt"], ["a.srt", "b.srt"]])
+@pytest.mark.parametrize("command", ["fix", "convert --to srt"])
+def test_a_pipe_in_the_output_directory_is_refused(
+    tmp_path: Path, tiny: tuple[str, str], names: list[str], command: str
+) -> None:
+    for name in names:
+        talk(tmp_path, name)
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out/a.srt")
+    run = cappunc(*command.split(), *tiny, *names, "-o", "out/", "--force", cwd=tmp_path, timeout=60)
+    assert run.returncode == 1
+    assert b"cappunc: out/a.srt: is a pipe; nothing written\n" in run.stderr
+    assert (tmp_path / "out/b.srt").exists() == ("b.srt" in names)
 
 
 @pytest.mark.parametrize(

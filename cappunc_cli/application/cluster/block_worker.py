@@ -128,7 +128,7 @@ class BlockWorker:
 
     def _job(self, file: BlockFile) -> Job:
         target = self._order.store.at(file.relative)
-        return Job(file.source, target, file.found, self._order.request.encoding, target_input=file.target_input)
+        return Job(file.source, target, file.found, self._order.request.encoding, target_is=file.target_is)
 
     def _read(self, jobs: dict[Job, BlockFile]) -> list[InputText | JobOutcome]:
         limit = self._order.memory

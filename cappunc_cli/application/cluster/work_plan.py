@@ -11,7 +11,7 @@ from os import fsdecode, fsencode
 from cappunc_cli.application.cluster.ledger import Line
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.processing import BYTES_TOGETHER, FILES_TOGETHER
-from cappunc_cli.application.storage.files import file_identity, is_url
+from cappunc_cli.application.storage.files import file_identity, is_pipe, is_url
 from cappunc_cli.application.storage.urls import Entry, Target, Url
 from cappunc_cli.errors import BadOption
 
@@ -47,7 +47,7 @@ class BlockFile:
     """An input file: its name, its path relative to source and target, its size in bytes and its tag.
 
     `found` means that it comes from a listing rather than from the user. `ours` are the possible MD5 hashes of an
-    existing result if an earlier run wrote it, empty if none did; None if there is no result. `target_input` is as in
+    existing result if an earlier run wrote it, empty if none did; None if there is no result. `target_is` is as in
     `Job`.
     """
 
@@ -57,7 +57,7 @@ class BlockFile:
     tag: str
     found: bool = True
     ours: tuple[str, ...] | None = None
-    target_input: str = ""
+    target_is: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +166,17 @@ class WorkPlan:
         row = self._data.execute("select source from input where relative = ?", (fsencode(relative),)).fetchone()
         return "" if row is None else fsdecode(row[0])
 
+    def _target_is(self, store: TargetStore, name: str) -> str:
+        """As in `Job`, for the result with this path in the target."""
+        target = store.at(name)
+        if other := self.input_at(target):
+            return f"also the input {other}"
+        place = store.relative(target)
+        first = self.source_of(place) if place != name else ""
+        if first:
+            return f"also the result of {first}"
+        return "a pipe" if is_pipe(str(target)) else ""
+
     def blocks(self, store: TargetStore) -> Iterator[FileBlock]:
         """The blocks to process, largest files first, so that the run does not end on a large one."""
         files: list[BlockFile] = []
@@ -177,7 +188,7 @@ class WorkPlan:
                 files, size, number = [], 0, number + 1
             hashes = None if ours is None else tuple(filter(None, ours.split(",")))
             name = fsdecode(relative)
-            other = self.input_at(store.at(name))
+            other = self._target_is(store, name)
             files.append(BlockFile(fsdecode(source), name, length, tag, bool(found), hashes, other))
             size += length
         if files:

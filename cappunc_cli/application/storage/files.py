@@ -204,8 +204,10 @@ def is_pipe(source: str) -> bool:
     """Whether an input is standard input or another pipe (`<(command)`), which can be read only once."""
     if is_url(source):
         return False
-    path = Path(source)
-    return source == PIPE or (path.exists() and not path.is_file() and not path.is_dir())
+    # The methods of Path raise in a directory that cannot be searched.
+    return source == PIPE or (
+        os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source)  # noqa: PTH110, PTH112, PTH113
+    )
 
 
 def write_result(target: Target, data: bytes, *, lasting: bool = True) -> None:

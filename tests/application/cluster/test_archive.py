@@ -415,6 +415,19 @@ def test_a_link_among_the_results_leads_to_no_input(tree: Path, request_: FixReq
     assert reasons["deep/1.txt"] == f"“{tree}/out/deep/1.txt” is the input itself"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+def test_an_archive_writes_to_no_pipe_and_to_no_result_twice(tree: Path, request_: FixRequest) -> None:
+    (tree / "out").mkdir()
+    (tree / "out/0.txt").symlink_to("2.txt")
+    os.mkfifo(tree / "out/4.txt")
+    summary = archive(ArchiveOrder([str(tree / "in")], str(tree / "out"), request_, force=True))
+    assert (summary.fixed, summary.refused) == (7, 2)
+    assert (tree / "out/2.txt").read_text().lower().startswith("then we went")
+    told = [json.loads(line)["reason"] for line in (tree / "out/.cappunc/refused.jsonl").read_text().splitlines()]
+    linked = f"“{tree}/out/0.txt” is also the result of {tree}/in/2.txt; nothing written"
+    assert {linked, f"“{tree}/out/4.txt” is a pipe; nothing written"} <= {*told}
+
+
 @pytest.mark.parametrize(
     ("source", "target", "option", "name"),
     [
