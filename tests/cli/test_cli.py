@@ -521,7 +521,6 @@ def test_empty_input_stays_empty(tiny: tuple[str, str]) -> None:
         ("fix", "--diff", "--in-place", "talk.srt"),
         ("fix", "--diff", "-o", "x", "talk.srt"),
         ("fix", "talk.srt", "other.srt"),
-        ("fix", "talk.srt", "talk.srt", "-o", "out"),
         ("fix", "talk.srt", "other.srt", "-o", "file"),
         ("fix", "talk.srt", "other.srt", "-o", "all.srt"),
         ("fix", "--format", "word", "talk.srt"),
