@@ -7,6 +7,7 @@ the directory of the first input (or the current one); `CAPPUNC_LANG` for all co
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -110,8 +111,13 @@ def input_names(group: Any, words: Sequence[str]) -> list[str]:
         return []
     options = [parameter for parameter in group.commands[words[at]].params if parameter.param_type_name == "option"]
     valued = {name for option in options if not option.is_flag for name in option.opts}
-    own = words[at:]
-    return [word for before, word in pairwise(own) if before not in valued and not word.startswith("-")]
+    letters = "".join(name[1] for name in valued if len(name) == 2) or "-"
+    joined = re.compile(rf"-[^-{letters}]+[{letters}]")  # `-qo out`
+    return [
+        word
+        for before, word in pairwise(words[at:])
+        if before not in valued and not joined.fullmatch(before) and not word.startswith("-")
+    ]
 
 
 def settings(options: CommandOptions, names: Sequence[str]) -> list[Setting]:
@@ -168,6 +174,8 @@ def _from_file(path: Path, known: CommandOptions) -> Iterator[Setting]:
                     raise WrongUsage(f"{name} = {value!r}: expected {expected}", str(path))
                 if name in _NAMES and not isinstance(one, str):
                     raise WrongUsage(f"{name} = {value!r}: expected a string", str(path))
+                if name in _NAMES and not one:
+                    raise WrongUsage(f"{name} = {value!r}: is empty", str(path))
             resolved = (
                 [str(_resolved(name, one, path.parent)) for one in value]
                 if is_list

@@ -57,6 +57,20 @@ def test_precedence_of_settings(tmp_path: Path, home: dict[str, str]) -> None:
 
 
 @only_xdg
+@pytest.mark.parametrize("options", [("-qo", "out"), ("-qoout",), ("-o", "out", "-q")])
+def test_an_output_directory_has_no_settings(
+    tmp_path: Path, home: dict[str, str], tiny_model: Path, options: tuple[str, ...]
+) -> None:
+    work = tmp_path / "work"
+    (work / "out").mkdir()
+    (work / "out/cappunc.toml").write_text("nonsense = 1\n", "utf-8")
+    (work / "season1/cappunc.toml").write_text('marks = "?"\n', "utf-8")
+    run = cappunc("fix", *options, "season1/a.txt", "--model", tiny_model, cwd=work, env=home)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "." not in (work / "out/a.txt").read_text()
+
+
+@only_xdg
 def test_it_is_said_that_nothing_is_set(tmp_path: Path, home: dict[str, str]) -> None:
     run = cappunc("config", cwd=tmp_path / "work", env=home)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "cappunc: nothing is set\n")
@@ -143,6 +157,9 @@ def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, home: dict[s
         ('existing = "maybe"\n', ": Invalid value for '--existing': 'maybe' is not one of 'auto', 'keep', 'replace'\n"),
         ('lang = "klingon"\n', None),
         ("lang = 5\n", ": lang = 5: expected a string\n"),
+        ('lang = ""\n', ": lang = '': is empty\n"),
+        ('[fix]\nmodel = ""\n', ": model = '': is empty\n"),
+        ('glossary = ["a.txt", ""]\n', ": glossary = ['a.txt', '']: is empty\n"),
         ('glossary = "none.txt"\n', ": glossary = 'none.txt': no such file\n"),
     ],
 )
