@@ -126,11 +126,13 @@ class Fixer:
 
     @cached_property
     def model(self) -> Model:
-        """The model, loaded on first use; raises BadModel if that fails."""
+        """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
         from cappunc_cli.restoration.pipeline import load_model
 
         try:
             model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
+        except WrongUsage:
+            raise
         except CappuncError as error:
             raise BadModel(error.message, error.path, error.line) from error
         for warning in (model.engine.warning, self.settings.notice(model.config)):

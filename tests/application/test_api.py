@@ -156,6 +156,9 @@ def test_errors_about_a_file_name_it_and_keep_their_kind(tmp_path: Path) -> None
         cappunc.fix("so we went home", glossary="SO")
     with pytest.raises(cappunc.WrongUsage):
         cappunc.fix("so we went home", TINY, fast=True)
+    with pytest.raises(cappunc.WrongUsage, match="unknown device 'gpu'") as raised:
+        cappunc.fix("hello anna", TINY, device="gpu")
+    assert not isinstance(raised.value, cappunc.BadModel)
     with pytest.raises(cappunc.BadModel, match="looks like "):
         cappunc.fix("これは日本語の文章です 昨日の夜に海へ行きました それから家に帰りました")
 
