@@ -137,10 +137,12 @@ def stream(
 
             cues = LiveCues(conventions)
         is_stopped = _pipe(new_output(_write, cues), reporter, keep_ending=cues is None)
-        if cues is not None and cues.early:
-            from cappunc_cli.application.conversion.made_captions import early_note
+        if cues is not None:
+            _write(cues.head)  # of a file without cues
+            if cues.early:
+                from cappunc_cli.application.conversion.made_captions import early_note
 
-            reporter.info(early_note(cues.early))
+                reporter.info(early_note(cues.early))
     else:
         from cappunc_cli.application.live.websocket_server import serve
 

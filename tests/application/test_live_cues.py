@@ -85,6 +85,13 @@ def test_the_command_writes_cues(tiny_model: Path) -> None:
     assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]
 
 
+def test_a_stream_without_words_is_a_file_without_cues(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    for lines in ("", "\n \n"):
+        found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+        assert webvtt.from_string(found).captions == []  # raises without the head
+
+
 def test_words_before_zero_are_reported(tiny_model: Path) -> None:
     command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
     lines = '{"word": "hello", "start": -0.5, "end": -0.1}\n{"word": "anna", "start": 0.2, "end": 0.9}\n'

@@ -22,7 +22,8 @@ class LiveCues:
         self._language, self._limits = language, Limits()
         self._texts: list[str] = []
         self._start = self._end = self._last_end = self._turn = 0
-        self._has_head = False
+        #: What the file begins with, until it is written.
+        self.head = "WEBVTT\n\n"
         #: Words with times before zero, which no player shows.
         self.early = 0
 
@@ -52,8 +53,7 @@ class LiveCues:
         lines = breaker.shown(breaker.best(0, len(self._texts))[1], len(self._texts))
         start = max(self._start, self._last_end)
         self._last_end = max(self._end, start + 1)
-        head = "" if self._has_head else "WEBVTT\n\n"
-        self._has_head = True
+        head, self.head = self.head, ""
         self._texts = []
         shown = "\n".join(escape(line, quote=False) for line in lines)
         return f"{head}{timestamp(start)} --> {timestamp(self._last_end)}\n{shown}\n\n"
