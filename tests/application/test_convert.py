@@ -122,6 +122,17 @@ def test_a_line_of_lrc_is_shown_until_the_next_one(tmp_path: Path) -> None:
     assert f"{path}:2: a line with several times: “who sang this”" in run.stderr
 
 
+@pytest.mark.parametrize("command", ["captions --to srt", "convert --to txt", "convert --to md", "convert --to json"])
+def test_times_of_lrc_that_are_left_out_are_told(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "song.lrc"
+    once = "[ti:A]\n[00:04.20]the kettle\n[00:07.00]\n"
+    path.write_text(f"{once}[00:12.00][00:20.00][00:30.00]who sang this\n[00:08.00] [00:28.00]\n", "utf-8")
+    options = ("--no-restore", "--lang", "en", path, "-o", "-")
+    assert "left out: all times but the first of 1 line\n" in cappunc(*command.split(), *options).stderr
+    path.write_text(once, "utf-8")
+    assert "left out" not in cappunc(*command.split(), *options).stderr
+
+
 def test_readable_transcripts(talk: Path) -> None:
     assert converted(talk, "txt", "--times") == (
         "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"

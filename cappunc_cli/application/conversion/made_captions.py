@@ -145,6 +145,14 @@ def refuse_unread(document: Document) -> None:
 
 
 def left_out(document: Document) -> str:
-    """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or ""."""
-    count = sum(map(bool, document.words.followed))
-    return f"left out: text that is no word (signs, addresses) after {count:,} of them" if count else ""
+    """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or "".
+
+    So are all times of a line of LRC but its first.
+    """
+    from cappunc_cli.formats.timed_text.shown_cues import repeated_lines
+
+    count, repeated = sum(map(bool, document.words.followed)), repeated_lines(document)
+    notes = [f"left out: text that is no word (signs, addresses) after {count:,} of them"] if count else []
+    if repeated:
+        notes.append(f"left out: all times but the first of {counted(repeated, 'line')}")
+    return "; ".join(notes)

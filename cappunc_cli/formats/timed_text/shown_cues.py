@@ -67,6 +67,15 @@ def _shown_until(start: int, following: Sequence[int | None], lines: Sequence[st
     return next((later for later in following if later is not None and later > start), start + spoken)
 
 
+def repeated_lines(document: Document) -> int:
+    """The number of lines of LRC that are sung several times."""
+    origin = document.origin
+    if document.format != "lrc" or not isinstance(origin, CueOrigin):
+        return 0
+    spans = zip(origin.regions.starts, origin.regions.stops, strict=True)
+    return sum(_is_repeated(origin.source, begin) for begin, stop in spans if origin.source[begin:stop].strip())
+
+
 def _is_repeated(source: str, begin: int) -> bool:
     """Whether two stamps stand before the text at `begin`."""
     stamp = source.rfind("[", 0, begin)
