@@ -96,7 +96,7 @@ def captions(
     cps: Annotated[
         float, typer.Option(min=1, metavar="N", callback=finite, help="Reading speed in characters per second.")
     ] = 20.0,
-    gap: Annotated[int, typer.Option(min=0, metavar="MS", help="Gap between two captions.")] = 83,
+    gap: Annotated[int, typer.Option(min=0, max=10_000, metavar="MS", help="Gap between two captions.")] = 83,
     fps: Annotated[
         float | None,
         typer.Option(min=1, metavar="N", callback=finite, help="Frame rate; times and gaps become whole frames."),

@@ -133,10 +133,11 @@ def review(
     cappunc review talk.srt --html review.html
     cappunc review --apply talk.srt.decisions.json talk.srt
     """
+    of_apply = {"-o": output is not None, "--in-place": in_place, "--force": force}
     _check_combination(
         {"--json": as_json, "--csv": as_csv, "--html": html is not None, "--open": open_, "--apply": apply is not None},
         {"--compare": compare is not None and not (open_ or html is not None)}
-        | {name: given and apply is None for name, given in (("-o", output is not None), ("--in-place", in_place))},
+        | {name: given and apply is None for name, given in of_apply.items()},
     )
     reporter = Reporter(quiet, verbose)
     if apply is not None:

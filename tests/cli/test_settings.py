@@ -71,6 +71,14 @@ def test_an_output_directory_has_no_settings(
 
 
 @only_xdg
+def test_a_setting_for_texts_does_not_matter_to_other_formats(tmp_path: Path, home: dict[str, str]) -> None:
+    (tmp_path / "work/cappunc.toml").write_text("times = true\n", "utf-8")
+    words = ("convert", "--no-restore", "season1/a.txt", "--to", "json", "-o", "a.json")
+    run = cappunc(*words, cwd=tmp_path / "work", env=home)
+    assert run.returncode == 0, run.stderr
+
+
+@only_xdg
 def test_it_is_said_that_nothing_is_set(tmp_path: Path, home: dict[str, str]) -> None:
     run = cappunc("config", cwd=tmp_path / "work", env=home)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "cappunc: nothing is set\n")
