@@ -111,6 +111,7 @@ def export(recipe: Recipe, directory: Path, kind: Weights = STORED, corpora: Map
             exact = Path(folder) / "float32.onnx"
             exact.write_bytes(build(arrays, network.shape, "float32", metadata).SerializeToString())
             logger.info("float32: logits differ by at most %.2g", parity(network, exact))
+    directory.mkdir(parents=True, exist_ok=True)
     files = save(build(arrays, network.shape, kind, metadata, recipe.word_bits), directory)
     changed, moved = parity_on_text(network, directory / "model.onnx", load_windows(recipe, corpora))
     logger.info("%s: %.2f %% of the decisions changed, probabilities by %.2g", kind, 100 * changed, moved)
