@@ -21,7 +21,6 @@ LANGUAGE = Language(
     "en",
     "English",
     quoted_stops=True,
-    pausing_dash=True,
     always_capital=words("i i'm i've i'd i'll i'ma"),
     always_lower=words("a.m. p.m. e.g. i.e. 'n'"),
     never_upper=words("vs inc ltd nos vol etc approx dept blvd jan feb aug sept oct nov"),

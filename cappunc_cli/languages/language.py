@@ -37,8 +37,7 @@ class Language:
 
     `opening` are the marks that open what `?` and `!` close, in this order. `quotes` open and close a quotation; with
     `quoted_stops` a comma or period goes inside the closing quote, as in English (`?` and `!` go where the question
-    is). A `pausing_dash` is written where a comma could be. `spaced` marks take a no-break space before them, as in
-    French.
+    is). `spaced` marks take a no-break space before them, as in French.
 
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
@@ -69,7 +68,6 @@ class Language:
     opening: str = ""
     quotes: tuple[str, str] = ("“", "”")
     quoted_stops: bool = False
-    pausing_dash: bool = False
     spaced: str = ""
     always_capital: frozenset[str] = frozenset()
     always_lower: frozenset[str] = frozenset()

@@ -73,9 +73,6 @@ NUMBER_COST = 2.2
 #: of the held-out ends of ten English corpora 0, 0.5, 1, 1.5 and 2 leave 56.7, 56.4, 56.5, 56.5 and 56.6 marks per
 #: 1,000 words to correct if a comma, an ellipsis or none is accepted for a dash; 197, 153, 121, 114 and 95 dashes are
 #: put, of which 74 to 86 % are right. In Spanish, Basque, Romanian and Vietnamese none is right.
-#: With a `pausing_dash` the likelier of a comma and a dash has the probability of both. On 99,000 words of 25 texts
-#: (the held-out ends of 21 English corpora, TED dev2012, and three that no model has learnt from) F1 of the marks is
-#: then 79.3 (78.7), and 51.1 marks per 1,000 words are wrong (51.9); in eleven other languages neither gains.
 DASH_COST = 1.5
 #: Nats against a capital after a new comma, which then needs a probability of 0.8: on the same texts 10 of 13 capitals
 #: below that are wrong, and 5 of 132 above. Direct speech without quotation marks has no capital: `She said, don't`.
@@ -218,14 +215,10 @@ def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> R
     scores: Rows = np.log(text.marks)
     for mark in config.bias.keys() & set(config.marks):
         scores[:, MARK_CLASSES.index(mark)] += config.bias[mark]
-    comma, dash = scores[:, COMMA], scores[:, DASH] - DASH_COST
-    if passage.conventions.pausing_dash:
-        either, wins = np.logaddexp(comma, scores[:, DASH]), dash > comma
-        scores[:, COMMA], dash = np.where(wins, comma, either), np.where(wins, either, dash)
-    scores[:, DASH] = dash
     scores[:, NONE] -= SENSITIVITY_NATS * (2 * passage.options.sensitivity - 1)
     scores[:, 1:] -= known.gap_cost[:, None]
     scores[:, COMMA] += STYLES[passage.options.style]
+    scores[:, DASH] -= DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST
     scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST

@@ -143,12 +143,9 @@ def next_label(
     scores = [math.log(probability) if probability > 0 else -math.inf for probability in marks]
     for mark, nats in config.bias.items():
         scores[MARK_CLASSES.index(mark)] += nats
-    comma, dash = scores[COMMA], scores[DASH] - DASH_COST
-    if language.pausing_dash and dash > -math.inf:
-        either = math.log(math.exp(comma) + math.exp(scores[DASH]))
-        comma, dash = (comma, either) if dash > comma else (either, dash)
-    scores[COMMA], scores[DASH] = comma + STYLES[options.style], dash
     scores[NONE] -= SENSITIVITY_NATS * (2 * options.sensitivity - 1)
+    scores[COMMA] += STYLES[options.style]
+    scores[DASH] -= DASH_COST
     if len(rows) > 1:
         if own & _DIGIT_LAST and properties[1] & _DIGIT_FIRST and not turns:
             scores = [score - NUMBER_COST * (mark != NONE) for mark, score in enumerate(scores)]

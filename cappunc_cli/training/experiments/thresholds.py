@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cappunc_cli.languages import language
 from cappunc_cli.restoration.decoding.decoder import DASH_COST
 from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.training.data.heldout import HeldoutText, halves, texts_of
@@ -106,8 +105,7 @@ def main() -> None:
     recipe = Recipe.load(options.toml)
     if options.corpora:
         recipe = replace(recipe, corpora={name: recipe.corpora[name] for name in options.corpora})
-    pausing = language(model.config.languages[0]).pausing_dash
-    texts = [_as_decoded(text, model.config.marks, pausing) for text in texts_of(recipe, bare)]
+    texts = [_as_decoded(text, model.config.marks) for text in texts_of(recipe, bare)]
     choose(texts, model.config.marks, model.config.bias, right_marks if options.mends else goodness)
 
 
@@ -119,16 +117,11 @@ def choose(texts: Sequence[HeldoutText], marks: Sequence[str], shipped: Mapping[
     report(texts, marks, "chosen on both halves", search(texts, marks, measure))
 
 
-def _as_decoded(text: HeldoutText, marks: Sequence[str], pausing: bool) -> HeldoutText:
-    """Apply the decoder's cost of a dash, so that the bias does not include it again; `pausing`: of a pausing dash."""
+def _as_decoded(text: HeldoutText, marks: Sequence[str]) -> HeldoutText:
+    """Apply the decoder's cost of a dash, so that the bias does not include it again."""
     scores = text.scores.copy()
     if "—" in marks:
-        at, comma = [marks.index(","), marks.index("—")], scores[:, marks.index(",")]
-        dash = scores[:, at[1]] - DASH_COST
-        if pausing:
-            either = np.logaddexp(comma, scores[:, at[1]])
-            comma, dash = np.where(dash > comma, comma, either), np.where(dash > comma, either, dash)
-        scores[:, at] = np.stack([comma, dash], 1)
+        scores[:, marks.index("—")] -= DASH_COST
     return replace(text, scores=scores)
 
 

@@ -365,14 +365,6 @@ def test_a_dash_must_be_far_more_probable_than_a_comma() -> None:
         assert restored("the weather it was", rows).split()[1] == expected
 
 
-@pytest.mark.parametrize(("code", "expected"), [("en", "weather,"), ("es", "weather")])
-def test_a_comma_or_a_dash_is_more_probable_than_either_alone(code: str, expected: str) -> None:
-    rows = plain("the weather it was", was=".")
-    for mark, probability in ("—", 0.35), (",", 0.25), ("", 0.4):
-        rows[1][4 + ["", *MARKS].index(mark)] = probability
-    assert restored_in(code, ["the", "weather", "it", "was"], np.array(rows, np.float32)).split()[1] == expected
-
-
 def test_words_do_not_become_a_speaker_label() -> None:
     text = "ms delgado where were you"
     rows = [likely(Case.CAPITAL, "."), likely(Case.UPPER, ":"), *plain("where were you", you="?")]
