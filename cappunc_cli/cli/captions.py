@@ -28,6 +28,7 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
+    files_read,
     finite,
     names_asked,
     options_checked,
@@ -194,7 +195,7 @@ def captions(
     ]
     if not found:
         raise CappuncError(f"no {'captions' if rewrap else 'files with times of words'} found")
-    also_read = [*(glossary or []), *([files_from] if files_from else [])]
+    also_read = files_read(glossary, files_from)
     with options_checked():
         refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
         jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, also_read, ".captions")

@@ -35,6 +35,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Verbose,
+    files_read,
     names_asked,
     one_of,
     options_checked,
@@ -96,7 +97,7 @@ def check(
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:
         with tallied(reporter, len(jobs), "checked") as tally:
-            also_read = [*(job.source for job in jobs), *([files_from] if files_from else [])]
+            also_read = files_read(None, files_from, *(job.source for job in jobs))
             _check_captions(jobs, captions, report, also_read, as_json, lang, format_name, reporter, tally)
         return
     from cappunc_cli.application.fixer import Settings

@@ -22,6 +22,7 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
+    is_typed,
     names_asked,
     options_checked,
     tallied,
@@ -93,9 +94,8 @@ def convert(
         raise typer.BadParameter(f"name the output format: {', '.join(FileKind)}", param_hint="--to")
     if to is not None and (named := _kind_of_name(output)) not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}, which means {named}", param_hint="--to")
-    source = context.get_parameter_source("times") if times else None
     # As a setting it is for all files, of whatever format.
-    if kind not in (FileKind.TXT, FileKind.MD) and source is not None and source.name == "COMMANDLINE":
+    if times and kind not in (FileKind.TXT, FileKind.MD) and is_typed(context, "times"):
         raise typer.BadParameter(f"does not apply to {kind.value}, only to txt and md", param_hint="--times")
     names = names_asked(context, files)
     reporter = Reporter(quiet, verbose)

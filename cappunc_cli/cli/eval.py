@@ -20,6 +20,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Sensitivity,
     Style,
+    is_typed,
     languages_beginning,
     models_beginning,
     page_of,
@@ -163,8 +164,7 @@ def eval_(
         raise typer.BadParameter("name the reference", param_hint="--ref")
     model_options = {field.name for field in fields(ModelOptions)}
     for option in context.command.params if hypothesis else ():
-        source = context.get_parameter_source(option.name or "")
-        if option.name in model_options and source is not None and source.name == "COMMANDLINE":
+        if option.name in model_options and is_typed(context, option.name or ""):
             names = "/".join((*option.opts, *option.secondary_opts))
             raise typer.BadParameter("applies only when the model is scored, without a hypothesis", param_hint=names)
     if json + csv + markdown > 1:

@@ -34,7 +34,9 @@ from cappunc_cli.cli.parameters import (
     Sensitivity,
     Style,
     Verbose,
+    files_read,
     finite,
+    is_typed,
     names_asked,
     options_checked,
     stoppable,
@@ -207,11 +209,9 @@ def fix(
         raise typer.BadParameter("writes nothing, so it excludes -o and --in-place", param_hint="--diff")
     if fast and model is not None:
         # One of them may be a setting, which the other, on the command line, overrides.
-        sources = map(context.get_parameter_source, ("fast", "model"))
-        typed = [source is not None and source.name == "COMMANDLINE" for source in sources]
-        if typed[0] == typed[1]:
+        if is_typed(context, "fast") == is_typed(context, "model"):
             raise typer.BadParameter("--model already names the model", param_hint="--fast")
-        fast, model = (True, None) if typed[0] else (False, model)
+        fast, model = (True, None) if is_typed(context, "fast") else (False, model)
     reporter = Reporter(quiet, verbose)
     with_ray = ray or ray_address is not None
     by_url = any(map(is_url, [output, *(files or [])]))
@@ -241,7 +241,7 @@ def fix(
         pauses=pauses,
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
-    also_read = [*(glossary or []), *([files_from] if files_from else [])]
+    also_read = files_read(glossary, files_from)
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from math import isfinite
@@ -269,6 +269,17 @@ def names_asked(
     for name in listed:
         refuse_path_outside(name, root)
     return [f"{root}/{name}" for name in listed]
+
+
+def files_read(glossary: Sequence[str] | None, *others: str | None) -> list[str]:
+    """The files that options name for reading, which no result may overwrite."""
+    return [*(glossary or []), *(name for name in others if name is not None)]
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Whether a parameter is on the command line, rather than set elsewhere or left at its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 @contextmanager

@@ -51,6 +51,7 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Quiet,
     Verbose,
+    files_read,
     finite,
     names_asked,
     options_checked,
@@ -153,8 +154,7 @@ def review(
     common = Settings("", device, format_name, options)
     if open_ or html is not None:
         with options_checked():
-            also_read = [*(glossary or []), *([compare] if compare else [])]
-            refuse_input(html, "--html", [*also_read, *(job.source for job in jobs)])
+            refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
         fixer = _fixer_for(jobs, lang, model, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return

@@ -127,9 +127,8 @@ def own_cues(document: Document, speakers: str) -> list[Caption] | None:
     for cue in found:
         lines, names = cue.lines, cue.names or (cue.speaker,)
         if speakers == "name" or (cue.names and speakers == "voice"):
-            heads = [
-                name if name != other else "" for other, name in pairwise((last if speakers == "name" else "", *names))
-            ]
+            before = last if speakers == "name" else ""
+            heads = ["" if name == other else name for other, name in pairwise((before, *names))]
             lines = tuple(f"{head}: {line}" if head else line for head, line in zip_longest(heads, lines))
         last = next(filter(None, reversed(names)), last)
         own = cue.speaker if speakers == "voice" and not cue.names else ""

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
+from itertools import pairwise
 from unicodedata import is_normalized, normalize
 
 import numpy as np
@@ -129,15 +130,15 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
         elif dotted[i] and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
-    for i in [i for i, word in enumerate(plain) if word in UNITS]:
-        if i and plain[i - 1][-1:].isdigit():
+    for i, (before, word) in enumerate(pairwise(plain), 1):
+        if word in UNITS and before[-1:].isdigit():
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
     for i in [i for i, word in enumerate(plain[:-1]) if word in language.centuries]:
         if _CENTURY.fullmatch(plain[i + 1]):
             found[i + 1] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
             if dotted[i]:
-                found[i] |= int(WordProperty.ABBREVIATION | WordProperty.PART)
-                found[i] |= int(WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
+                abbreviation = WordProperty.ABBREVIATION | WordProperty.PART
+                found[i] |= int(abbreviation | WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
     start = 0
     while start < len(words):
         stop = start
