@@ -185,6 +185,17 @@ def node(value: object, *path: str) -> Node:
     return value if isinstance(value, Node) else Node()
 
 
+def listed(value: object) -> list[Node]:
+    """The objects of a list, or the one object that is in no list."""
+    return [value] if isinstance(value, Node) else entries(value)
+
+
+def only_listed(value: object) -> list[Node]:
+    """As `listed`; [] for a list that holds anything but objects."""
+    found = listed(value)
+    return [] if isinstance(value, list) and len(found) < len(value) else found
+
+
 def text_fields(literals: Sequence[object], join: str = "\n") -> list[Field]:
     """A field for each of the `literals` that is a string: together, one copy of the words."""
     return [Field(text, join=join) for text in literals if isinstance(text, Literal)]

@@ -8,25 +8,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, node, seconds, text_fields, with_length
+from cappunc_cli.formats.asr_json.tracks import (
+    Field,
+    Track,
+    entries,
+    first,
+    listed,
+    node,
+    seconds,
+    text_fields,
+    with_length,
+)
 
 
 def sniff(value: object) -> bool:
-    return any(entries(answer, "result", "hypotheses") for answer in _answers(value))
+    return any(entries(answer, "result", "hypotheses") for answer in listed(value))
 
 
 def tracks(value: object) -> Iterator[Track]:
-    for answer in _answers(value):
+    for answer in listed(value):
         best = first(node(answer, "result").get("hypotheses"))
         if node(answer, "result").get("final") is False:
             continue
         text = text_fields([best.get("transcript")])
         words = [_word(word) for word in entries(best, "word-alignment") if isinstance(word.get("word"), Literal)]
         yield Track.of(words, text)
-
-
-def _answers(value: object) -> list[Node]:
-    return [value] if isinstance(value, Node) else entries(value)
 
 
 def _word(word: Node) -> Field:

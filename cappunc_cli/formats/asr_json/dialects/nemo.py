@@ -7,23 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cappunc_cli.formats.asr_json.scan import Node
-from cappunc_cli.formats.asr_json.tracks import Track, entries, node, text_fields, word_fields
+from cappunc_cli.formats.asr_json.tracks import Track, entries, listed, node, text_fields, word_fields
 
 
 def sniff(value: object) -> bool:
-    lines = _lines(value)
+    lines = listed(value)
     return bool(lines) and all("audio_filepath" in line for line in lines)
 
 
 def tracks(value: object) -> Iterator[Track]:
-    for line in _lines(value):
+    for line in listed(value):
         stamps = node(line, "timestamp") or node(line, "timestamps")
         text = text_fields([line.get("pred_text", line.get("text"))])
         words = word_fields(entries(stamps, "word"), "word")
         segments = text_fields([s.get("segment") for s in entries(stamps, "segment")])
         yield Track.of(words, text, segments)
-
-
-def _lines(value: object) -> list[Node]:
-    return [value] if isinstance(value, Node) else entries(value)

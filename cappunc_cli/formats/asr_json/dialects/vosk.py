@@ -8,27 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Track, entries, first, text_fields, word_fields
+from cappunc_cli.formats.asr_json.tracks import Track, entries, first, only_listed, text_fields, word_fields
 
 _KEYS = {"result", "text", "partial", "partial_result", "alternatives", "spk", "spk_frames"}
 
 
 def sniff(value: object) -> bool:
-    utterances = _utterances(value)
+    utterances = only_listed(value)
     return bool(utterances) and all(_is_utterance(u) for u in utterances)
 
 
 def tracks(value: object) -> Iterator[Track]:
-    for cue in _utterances(value):
+    for cue in only_listed(value):
         best = first(cue["alternatives"]) if "alternatives" in cue else cue
         words = word_fields(entries(best, "result"), "word")
         yield Track.of(words, text_fields([best.get("text")]))
-
-
-def _utterances(value: object) -> list[Node]:
-    if isinstance(value, list):
-        return entries(value) if len(entries(value)) == len(value) else []
-    return [value] if isinstance(value, Node) else []
 
 
 def _is_utterance(value: Node) -> bool:
