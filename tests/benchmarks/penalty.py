@@ -20,9 +20,10 @@ from typing import Any
 import torch
 from measuring import head, print_report
 
+from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.data.windows import Windows
-from cappunc_cli.training.gru.gru_network import ENDS, RecurrentNetwork
+from cappunc_cli.training.gru.gru_network import RecurrentNetwork
 from cappunc_cli.training.gru.gru_trainer import (
     LOOK_AHEAD,
     GruRecipe,

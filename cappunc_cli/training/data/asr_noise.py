@@ -14,13 +14,13 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 from tokenizers import Tokenizer
 
+from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.training.data.dataset import Ints, Vocabulary, WindowSample
 from cappunc_cli.transcript.labels import CAPITAL, LOWER
 
 _SUBSTITUTED, _DELETED = 0.5, 0.3  # shares of the errors; the rest are insertions
 _GO_ON = 0.4  # the probability that the word after an error is wrong, too
 _SPLIT = 0.15  # the share of substitutions with two words for one
-_TERMINAL_MARKS = np.array([2, 3, 4])  # . ? !
 #: The number of frequent words that are compared, of look-alikes kept for each, and the least similarity.
 _COMPARED, _KEPT, _LIKE = 8_000, 8, 0.6
 _BLOCK = 1000
@@ -86,7 +86,7 @@ def _move_labels(sample: WindowSample, deleted: NDArray[np.bool_]) -> None:
     for i in np.flatnonzero(deleted):
         if sample.marks[i] and not sample.marks[i - 1]:
             sample.marks[i - 1] = sample.marks[i]
-        starts_sentence = sample.marks[i - 1] in _TERMINAL_MARKS
+        starts_sentence = sample.marks[i - 1] in ENDS
         if starts_sentence and i + 1 < len(deleted) and sample.cases[i + 1] == LOWER:
             sample.cases[i + 1] = CAPITAL
 

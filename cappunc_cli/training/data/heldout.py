@@ -34,9 +34,8 @@ def heldout_words(recipe: Recipe, name: str, most: int = _WORDS) -> list[Word]:
     corpus = CORPORA[name]
     tail: deque[Word] = deque(maxlen=most)
     count = clock = total = 0
-    followed = (
-        False  # whether the pause before the word is known: then it has a start, even if its own pause is unknown
-    )
+    # Whether the pause before the word is known: then it has a start, even if its own pause is unknown.
+    followed = False
     for turn in (turn for document in corpus.read(recipe.data / corpus.path) for turn in document):
         tokens = corpus.tidy(turn.text).split()
         gaps = turn.pauses if turn.pauses is not None and len(turn.pauses) == len(tokens) else [None] * len(tokens)

@@ -17,10 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from cappunc_cli.transcript.labels import MARK_CLASSES
-
-#: The marks that end a sentence.
-ENDS = [MARK_CLASSES.index(mark) for mark in ".?!"]
+from cappunc_cli.restoration.decoding.passage import ENDS
+from cappunc_cli.transcript.labels import LOWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,5 +166,5 @@ def contradictions(case: Tensor, marks: Tensor, counted: Tensor) -> Tensor:
     `case` and `marks` are logits (B, T, …), `counted` (B, T-1) is the weight of each pair of words.
     """
     ends = torch.softmax(marks[:, :-1], -1)[..., ENDS].sum(-1)
-    lower = torch.softmax(case[:, 1:], -1)[..., 0]
+    lower = torch.softmax(case[:, 1:], -1)[..., LOWER]
     return (ends * lower * counted).sum() / counted.sum().clamp(min=1)

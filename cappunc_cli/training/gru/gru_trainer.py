@@ -20,12 +20,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from cappunc_cli.restoration.decoding.passage import ENDS
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.training.data.windows import IGNORED, Batch, Windows
 from cappunc_cli.training.export import onnx_weights
 from cappunc_cli.training.f1_counter import FOLDED, F1Counter
 from cappunc_cli.training.gru.gru_network import (
-    ENDS,
     GruSizes,
     RecurrentNetwork,
     WordTensors,
