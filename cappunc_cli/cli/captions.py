@@ -63,7 +63,7 @@ class CutBy(StrEnum):
 
 
 class Speakers(StrEnum):
-    """How captions show who speaks (`conversion.made_captions.SPEAKERS`)."""
+    """How captions show who speaks: not at all, by a dash or a name before the words, or in the format's own field."""
 
     NONE = "none"
     DASH = "dash"

@@ -111,12 +111,11 @@ def sepp(evaluation: Evaluation) -> dict[str, Value]:
         return mark or "0"
 
     scores = _classes(table, read, "0.,?-:")
-    present = [s for s in scores.values() if np.any(s.reference + s.hypothesis > 0)]
     ends = _classes(table, lambda side: "1" if read(side) in {".", "?"} else "0", "01")
     return {
         **{f"mark {name}": value for name, value in scores.items()},
-        "macro avg": mean(present),
-        "weighted avg": weighted(present),
+        "macro avg": mean(scores.values()),
+        "weighted avg": weighted(scores.values()),
         "sentence end 1": ends["1"],
         "sentence end macro": mean(ends.values()),
     }

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
 _TIMED = 0.75
-#: How speakers are shown: not at all, by a dash or a name before their words, or in the format's own field.
-SPEAKERS = ("none", "dash", "name", "voice")
 
 
 def timed_words(document: Document) -> tuple[Sequence[Word], str]:

@@ -31,7 +31,7 @@ def page_bytes(found: Report, served: str = "") -> bytes:
             f"style-src {_hash(style)}",
             f"script-src {_hash(script)}",
             "media-src blob:",
-            f"connect-src {chr(39)}self{chr(39)}" if served else "connect-src 'none'",
+            "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",
         )
