@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from cappunc_cli.languages import Language
     from cappunc_cli.restoration.model.registry import ModelConfig
     from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer
-    from cappunc_cli.restoration.pipeline import Model, Options
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import Model
     from cappunc_cli.spelling.speller import Respelled
     from cappunc_cli.transcript.words import Document, Notice, Word
 

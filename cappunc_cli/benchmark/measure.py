@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.pipeline import IncrementalRewriter, Model, Options, probabilities_of_each
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import IncrementalRewriter, Model, probabilities_of_each
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows

@@ -57,7 +57,8 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
     from cappunc_cli.benchmark.hardware import hardware, peak_memory, versions
     from cappunc_cli.benchmark.measure import best_of, figures, stages, start
     from cappunc_cli.restoration.model.registry import find_model
-    from cappunc_cli.restoration.pipeline import Options, load_model
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import load_model
 
     collect_rarely()  # as `fix` does
     directory = find_model(name)

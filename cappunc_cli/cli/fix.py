@@ -227,7 +227,7 @@ def fix(
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
-    from cappunc_cli.restoration.pipeline import Options
+    from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.terms import Glossary
 
     options = Options(

@@ -78,7 +78,8 @@ def _texts(
     from cappunc_cli.application.language_detection import language_of_text
     from cappunc_cli.languages import language
     from cappunc_cli.restoration.model.registry import known_languages, model_for
-    from cappunc_cli.restoration.pipeline import Options, load_model, restore
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import load_model, restore
     from cappunc_cli.restoration.term_extraction import is_cased, layout_breaks
 
     loaded: dict[str, Model] = {}

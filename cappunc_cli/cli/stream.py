@@ -107,7 +107,8 @@ def stream(
     from cappunc_cli.restoration.live import LOOK_AHEAD
     from cappunc_cli.restoration.live_gru import live_restorer
     from cappunc_cli.restoration.model.registry import model_for
-    from cappunc_cli.restoration.pipeline import Options, load_model
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import load_model
 
     reporter = Reporter()
     chosen = model_for(lang or DEFAULT, engine, fast=True) if model is None else model

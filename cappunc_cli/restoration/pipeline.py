@@ -50,8 +50,6 @@ _BLANK_LINE_SAMPLE = 1000
 #: Words that are decided at a time (about an hour of speech), and words of context on each side.
 _SECTION, _CONTEXT = 1 << 13, 512
 
-__all__ = ["Engine", "Model", "Options", "load_model", "probabilities", "restore", "rewrite"]
-
 
 class Engine(Protocol):
     """An open model; see `OnnxEngine` for its members."""
@@ -181,13 +179,12 @@ def probabilities(
     model: Model,
     options: Options | None = None,
     progress: Callable[[int], None] | None = None,
-    after: int | None = None,
 ) -> Rows:
     """The model's probabilities for each word, [n, cases + marks + around]; the marks and case of `words` are ignored.
 
-    `progress` is as in `restore`; `after` is the pause after the last word (ms), if known. Raises CappuncError.
+    `progress` is as in `restore`. Raises CappuncError.
     """
-    return next(probabilities_of_each([words], model, options or Options(), progress, after=after))
+    return next(probabilities_of_each([words], model, options or Options(), progress))
 
 
 def probabilities_of_each(
@@ -201,7 +198,8 @@ def probabilities_of_each(
     """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
     `progress` is called with the number of words of all texts that the model has read. `on_final` has a callback for
-    each text, as in `chunks.merge`. `after` applies to the last text. Raises CappuncError.
+    each text, as in `chunks.merge`. `after` is the pause after
+    the last word of the last text (ms), if known. Raises CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     known = list(map(Words.of, texts))

@@ -21,7 +21,7 @@ from cappunc_cli.application.processing import JobOutcome, process_jobs
 from cappunc_cli.application.storage import code_pages
 from cappunc_cli.application.storage.encodings import Encoding, codec_name, decode, encode, limited
 from cappunc_cli.errors import BadInput
-from cappunc_cli.restoration.pipeline import Options
+from cappunc_cli.restoration.options import Options
 from cappunc_cli.transcript.labels import Case, dress, strip
 from cappunc_cli.transcript.words import Document
 

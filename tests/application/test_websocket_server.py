@@ -26,7 +26,8 @@ from websockets.exceptions import ConnectionClosed
 from cappunc_cli.application.live.websocket_server import SharedModel
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.live_gru import live_restorer
-from cappunc_cli.restoration.pipeline import Options, load_model
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model
 from cappunc_cli.transcript.labels import strip
 from cappunc_cli.transcript.words import Word
 

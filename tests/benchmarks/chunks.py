@@ -27,7 +27,8 @@ from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.reporting.plots import cuts
 from cappunc_cli.evaluation.reporting.report import headline
 from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, rewrite
 from cappunc_cli.training.data.heldout import heldout_words
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import cached_strip

@@ -28,7 +28,8 @@ from cappunc_cli import formats
 from cappunc_cli.evaluation.accepted import Accepted, parse
 from cappunc_cli.evaluation.mends import Mend, count_mends, mends
 from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.transcript.labels import Label, cached_strip, dress, fold
 from cappunc_cli.transcript.words import Word, timestamp
 

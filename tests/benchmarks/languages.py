@@ -14,7 +14,8 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import model_languages
-from cappunc_cli.restoration.pipeline import Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
 from cappunc_cli.training.data.corpora import paragraphs
 from cappunc_cli.transcript.labels import strip
 from cappunc_cli.transcript.words import Word

@@ -21,7 +21,8 @@ from cappunc_cli.evaluation.reporting.report import headline
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import find_model_for
 from cappunc_cli.restoration.ngram.trigrams import load
-from cappunc_cli.restoration.pipeline import Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
 
 SHOWN = ("micro", "comma", "period", "case")
 

@@ -37,7 +37,8 @@ from cappunc_cli.benchmark.measure import best_of, stages
 from cappunc_cli.restoration.model.onnx_engine import Encoder
 from cappunc_cli.restoration.model.onnx_session import physical_cores
 from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.pipeline import Options, load_model
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model
 
 Words = Sequence[str]
 #: Words of a talk of a quarter of an hour.

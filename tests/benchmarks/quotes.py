@@ -20,7 +20,8 @@ from measuring import digest, head, options_with_data
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from cappunc_cli.training.data.heldout import heldout_words
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.transcript.labels import QUOTE_PAIR, PairedMark, strip

@@ -21,7 +21,8 @@ from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli import formats
 from cappunc_cli.restoration.low_confidence import find_low_confidence
-from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, lack_of, load_model, probabilities, rewrite
 from cappunc_cli.transcript.labels import FOLD, TERMINAL, Case, cached_strip, fold
 from cappunc_cli.transcript.words import Word
 

@@ -29,7 +29,8 @@ import numpy.typing as npt
 from measuring import head, identity, options_with_data, print_report
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.pipeline import Model, Options, lack_of, load_model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, lack_of, load_model, probabilities, rewrite
 from cappunc_cli.transcript.labels import Case, Label, dress, strip
 from cappunc_cli.transcript.words import Word
 

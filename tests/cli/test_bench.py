@@ -13,7 +13,8 @@ from cappunc_cli.benchmark import sample_text
 from cappunc_cli.benchmark.measure import PARTS, STAGES, best_of, figures, stages
 from cappunc_cli.cli import app
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.pipeline import Options, load_model
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 

@@ -17,7 +17,8 @@ from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model_for
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.transcript.labels import MARKS, Case, strip
 
 if TYPE_CHECKING:

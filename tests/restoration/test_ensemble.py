@@ -17,7 +17,8 @@ from cappunc_cli.application.manifest import settings_signature
 from cappunc_cli.errors import BadModel, UnknownModel
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.registry import ModelConfig, find_model, installed
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities
 from cappunc_cli.transcript.labels import PairedMark
 from cappunc_cli.transcript.words import Word
 

@@ -23,7 +23,8 @@ from cappunc_cli.application.live.live_text import LiveInput, LiveOutput, PlainT
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.live import _CONTEXT, LOOK_AHEAD, LiveRestorer
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.transcript.labels import TERMINAL, strip
 from cappunc_cli.transcript.words import Word
 

@@ -25,7 +25,8 @@ from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
 from cappunc_cli.restoration.live import LiveRestorer
 from cappunc_cli.restoration.live_gru import LiveGruRestorer, live_restorer
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, restore
 from cappunc_cli.transcript.labels import CASE_CLASSES, MARK_CLASSES, TERMINAL, Label, dress, strip
 from cappunc_cli.transcript.words import Word
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration import pipeline
-from cappunc_cli.restoration.pipeline import Options, load_model, restore, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore, rewrite
 from cappunc_cli.transcript.labels import MARKS, Case, strip
 from cappunc_cli.transcript.words import Word
 

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
-from cappunc_cli.restoration.pipeline import Options, load_model, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import load_model, restore
 from cappunc_cli.restoration.term_extraction import extract_terms, layout_breaks
 from cappunc_cli.restoration.terms import Glossary, parse_glossary
 from cappunc_cli.transcript.labels import strip

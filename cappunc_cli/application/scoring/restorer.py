@@ -13,7 +13,8 @@ from cappunc_cli.transcript.words import Word
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
-    from cappunc_cli.restoration.pipeline import Model, Options
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,8 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, Restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
     from cappunc_cli.restoration.model.registry import model_for, model_languages
-    from cappunc_cli.restoration.pipeline import Options, load_model
+    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.restoration.pipeline import load_model
 
     code = request.lang
     if code == AUTO and request.model is None:

@@ -24,7 +24,8 @@ from cappunc_cli.evaluation.reporting.report import headline
 from cappunc_cli.languages import language
 from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.ngram.trigrams import BEGIN, Integers, NgramTable, Trigrams, save
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, rewrite
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
 from cappunc_cli.training import results
 from cappunc_cli.training.data.corpora import CORPORA
 from cappunc_cli.training.data.dataset import GLUE, TokenStream, Types, read_stream

@@ -21,7 +21,8 @@ from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
 from cappunc_cli.restoration.model.registry import ModelConfig
-from cappunc_cli.restoration.pipeline import Model, Options, load_model, probabilities, restore
+from cappunc_cli.restoration.options import Options
+from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, restore
 from cappunc_cli.transcript.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.transcript.words import Word
 
