@@ -49,6 +49,7 @@ from cappunc_cli.formats import (
 from cappunc_cli.formats.asr_json import DIALECTS
 from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
 from cappunc_cli.formats.timed_text import cues
+from cappunc_cli.formats.timed_text.plain_places import plain_places_in_cues
 from cappunc_cli.formats.timed_text.rewrap import rewrap
 from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
 from cappunc_cli.transcript.words import Document
@@ -174,8 +175,8 @@ def channels(document: Document) -> list[tuple[str, str]]:
 
 
 def plain_places(document: Document) -> list[int | None] | None:
-    """See `timed_text.cues.plain_places`; None for formats that do not use its `write`."""
-    return cues.plain_places(document) if FORMATS[document.format].write is cues.write else None
+    """See `plain_places_in_cues`; None for formats that are not written by `timed_text.cues`."""
+    return plain_places_in_cues(document) if FORMATS[document.format].write is cues.write else None
 
 
 def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:

@@ -89,9 +89,6 @@ class Cue(NamedTuple):
     speaker: str | None = None
 
 
-_LETTERS = re.compile(r"""["“„«‘'¿¡]*(?=[^\W\d_])[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…—"”’»]*""")
-
-
 @dataclass(frozen=True, slots=True)
 class CueOrigin:
     """The source and the regions that were scanned for words; `Word.cue` is an index into them.
@@ -376,26 +373,6 @@ def write(document: Document, texts: Sequence[str]) -> str:
         new = guard.revert_ambiguous(origin.source, origin.regions, document.words, new, origin.hidden)
     changes = spans.changes(origin.source, document.words, new)
     return spans.splice(origin.source, changes, in_order=document.words.in_order)
-
-
-def plain_places(document: Document) -> list[int | None]:
-    """The offset of each word that can simply be replaced in the source, without `write`; None for other words.
-
-    Such a word has one copy in one fragment and consists of letters. Replacing it with other marks (but a colon or a
-    dash before it) or case gives the same source as `write`. Other words are not safe: a number without its mark might
-    be read as the index of a cue, `S>` in another case as a tag.
-    """
-    origin = document.origin
-    if not isinstance(origin, CueOrigin):
-        raise TypeError(f"not a document of {document.format}")
-    words, unguarded = document.words, guard.unguarded(origin.source, origin.regions, document.words)
-    found: list[int | None] = []
-    for i, text in enumerate(words.texts):
-        copies = words.copies(i)
-        plain = unguarded[i] and len(copies) == 1 and len(copies[0]) == 1 and _LETTERS.fullmatch(text) is not None
-        start, stop = copies[0][0] if plain else (0, 0)
-        found.append(start if plain and origin.source[start:stop] == text else None)
-    return found
 
 
 def skeleton(document: Document) -> str:
