@@ -766,6 +766,7 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
         (("check", "a.json", "pipe"), "1 of 2 files checked"),
         (("check", "--captions", "bbc", "a.srt", "pipe"), "1 of 2 files checked"),
         (("review", "a.json", "pipe"), "1 of 2 files reviewed"),
+        (("glossary", "a.json", "pipe"), "1 of 2 files read"),
         (("eval", "--ref", "a.json", "--ref", "pipe"), "1 of 2 files scored"),
         (("eval", "--ref", "a.json", "--ref", "pipe", "a.json", "a.json"), "1 of 2 files scored"),
     ],
