@@ -73,7 +73,8 @@ def plan_jobs(
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        planned, option = [replace(job, target=sibling(job.source, beside(job))) for job in jobs], "FILES"
+        planned = _without_pipes([replace(job, target=sibling(job.source, beside(job))) for job in jobs])
+        option = "FILES"
     elif output not in (None, PIPE):
         planned, option = _to_path(jobs, output, names), "-o"
     else:
@@ -90,6 +91,14 @@ def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
         if is_standard_output(job.source):  # the shell has emptied it (`>`), or it would be written twice (`>>`)
             raise CappuncError("standard output is the input itself; name another file with -o", job.name)
     return list(jobs)
+
+
+def refuse_result(name: str | None, option: str, results: Iterable[Job]) -> None:
+    """Raises BadOption about `option` if the file that it writes is, under whatever name, the result of a job."""
+    own = None if name is None else os.path.realpath(name)
+    for job in results:
+        if own is not None and isinstance(job.target, Path) and os.path.realpath(job.target) == own:
+            raise BadOption(f"{name} is the result of {job.name}", option=option)
 
 
 def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
@@ -185,9 +194,14 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
         is_file = os.path.lexists(root) and not root.is_dir()
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
             raise BadOption(f"{output} is not a directory, which several files need", option="-o")
-    planned = [replace(job, target=root / job.relative) for job in jobs]
-    # A pipe that is the output itself was named by somebody who reads it; writing to this one might wait forever.
-    return [replace(job, target_is="a pipe") if is_pipe(str(job.target)) else job for job in planned]
+    return _without_pipes([replace(job, target=root / job.relative) for job in jobs])
+
+
+def _without_pipes(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs, of which none writes to a pipe that the user has not named: it might wait forever for a reader."""
+    return [
+        replace(job, target_is="a pipe") if job.target is not None and is_pipe(str(job.target)) else job for job in jobs
+    ]
 
 
 def by_model(

@@ -19,8 +19,8 @@ from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.manifest import Manifest, State, size_and_time, state_of
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.files import (
-    PIPE,
     about,
+    file_identity,
     is_pipe,
     is_url,
     read_bytes,
@@ -294,20 +294,16 @@ def refuse_overwriting(
 
     The `hint` ends the message about the input.
     """
-    if job.target_is and job.target_is != f"also the input {job.name}":
-        raise CappuncError(f"is {job.target_is}; nothing written", str(target))
-    if not isinstance(target, Url) and not os.path.isfile(target):  # noqa: PTH113 (Path.is_file may raise)
-        return
-    own = (
-        target.text == job.source
-        if isinstance(target, Url)
-        else job.source != PIPE and not is_url(job.source) and target.samefile(job.source)
-    )
-    if job.target_is or own:
+    exists = isinstance(target, Url) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
+    if exists and file_identity(target) == file_identity(job.source):
         raise CappuncError(f"is the input itself{hint}", str(target))
-    if isinstance(target, Url):
-        if mode == "new" and url_exists(target.text):
-            raise CappuncError("already exists; --force overwrites it", str(target))
+    if job.target_is:
+        raise CappuncError(f"is {job.target_is}; nothing written", str(target))
+    if not exists or mode != "new":
         return
-    if mode == "new" and (manifest is None or not manifest.is_ours(target, job.source)):
+    if isinstance(target, Url):
+        refused = url_exists(target.text)
+    else:
+        refused = manifest is None or not manifest.is_ours(target, job.source)
+    if refused:
         raise CappuncError("already exists; --force overwrites it", str(target))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -227,7 +227,8 @@ def print_verbatim(console: Console, text: str) -> None:
 def _to_stderr(parts: Parts) -> None:
     if sys.stderr is None:  # closed by `2>&-`
         return
-    if is_coloured(sys.stderr):
-        print_parts(sys.stderr, [parts])
-    else:
-        print(plain(parts), file=sys.stderr, flush=True)
+    with suppress(OSError):  # a full disk or a closed pipe there stops no run whose results go elsewhere
+        if is_coloured(sys.stderr):
+            print_parts(sys.stderr, [parts])
+        else:
+            print(plain(parts), file=sys.stderr, flush=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cappunc_cli.application.progress import Reporter, escaped, print_verbatim
-from cappunc_cli.application.storage.files import write_json
+from cappunc_cli.application.storage.files import about, read_text, write_json
 from cappunc_cli.cli.parameters import Device, models_beginning
+from cappunc_cli.errors import BadInput, UnknownFormat
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.pipeline import Model
@@ -43,7 +44,10 @@ def bench(
     cappunc bench --device cuda --json          machine-readable
     """
     command = " ".join(["cappunc", *sys.argv[1:]])
-    report = {"command": command, **measure(file, model, device, words, repeat)}
+    try:
+        report = {"command": command, **measure(file, model, device, words, repeat)}
+    except (BadInput, UnknownFormat) as error:
+        raise about(error, file or "") from error
     if as_json:
         write_json(report, indent=1)
     else:
@@ -62,17 +66,17 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
 
     collect_rarely()  # as `fix` does
     directory = find_model(name)
+    if file is not None:
+        inputs = {Path(file).name: read_text(file)[0]}
+    else:
+        sample = sample_text.sample_words(directory, count)
+        inputs = {"talk.srt": sample_text.srt(sample), "talk.json": sample_text.whisper_json(sample)}
     model: Model = load_model(name, device)
     if model.engine.warning:
         Reporter().info(model.engine.warning)
-    if file is not None:
-        inputs = {Path(file).name: Path(file).read_bytes()}
-    else:
-        sample = sample_text.sample_words(directory, count)
-        inputs = {"talk.srt": sample_text.srt(sample).encode(), "talk.json": sample_text.whisper_json(sample).encode()}
     results = {
-        title: figures(*best_of(repeat, partial(stages, data, title, model, Options())))
-        for title, data in inputs.items()
+        title: figures(*best_of(repeat, partial(stages, text.encode("utf-8", "replace"), title, model, Options())))
+        for title, text in inputs.items()
     }
     cold = start(directory, device, sample_text.srt(sample_text.sample_words(directory, 1_500)), repeat)
     return {

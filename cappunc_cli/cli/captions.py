@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.input_files import find_inputs
-from cappunc_cli.application.plan import check_name, refuse_input
+from cappunc_cli.application.plan import check_name, refuse_input, refuse_result
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import write_result
@@ -199,6 +199,7 @@ def captions(
     with options_checked():
         refuse_input(report, "--report", [*also_read, *(job.source for job in found)])
         jobs = made_jobs(found, None if rewrap else f".{kind.value}", output, names, also_read, ".captions")
+        refuse_result(report, "--report", jobs)
     file = Path(output or "")
     if not (rewrap or to or named) and file.suffix and [job.target for job in jobs] == [file]:
         raise typer.BadParameter(

@@ -9,9 +9,9 @@ import typer
 
 from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.plan import model_for_detected
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json, write_text
-from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked
+from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked, tallied
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration.model.engines import NETWORK
 
@@ -61,7 +61,8 @@ def glossary(
     jobs = find_inputs(names_asked(context, files), None, reporter.error, encoding=encoding, results=True)
     own = None if model is None else ModelConfig.load(find_model(model)).languages[0]
     code = own if lang == AUTO else lang
-    found = [c for c in extract_terms(_texts(jobs, code, model, device, reporter)) if c.count >= least]
+    with tallied(reporter, len(jobs), "read") as tally:
+        found = [c for c in extract_terms(_texts(jobs, code, model, device, reporter, tally)) if c.count >= least]
     if as_json:
         write_json([asdict(candidate) for candidate in found])
     else:
@@ -71,7 +72,7 @@ def glossary(
 
 
 def _texts(
-    jobs: Sequence[Job], code: str | None, model: str | None, device: str, reporter: Reporter
+    jobs: Sequence[Job], code: str | None, model: str | None, device: str, reporter: Reporter, tally: FileTally
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model; its layout breaks; its language."""
     from cappunc_cli import formats
@@ -85,6 +86,7 @@ def _texts(
     loaded: dict[str, Model] = {}
     codes = [] if code else known_languages()
     for job in jobs:
+        tally.begin(job.name)
         try:
             text, encoding = read_text(job.source, job.encoding)
             report_guess(reporter, job.name, encoding)
@@ -97,5 +99,7 @@ def _texts(
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:
             reporter.failure(about(error, job.name), job.is_skipped(error))
+            tally.finish(job.name)
             continue
+        tally.finish(job.name)
         yield texts, layout_breaks(document.words), language(spoken)

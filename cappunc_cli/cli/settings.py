@@ -67,6 +67,8 @@ def settable_options(group: Any) -> CommandOptions:
 
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Click's `default_map` for a command group: values by command and parameter. Raises WrongUsage."""
+    if not any(word in COMMANDS for word in words):
+        return {}
     names = input_names(group, words)
     if not configuration_files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
@@ -83,6 +85,8 @@ def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def setting_source(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
     """The file or variable that sets a parameter which is not among the command line's `words`; "" if none does."""
+    if command not in COMMANDS:
+        return ""
     options = settable_options(group)
     for one in settings(options, input_names(group, words)):
         option = options[one.command][one.option]

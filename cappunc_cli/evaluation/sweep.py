@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from cappunc_cli.errors import WrongUsage
 
@@ -33,8 +34,11 @@ def parse(text: str) -> tuple[str, list[float]]:
         start, stop, step = (float(part) for part in span.split(":"))
     except ValueError:
         raise WrongUsage(f"--sweep {text!r}: write {name}=FROM:TO:STEP") from None
-    if step <= 0 or not start <= stop or (stop - start) / step > _MOST:
+    # Comparisons with nan are false.
+    if not (0 < step < inf and -inf < start <= stop < inf and (stop - start) / step <= _MOST):
         raise WrongUsage(f"--sweep {text!r}: STEP must be positive, TO not below FROM, with at most {_MOST} steps")
+    if name != "sensitivity" and not (start.is_integer() and step.is_integer()):
+        raise WrongUsage(f"--sweep {text!r}: {name} is a whole number")
     # Multiply the step instead of adding it up: ten times 0.1 must be 1.
     count = int((stop - start) / step + 1e-9) + 1
     return name, [round(start + i * step, 9) for i in range(count)]

@@ -144,6 +144,19 @@ def test_a_report_is_not_written_over_an_input(tmp_path: Path, command: tuple[st
     assert not (tmp_path / "new.srt").exists()
 
 
+def test_a_report_is_not_written_over_a_result(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text('[{"word": "hello", "start": 1.0, "end": 1.5}]', "utf-8")
+    (tmp_path / "same.csv").symlink_to("new.csv")
+    command = ("captions", "--no-restore", "--to", "srt", path, "-o", tmp_path / "new.csv")
+    run = cappunc(*command, "--report", tmp_path / "same.csv")
+    assert run.exit_code == 2
+    assert f"same.csv is the result of {path}" in run.output
+    assert not (tmp_path / "new.csv").exists()
+    assert cappunc(*command, "--report", tmp_path / "other.csv").exit_code == 0
+    assert "hello" in (tmp_path / "new.csv").read_text("utf-8")
+
+
 def test_profile_frames_and_report_of_our_own_captions(tmp_path: Path) -> None:
     words = [
         {"word": w, "start": i / 4, "end": i / 4 + 0.2} for i, w in enumerate(["We", "went", "home", "again."] * 12)

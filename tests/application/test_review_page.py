@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -193,6 +194,17 @@ def test_the_server_requires_its_token(server: ReviewServer) -> None:
     assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
     assert asked(server, "OPTIONS", f"{own}write")[0] == 501
     assert server.server_address[0] == "127.0.0.1"
+
+
+def test_a_browser_that_breaks_off_leaves_no_trace(server: ReviewServer, capsys: pytest.CaptureFixture[str]) -> None:
+    for request in ("GET", "POST"):
+        ours, browsers = socket.socketpair()
+        head = f"{request} /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
+        browsers.sendall(head.encode())
+        browsers.close()
+        server.process_request_thread(ours, ("127.0.0.1", 1))
+    assert capsys.readouterr() == ("", "")
+    assert asked(server, "GET", f"/{server.token}/")[0] == 200
 
 
 def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> None:

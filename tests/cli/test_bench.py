@@ -12,7 +12,8 @@ from cappunc_cli import formats
 from cappunc_cli.benchmark import sample_text
 from cappunc_cli.benchmark.measure import PARTS, STAGES, best_of, figures, stages
 from cappunc_cli.cli import app
-from cappunc_cli.errors import BadModel
+from cappunc_cli.cli.bench import measure
+from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import load_model
 
@@ -36,6 +37,28 @@ def test_a_model_without_a_vocabulary_is_named(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {"vocab": {"##x": 0}}}')
     with pytest.raises(BadModel, match="has no vocabulary"):
         sample_text.sample_words(tmp_path, 5)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{"text":', "talk.srt:1: broken JSON: "),
+        (b"\0\xff\xfe\x80\0\0", "talk.srt: is not a text file"),
+        (b"PK\x03\x04 a zip file", "talk.srt: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_bytes(data)
+    run = CliRunner().invoke(app, ["bench", str(path), "--model", str(TINY), "--device", "cpu"])
+    assert isinstance(run.exception, CappuncError)
+    assert str(run.exception).startswith(f"{tmp_path}/{said}")
+
+
+def test_a_file_in_another_encoding_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_bytes("1\n00:00:01,000 --> 00:00:03,000\nçà et là\n".encode("utf-16"))
+    assert measure(str(path), str(TINY), "cpu", 1, 1)["inputs"]["talk.srt"]["words"] == 3
 
 
 def test_every_stage_takes_time_and_the_fastest_run_counts() -> None:

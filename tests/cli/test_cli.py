@@ -239,6 +239,14 @@ def test_a_pipe_in_the_output_directory_is_refused(
     assert (tmp_path / "out/b.srt").exists() == ("b.srt" in names)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no such pipes")
+def test_a_pipe_beside_the_input_is_refused(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    os.mkfifo(tmp_path / "talk.fixed.srt")
+    code, shown = on_a_terminal("fix", *tiny, "--force", talk(tmp_path), cwd=tmp_path)
+    assert code == 1
+    assert "talk.fixed.srt: is a pipe; nothing written" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "target"),
     [
@@ -758,6 +766,7 @@ def test_control_c_while_the_program_is_loaded_is_no_traceback() -> None:
         (("check", "a.json", "pipe"), "1 of 2 files checked"),
         (("check", "--captions", "bbc", "a.srt", "pipe"), "1 of 2 files checked"),
         (("review", "a.json", "pipe"), "1 of 2 files reviewed"),
+        (("glossary", "a.json", "pipe"), "1 of 2 files read"),
         (("eval", "--ref", "a.json", "--ref", "pipe"), "1 of 2 files scored"),
         (("eval", "--ref", "a.json", "--ref", "pipe", "a.json", "a.json"), "1 of 2 files scored"),
     ],
@@ -829,6 +838,16 @@ def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[
         f"{sys.executable} -m cappunc_cli --help > /dev/full", shell=True, env=own, stderr=subprocess.PIPE, check=False
     )
     assert (shown.returncode, shown.stderr.decode()) == (1, "cappunc: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("command", ["fix", "convert --to srt"])
+def test_messages_that_cannot_be_written_stop_no_run(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
+    names = [talk(tmp_path, f"{n}.srt").name for n in "ab"]
+    line = [sys.executable, "-m", "cappunc_cli", *command.split(), *tiny, *names, "nowhere.srt", "-o", "out"]
+    with Path("/dev/full").open("wb") as full:
+        assert subprocess.run(line, cwd=tmp_path, stderr=full, check=False).returncode == 1
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.srt")) == names
 
 
 def test_version() -> None:

@@ -473,7 +473,12 @@ def test_spans_include_their_end(text: str, values: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["window", "window=1:2", "window=1:2:0", "window=3:2:1", "colour=1:2:1", "window=0:1e9:1"]
+    "text",
+    [
+        *("window", "window=1:2", "window=1:2:0", "window=3:2:1", "colour=1:2:1", "window=0:1e9:1"),
+        *("sensitivity=0:1:nan", "sensitivity=nan:1:0.1", "sensitivity=0:1:inf", "sensitivity=inf:inf:1"),
+        *("window=8.5:9:1", "overlap=2:4:0.5"),
+    ],
 )
 def test_invalid_spans(text: str) -> None:
     with pytest.raises(CappuncError):

@@ -183,6 +183,17 @@ def test_wrong_settings_are_reported_with_their_file(
     assert [file.name for file in (tmp_path / "work/season1").iterdir()] == ["a.txt"]
 
 
+@only_xdg
+def test_commands_that_take_no_settings_do_not_read_them(tmp_path: Path, home: dict[str, str]) -> None:
+    (tmp_path / "work/cappunc.toml").write_text("x = = 3\n", "utf-8")
+    for words in (["eval", "--ref", "season1/a.txt", "season1/a.txt"], ["models"], ["--version"]):
+        run = cappunc(*words, cwd=tmp_path / "work", env=home)
+        assert (run.returncode, run.stderr) == (0, "")
+    run = cappunc("eval", "--ref", "season1/a.txt", "--bootstrap", "x", cwd=tmp_path / "work", env=home)
+    assert run.returncode == 2
+    assert "Invalid value for '--bootstrap': 'x' is not a whole number; see " in run.stderr
+
+
 def test_a_directory_that_cannot_be_searched_has_no_settings(
     tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,6 +102,9 @@ class ReviewServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self._closing: threading.Timer | None = None
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print no traceback: a browser may break off a connection."""
+
     @property
     def address(self) -> str:
         """The URL of the page."""
