@@ -5,18 +5,20 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dr prof dipl abg"
+_DOTTED = "d.h o.ä o.g s.o s.u u.a u.ä u.v.m v.a"
 
 # German capitalises nouns; the model learns which words are nouns.
 LANGUAGE = Language(
     "de",
     "German",
     quotes=("„", "“"),
-    always_lower=words("d.h. o.ä. o.g. s.o. s.u. u.a. u.ä. u.v.m. v.a. bzw usw"),
+    never_upper=words(_DOTTED, "bzw jh usf usw"),
     forms=written_forms("i.d.R. m.E. u.U. z.B. z.T. v.Chr n.Chr e.V. z.Zt"),
     abbreviations=words(
         _TITLES,
-        "abs aufl bd bzw etc evtl ggf inkl jh kap min mio mrd nr od orig sek std str tel usw vgl",
-        "d.h z.b u.a o.ä i.d.r v.a z.t s.o s.u u.u m.e v.chr n.chr chr e.v z.zt u.ä u.v.m o.g",
+        _DOTTED,
+        "abs aufl bd bspw bzw ca etc evtl ggf inkl jh kap min mio mrd nr od orig sek std str tel usf usw vgl zzgl",
+        "z.b i.d.r z.t u.u m.e v.chr n.chr chr e.v z.zt",
     ),
     titles=words(_TITLES),
     ordinals=True,

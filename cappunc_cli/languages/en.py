@@ -22,13 +22,13 @@ LANGUAGE = Language(
     "English",
     quoted_stops=True,
     always_capital=words("i i'm i've i'd i'll i'ma"),
-    always_lower=words("a.m. p.m. e.g. i.e. 'n'"),
-    never_upper=words("vs inc ltd nos vol etc approx dept blvd jan feb aug sept oct nov"),
+    always_lower=words("a.m. p.m. 'n'"),
+    never_upper=words("e.g i.e vs inc ltd nos vol etc approx dept blvd jan feb aug sept oct nov"),
     initialisms=words("us uk un eu dc la ny tv pc cd dj hr pr vp ok"),
     abbreviations=words(
         _TITLES,
-        "ph.d",
-        "vs jr sr inc ltd co corp no nos vol fig approx dept est etc ave blvd jan feb aug sept oct nov dec",
+        "e.g i.e ph.d",
+        "vs jr sr inc ltd co corp no nos vol fig approx dept est etc lb lbs oz ave blvd jan feb aug sept oct nov dec",
     ),
     titles=words(_TITLES),
     # "was" is also a German word.

@@ -39,14 +39,16 @@ class Language:
     `quoted_stops` a comma or period goes inside the closing quote, as in English (`?` and `!` go where the question
     is). `spaced` marks take a no-break space before them, as in French.
 
-    `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`e.g.`), and
+    `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`p.m.`), and
     `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
     way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
-    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`). After one of the words for `centuries`
+    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`). Beside one of the words for `centuries`
     a Roman numeral is capital (`siglo XX`), and their abbreviations are lower-case there (`s. XX`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
-    are always followed by a name. With `ordinals`, neither does the period of a number (`XX. mendea`).
+    are always followed by a name; with `lower_titles` they are lower-case within a sentence. With
+    `ordinals`, neither does the period of a number (`XX. mendea`); `ordinal_endings` stay lower-case after a Roman one
+    (French `XIXe`).
 
     `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `elisions` before the
     apostrophe of a name within a sentence (`l'Ukraine`), `linking` words between two parts of a compound
@@ -78,7 +80,9 @@ class Language:
     initialisms: frozenset[str] = frozenset()
     abbreviations: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
+    lower_titles: bool = False
     ordinals: bool = False
+    ordinal_endings: frozenset[str] = frozenset()
     clitics: frozenset[str] = frozenset()
     elisions: frozenset[str] = frozenset()
     lower_after_acronyms: bool = False

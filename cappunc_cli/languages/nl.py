@@ -15,11 +15,13 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "afd bijv blz ca enz evt jr etc nl nr sr tel vgl vnl zgn v.chr n.chr chr",
+        "afd bijv blz ca enz evt jr etc mln nl nr pct sr tel vgl vnl zg zgn v.chr n.chr chr",
     ),
     forms=written_forms("v.Chr n.Chr"),
     never_upper=words(_DOTTED),
     titles=words(_TITLES),
+    # As in 83 of 87 in the training texts.
+    lower_titles=True,
     clitics=words("'s 't 'n"),
     # As in 283 of 311 compounds of the training texts that the lexicon lacks.
     lower_after_acronyms=True,

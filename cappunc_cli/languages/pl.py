@@ -5,7 +5,7 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dr prof mgr inż hab ks płk mjr kpt św abp bp"
-_DOTTED = "m.in n.e p.n.e"
+_DOTTED = "m.in n.e o.o p.n.e"
 
 LANGUAGE = Language(
     "pl",
@@ -16,11 +16,13 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "br cz godz in itd itp nr np pkt poz r red rys s sz tab tel tj",
+        "art br cz etc godz in itd itp nr np pkt poz proc r red rys s sp sz tab tel tj",
         "tys tzn tzw ul ust ur wg zł zob",
     ),
     never_upper=words(_DOTTED, "wg"),
     titles=words(_TITLES),
+    # As in 309 of 313 in the training texts.
+    lower_titles=True,
     ordinals=True,
     diacritics="ąćęłńóśźż",
     begin_lines=words(

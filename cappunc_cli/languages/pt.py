@@ -9,7 +9,7 @@ _TITLES = "sr sra srs sras srta dr dra drs prof profa exmo exma eng"
 LANGUAGE = Language(
     "pt",
     "Portuguese",
-    abbreviations=words(_TITLES, "art arts av etc fig núm pág págs séc tel vol cia ltda p.ex a.c d.c"),
+    abbreviations=words(_TITLES, "art arts av etc fig núm pág págs séc tel vol vs cia ltda p.ex a.c d.c"),
     eras=written_forms("a.C. d.C."),
     centuries=words("século séculos séc s"),
     never_upper=words("p.ex"),

@@ -14,7 +14,8 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         _DOTTED,
-        "nr art alin lit pag pg str bd bl ap sc sec jud com nn vol ed op cit cca aprox tel etc dv dvs",
+        "nr art alin lit pag pg str bd bl ap sc sec jud com nn vol ed op cit cca aprox tel etc dv dvs d-v d-vs",
+        "mld mlrd univ vs",
         "î.hr d.hr hr",
     ),
     forms=written_forms("î.Hr d.Hr"),

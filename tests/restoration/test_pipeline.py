@@ -302,12 +302,54 @@ def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, exp
         ("pt", "no séc. xix e", "NO, séc. XIX, E"),
         ("it", "nel sec. xx e il secolo v", "NEL, sec. XX, E, IL, SECOLO V"),
         ("ca", "al s. xii i", "AL, s. XII, I"),
+        ("it", "nel xx secolo", "NEL, XX SECOLO"),
+        ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
         ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
         ("en", "the s. xx", "THE, S. XX"),
     ],
 )
 def test_the_numeral_of_a_century_is_capital_and_its_abbreviation_lower(code: str, written: str, expected: str) -> None:
     assert shouted(written, code) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "expected"),
+    [
+        ("fr", "le ier empire et le iie", "LE, Ier, EMPIRE, ET, LE, IIe"),
+        ("fr", "au xixe ou xixème siècle", "AU, XIXe, OU, XIXème, SIÈCLE"),
+        ("fr", "ma vie", "MA, VIE"),
+        ("de", "d.h. usw", "D.h., Usw"),
+        ("en", "e.g. them", "E.g., THEM"),
+    ],
+)
+def test_forms_that_are_never_in_upper_case(code: str, written: str, expected: str) -> None:
+    assert shouted(written, code) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "spelled"),
+    [
+        ("fr", "il y a à boire", False),
+        ("pl", "byłem a i w domu", False),
+        ("es", "los v y w son", False),
+        ("vi", "ừ ừ ừ em", False),
+        ("pl", "firma i b m sprzedaje", True),
+        ("es", "la c i a sabe", True),
+    ],
+)
+def test_letters_that_are_words_are_not_spelled_out(code: str, text: str, spelled: bool) -> None:
+    """They are letters of a name if the model doubts that they are words, but for those with diacritics."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = text.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = [
+        0.6 if spelled or code == "vi" else 0.99 if word in "iyawà" else 0.7 for word in words
+    ]
+    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
+    rows[:, len(cases) + marks.index("")] = 1
+    texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
+    capitals = [text for text in texts[1:] if text[0].isupper()]
+    assert capitals == ([word.upper() for word in words if len(word) == 1] if spelled else [])
 
 
 def test_initials_whose_periods_are_new_are_capital_at_once() -> None:

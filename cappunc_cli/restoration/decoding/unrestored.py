@@ -157,12 +157,15 @@ def find_lack(known: Expected, labels: Sequence[Label], turn_ends: Sequence[bool
         return Lack(no, no, no)
     cases, marks = columns(labels)
     kinds = _KINDS[marks]
-    kinds[known.abbreviation & (kinds == _END)] = _WITHIN
+    shortened = known.abbreviation & (kinds == _END)
+    kinds[shortened] = _WITHIN
     by_case = _case_scores(known, labels, cases, kinds, np.append(False, turn_ends[:-1]))
     expected = known.marks.T
     for fitted in (False, True):
         by_model = np.log(expected[kinds, np.arange(len(kinds))])
-        states = _forward_backward(by_case + np.where(_LACKS_MARKS[:, None], _STRAY_MARKS[kinds], by_model))
+        # Some recognisers write the periods of abbreviations and no other mark.
+        by_marks = np.where(_LACKS_MARKS[:, None] & ~shortened, _STRAY_MARKS[kinds], by_model)
+        states = _forward_backward(by_case + by_marks)
         if not fitted:
             expected = _fit_marks(known, kinds, states)
     path = _choose_states(states)

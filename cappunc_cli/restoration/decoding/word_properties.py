@@ -42,6 +42,8 @@ _JOINED = ".."
 UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
 #: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
 _CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
+#: `xixe`, but not French `vie`.
+_ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
 #: The most parts of an abbreviation with spaces: `ș. a. m. d.`
 _MOST_PARTS = 4
 
@@ -74,7 +76,7 @@ class WordProperty(IntFlag):
     NO_WORD = 1024
     #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, Spanish `ee.uu`, but not Basque `K.a.`
     INITIALISM = 2048
-    #: Never capital: `e.g.`, `p.m.`
+    #: Never capital: `p.m.`
     ALWAYS_LOWER = 4096
     #: `ph.d`, whose capital form is `Ph.D`.
     DEGREE = 8192
@@ -116,7 +118,7 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     """Further properties [n] of words that are an abbreviation together, or after a number.
 
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
-    Italian `V sec. d.C.`), of a century (`s. XX`, `siglo XX`), or a unit (`5 mg`).
+    Italian `V sec. d.C.`), of a century (`s. XX`, `siglo XX`, `XX secolo`), or a unit (`5 mg`).
     """
     found = np.zeros(len(words), np.uint32)
     dotted = [label.has_period for label in labels]
@@ -133,9 +135,11 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     for i, (before, word) in enumerate(pairwise(plain), 1):
         if word in UNITS and before[-1:].isdigit():
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
-    for i in [i for i, word in enumerate(plain[:-1]) if word in language.centuries]:
-        if _CENTURY.fullmatch(plain[i + 1]):
-            found[i + 1] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
+    for i in [i for i, word in enumerate(plain) if word in language.centuries]:
+        beside = (k for k in (i + 1, i - 1) if 0 <= k < len(plain) and _CENTURY.fullmatch(plain[k]))
+        if (numeral := next(beside, None)) is not None:
+            found[numeral] |= int(WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
+            found[max(i, numeral)] |= int(WordProperty.JOINED)
             if dotted[i]:
                 abbreviation = WordProperty.ABBREVIATION | WordProperty.PART
                 found[i] |= int(abbreviation | WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
@@ -224,7 +228,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     name = language.unelided(stem) if language.elisions else stem
     elided_initials = name != stem and _DOTTED.fullmatch(name) is not None
     long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
-    title, ordinal = name in language.titles, language.ordinals and _ordinal(word, language) is not None
+    title, ordinal = name in language.titles, _ordinal(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
@@ -270,7 +274,9 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         ),
         (
             WordProperty.LOWER_WITHIN,
-            ("." in stem and stem in language.never_upper) or (name != stem and name in language.linking),
+            ("." in stem and stem in language.never_upper)
+            or (name != stem and name in language.linking)
+            or (title and language.lower_titles),
         ),
     ):
         if holds:
@@ -290,7 +296,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
         # Spelled as the word is: `l’OTAN` for the lexicon's `l'OTAN`.
         known = known if is_normalized("NFC", word) else normalize("NFD", known)
         form = "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
-    if form is None and language.ordinals:
+    if form is None:
         form = _ordinal(word, language)
     if form is None:
         form = _compound(word, lexicon, language) if "-" in word.strip("-") else _named(word, language)
@@ -298,9 +304,11 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
 
 
 def _ordinal(word: str, language: Language) -> str | None:
-    """A Roman ordinal with an ending: Basque `XIV.a`; None for any other word."""
+    """A Roman ordinal with an ending: Basque `XIV.a`, French `XIXe`; None for any other word."""
+    if language.ordinal_endings and (found := _ORDINAL.fullmatch(word)):
+        return upper(found[1]) + found[2] if found[2] in language.ordinal_endings else None
     numeral, period, ending = word.partition(".")
-    if not (period and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
+    if not (period and language.ordinals and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
         return None
     return upper(numeral) + period + ending if ending in language.clitics else None
 
