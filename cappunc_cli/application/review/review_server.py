@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 import threading
 from dataclasses import replace
 from http import HTTPStatus
@@ -102,8 +103,10 @@ class ReviewServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self._closing: threading.Timer | None = None
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Print no traceback: a browser may break off a connection."""
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a connection that the browser breaks off; other errors are printed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:
