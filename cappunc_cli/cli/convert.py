@@ -22,6 +22,7 @@ from cappunc_cli.cli.parameters import (
     Output,
     Quiet,
     Verbose,
+    files_read,
     is_typed,
     names_asked,
     options_checked,
@@ -101,7 +102,7 @@ def convert(
     reporter = Reporter(quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
-        jobs = made_jobs(found, f".{kind.value}", output, names, glossary or [])
+        jobs = made_jobs(found, f".{kind.value}", output, names, files_read(glossary))
 
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)

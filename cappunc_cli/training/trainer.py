@@ -88,11 +88,11 @@ def loss_of(
         case, marks, *around = network.heads(states.flatten(0, 1)[at])
     weights = torch.from_numpy(batch.weights).to(device).flatten()[at]
 
-    def entropy(logits: Tensor, labels: Any, said: Tensor | None) -> Tensor:
+    def entropy(logits: Tensor, labels: Any, soft: Tensor | None) -> Tensor:
         target = torch.from_numpy(labels).to(device).flatten()[at]
-        if taught is not None and said is not None:
+        if taught is not None and soft is not None:
             target = F.one_hot(target, logits.shape[-1]).float()
-            target[taught.at] = target[taught.at].lerp(said, recipe.taught)
+            target[taught.at] = target[taught.at].lerp(soft, recipe.taught)
         return (F.cross_entropy(logits.float(), target, reduction="none") * weights).sum() / weights.sum()
 
     loss = entropy(marks, batch.marks, taught.marks if taught else None)

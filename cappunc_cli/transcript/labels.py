@@ -169,7 +169,6 @@ def upper(bare: str) -> str:
     return capitals + bare[len(stem) :]
 
 
-@lru_cache(maxsize=1 << 12)
 def mark_of(after: str) -> str:
     """The one mark that the characters after a word amount to: `...”` is `…`, `?!` is `?`."""
     if not after:
@@ -210,7 +209,6 @@ def is_fixed(c: str) -> bool:
     return c not in _CHANGEABLE and c != "-" and not c.isspace()
 
 
-@lru_cache(maxsize=1 << 12)
 def fixed_parts(label: Label) -> tuple[str, str]:
     """The characters of `before` and `after` that never change: brackets, ♪, white space.
 

@@ -12,7 +12,6 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import repeat
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since 2.6, unknown to typeshed
 from operator import add
@@ -321,7 +320,6 @@ class Units:
         return map(add, places, map(self._shifts.__getitem__, map(bisect_left, repeat(self._places), places)))
 
 
-@lru_cache(maxsize=1 << 10)
 def escape(text: str, ascii_only: bool, upper_hex: bool = False) -> str:
     """`text` as the inside of a JSON string; `upper_hex` writes escapes with A to F in upper case."""
     return "".join([_SHORT.get(c) or _escape_one(c, ascii_only, upper_hex) for c in text])

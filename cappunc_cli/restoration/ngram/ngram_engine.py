@@ -181,7 +181,7 @@ def build_lattice(model: Trigrams, candidates: Sequence[Sequence[WordForm]], clo
     after_mark[:-1] *= shares[1:, None, None, :]
     after_word[:-1] *= shares[1:, None, None, :]
     rest = np.where(exists, np.maximum(1 - by_mark.sum(3), 1e-3), 0)
-    start = np.where(tokens >= 0, np.exp(model.chances[tokens]), 0).astype(np.float64)
+    start = np.where(tokens >= 0, np.exp(model.log_p[tokens]), 0).astype(np.float64)
     known = tokens[0] >= 0
     if opens:
         start[0, known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[0][known]))

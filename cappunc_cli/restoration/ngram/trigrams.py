@@ -36,7 +36,7 @@ CLASS_SIGNS = {Case.LOWER: "~", Case.CAPITAL: "^", Case.UPPER: "="}
 LONGEST_ENDING = 2
 
 #: Values are stored in a byte, in this many steps a nat: probabilities down to e^-21, weights from e^-6 to e^4.
-_CHANCE_STEPS, _WEIGHT_STEPS, _LEAST_WEIGHT = 12, 25, -6.0
+_LOG_P_STEPS, _WEIGHT_STEPS, _LEAST_WEIGHT = 12, 25, -6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class NgramTable:
     """N-grams of one order with sorted keys context · V + token, where the context is the index of a shorter n-gram."""
 
     keys: Integers
-    chances: Floats
+    log_p: Floats
     weights: Floats
 
     def find(self, keys: Integers) -> Integers:
@@ -56,7 +56,7 @@ class NgramTable:
 
 @dataclass(frozen=True, slots=True)
 class Trigrams:
-    """A model: `chances` are log-probabilities and `weights` log back-off weights, in nats.
+    """A model: `log_p` are log-probabilities and `weights` log back-off weights, in nats.
 
     A trigram's context is the index of its bigram; trigrams have no weights. `shares` are log P(word | token) of every
     token, then of every member: 0 for a word, and for a class the share that it leaves to unseen words.
@@ -65,7 +65,7 @@ class Trigrams:
     words: tuple[str, ...]
     members: tuple[str, ...]
     shares: Floats
-    chances: Floats
+    log_p: Floats
     weights: Floats
     pairs: NgramTable
     triples: NgramTable
@@ -77,17 +77,17 @@ class Trigrams:
     def after_one(self, first: Integers, token: Integers) -> Floats:
         """log P(token | first)."""
         found = self.pair(first, token)
-        chances: Floats = np.where(found >= 0, self.pairs.chances[found], self.weights[first] + self.chances[token])
-        return chances
+        log_p: Floats = np.where(found >= 0, self.pairs.log_p[found], self.weights[first] + self.log_p[token])
+        return log_p
 
     def after_two(self, pair: Integers, token: Integers, shorter: Floats) -> Floats:
         """log P(token | the two tokens of `pair`); `shorter` is `after_one` of the second of them."""
-        chances = shorter.copy()
+        log_p = shorter.copy()
         known = np.flatnonzero(pair >= 0)
         found = self.triples.find(pair[known] * len(self.words) + token[known])
-        stored = self.triples.chances[found]
-        chances[known] = np.where(found >= 0, stored, self.pairs.weights[pair[known]] + shorter[known])
-        return chances
+        stored = self.triples.log_p[found]
+        log_p[known] = np.where(found >= 0, stored, self.pairs.weights[pair[known]] + shorter[known])
+        return log_p
 
 
 def mask_digits(bare: str) -> str:
@@ -106,7 +106,7 @@ def save(model: Trigrams, path: Path) -> None:
         "shares": _rounded(model.shares),
         "second": _packed(model.pairs, size, size),
         "third": _packed(model.triples, len(model.pairs.keys), size),
-        "chances": np.concatenate([_rounded(c) for c in (model.chances, model.pairs.chances, model.triples.chances)]),
+        "chances": np.concatenate([_rounded(p) for p in (model.log_p, model.pairs.log_p, model.triples.log_p)]),
         "weights": np.concatenate([_rounded_weight(w) for w in (model.weights, model.pairs.weights)]),
     }
     stream = io.BytesIO()
@@ -123,19 +123,19 @@ def load(path: Path) -> Trigrams:
             second = _unpacked(arrays["second"], size, size)
             third = _unpacked(arrays["third"], len(second), size)
             edges = [size, size + len(second)]
-            chances = np.split(-arrays["chances"].astype(np.float32) / _CHANCE_STEPS, edges)
-            shares = -arrays["shares"].astype(np.float32) / _CHANCE_STEPS
+            log_p = np.split(-arrays["chances"].astype(np.float32) / _LOG_P_STEPS, edges)
+            shares = -arrays["shares"].astype(np.float32) / _LOG_P_STEPS
             weights = np.split(arrays["weights"].astype(np.float32) / _WEIGHT_STEPS + _LEAST_WEIGHT, [size])
     except OSError as error:
         raise BadModel(f"cannot be read ({error.strerror})", str(path)) from error
     except (lzma.LZMAError, ValueError, KeyError) as error:
         raise BadModel(f"is not a trigram model: {error}", str(path)) from error
-    lengths = (len(chances[0]), len(chances[2]), len(weights[1]), len(shares))
+    lengths = (len(log_p[0]), len(log_p[2]), len(weights[1]), len(shares))
     if size <= FIRST_WORD or lengths != (size, len(third), len(second), len(words)):
         raise BadModel("is not a trigram model: its parts differ in length", str(path))
-    pairs = NgramTable(second, chances[1], weights[1])
-    triples = NgramTable(third, chances[2], np.zeros(0, np.float32))
-    return Trigrams(words[:size], words[size:], shares, chances[0], weights[0], pairs, triples)
+    pairs = NgramTable(second, log_p[1], weights[1])
+    triples = NgramTable(third, log_p[2], np.zeros(0, np.float32))
+    return Trigrams(words[:size], words[size:], shares, log_p[0], weights[0], pairs, triples)
 
 
 def _packed(counts: NgramTable, contexts: int, size: int) -> npt.NDArray[np.uint8]:
@@ -152,8 +152,8 @@ def _unpacked(packed: npt.NDArray[np.uint8], contexts: int, size: int) -> Intege
     return np.repeat(np.arange(contexts, dtype=np.int64), many) * size + tokens
 
 
-def _rounded(chances: Floats) -> npt.NDArray[np.uint8]:
-    return np.clip(np.round(-chances * _CHANCE_STEPS), 0, 255).astype(np.uint8)
+def _rounded(log_p: Floats) -> npt.NDArray[np.uint8]:
+    return np.clip(np.round(-log_p * _LOG_P_STEPS), 0, 255).astype(np.uint8)
 
 
 def _rounded_weight(weights: Floats) -> npt.NDArray[np.uint8]:

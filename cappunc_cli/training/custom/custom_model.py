@@ -36,11 +36,11 @@ _WORK, _ORDER = "training", "order.json"
 
 
 def build_custom_model(
-    order: TrainingOrder, said: Callable[[str], None], report: Callable[[Progress], None]
+    order: TrainingOrder, log: Callable[[str], None], report: Callable[[Progress], None]
 ) -> ModelConfig:
     """Train the model of an order in its directory and return its config; resumes an unfinished run.
 
-    `said` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
+    `log` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
     """
     work = order.output / _WORK
     _check_output(order.output)
@@ -48,7 +48,7 @@ def build_custom_model(
     words, notice = custom_text.check_text(documents)
     encoder = None
     if order.encoder is not None and not (work / ENCODER).exists():
-        said(f"reading the encoder {order.encoder}")
+        log(f"reading the encoder {order.encoder}")
         encoder = encoders.read(order.encoder).fitted(custom_text.bare_words(documents))
     _record_order(order, work, documents)
     if encoder is not None:
@@ -57,22 +57,22 @@ def build_custom_model(
     corpora = _corpora(order, documents)
     heldout = order.output / HELDOUT
     if notice:
-        said(notice)
+        log(notice)
     if not heldout.exists():
-        said(f"{words:,} words")
+        log(f"{words:,} words")
         prepare(recipe, corpora)
         # Written last: it tells a resumed run that everything is prepared.
         heldout.write_text(custom_text.heldout_ends(documents, recipe.heldout), "utf-8")
     else:
-        said(f"{words:,} words; going on")
+        log(f"{words:,} words; going on")
     steps = max(recipe.tokens // recipe.batch, 1)
     look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
     train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
-    said("exporting")
+    log("exporting")
     export(recipe, order.output, corpora=corpora)
-    said("scoring the held-out end")
+    log("scoring the held-out end")
     ((name, found),) = score.score(recipe, order.output, order.output / "eval.json").items()
-    said(f"{name}: {_in_short(found)}{_before(order, recipe)}")
+    log(f"{name}: {_in_short(found)}{_before(order, recipe)}")
     shutil.rmtree(work)
     return ModelConfig.load(order.output)
 

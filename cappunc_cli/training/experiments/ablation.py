@@ -123,8 +123,8 @@ def rows_of(toml: Path) -> dict[str, AblationRow]:
 
 def heldout_sets(table: Mapping[str, Any]) -> dict[str, HeldoutSet]:
     """The held-out ends that an ablation.toml scores, by the name of their column."""
-    said = table.get("heldout", {})
-    return {name: HeldoutSet(**one) for name, one in ({HELDOUT: said} if "corpora" in said else said).items()}
+    ends = table.get("heldout", {})
+    return {name: HeldoutSet(**one) for name, one in ({HELDOUT: ends} if "corpora" in ends else ends).items()}
 
 
 def training_of(recipe: Recipe) -> str:
@@ -132,13 +132,13 @@ def training_of(recipe: Recipe) -> str:
 
     Fields at their default are left out, so that adding a field to Recipe does not invalidate older runs.
     """
-    said: dict[str, Any] = {"start": recipe.start.name if recipe.start else ""}
+    settings: dict[str, Any] = {"start": recipe.start.name if recipe.start else ""}
     for known in fields(recipe):
         default = known.default if known.default_factory is MISSING else known.default_factory()
         value = getattr(recipe, known.name)
         if known.name not in _UNREAD and value != default:
-            said[known.name] = value
-    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:8]
+            settings[known.name] = value
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
 
 def ablate(toml: Path, only: Iterable[str]) -> None:

@@ -57,7 +57,7 @@ def table(report: dict[str, Any], columns: dict[str, str]) -> str:
 
 def card(directory: Path, recipe: Recipe, report: dict[str, Any]) -> str:
     """The model card."""
-    said = recipe.card
+    prose = recipe.card
     config = ModelConfig.load(directory)
     size = _megabytes(directory, config)
     total = sum(recipe.corpora.values())
@@ -75,16 +75,16 @@ from config.json, train.toml and eval.json.
   added to a word's last piece; the probabilities of the case head feed the mark head. 8-bit weights, {size:.1f} MB.
 - Case: {", ".join(config.cases)}. Marks: {" ".join(mark for mark in config.marks if mark)}{_around(config)}.
 - Windows of {config.window} words, {config.overlap} shared; `min_words_cut` {config.min_words_cut}.{_ensemble(config)}
-- Trained on {recipe.tokens:,} pieces{_start(recipe)}; `train.toml` is the recipe.{_line(said.get("before"))}
+- Trained on {recipe.tokens:,} pieces{_start(recipe)}; `train.toml` is the recipe.{_line(prose.get("before"))}
 - Licence of the weights: {config.licence}. SHA-256 of model.onnx: `{config.files["model.onnx"]}`.
 
 ## Scores
 
 F1 in per cent of the shipped file. `! ; …` count as `.` and `: —` as `,`, except in the column of all marks.
 No evaluation set was used for training; thresholds were chosen on the held-out ends of training
-corpora (`train.toml` names them). {said.get("tuned", _TUNED).strip()}{_line(said.get("scores"))}
+corpora (`train.toml` names them). {prose.get("tuned", _TUNED).strip()}{_line(prose.get("scores"))}
 
-{table(_marked(directory, report), _COLUMNS | (_AROUND if recipe.around else {}))}{_beside(said.get("beside", []))}
+{table(_marked(directory, report), _COLUMNS | (_AROUND if recipe.around else {}))}{_beside(prose.get("beside", []))}
 Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"]}; signature of the first row:
 `{signature}`. `$DATA` is the folder of the evaluation data:
 
@@ -98,7 +98,7 @@ Measured {report["date"]} with cappunc {report["version"]} on {report["hardware"
 
 ## Limits
 
-{said.get("limits", "None recorded.").strip()}
+{prose.get("limits", "None recorded.").strip()}
 """
 
 

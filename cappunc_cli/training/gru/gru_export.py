@@ -121,14 +121,14 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     x = vectors = g.node("Slice", [whole, zero, "read", zero], "read/words")
     left = g.node("Slice", ["kept", g.constant("last", np.array([-1])), end, zero], "left")
     bounds = [g.constant(f"bound.{i}", np.array([i * sizes.forward])) for i in range(sizes.layers + 1)]
-    said, before = [], []
+    forwards, before = [], []
     for layer in range(sizes.layers):
         before.append(g.node("Slice", [left, *bounds[layer : layer + 2], two], f"left/{layer}"))
         state = g.node("Sub", [before[-1], before[-2]], f"left/{layer}/state") if layer else before[0]
         states = g.gru(f"ahead.{layer}", x, arrays, "forward", ["", state])
         x = g.node("Add", [states, x], f"ahead.{layer}/said") if layer else states
-        said.append(x)
-    g.node("Concat", [*said, vectors], "read_words", axis=-1)
+        forwards.append(x)
+    g.node("Concat", [*forwards, vectors], "read_words", axis=-1)
     known = g.node("Concat", ["kept", "read_words"], "known", axis=0)
     # The backward GRU reads a word with the forward output before it.
     top, vector = bounds[-2:]
@@ -142,10 +142,10 @@ def build(arrays: Arrays, sizes: GruSizes, stored: bool, metadata: dict[str, str
     wanted = g.node("Slice", [wanted, top, end, two], "known/top")
     x = g.node("Concat", [wanted, g.node("Slice", [back, zero, "wanted", zero], "back/wanted")], "both", axis=-1)
     # In `known` the forward output comes before the vector.
-    of_vector, of_said, of_way_back = np.split(
+    of_vector, of_output, of_way_back = np.split(
         arrays["joined.weight"], [sizes.embedding, sizes.embedding + sizes.forward], axis=1
     )
-    joined = {**arrays, "joined.weight": np.concatenate([of_said, of_vector, of_way_back], 1)}
+    joined = {**arrays, "joined.weight": np.concatenate([of_output, of_vector, of_way_back], 1)}
     x = g.node("Relu", [g.linear("joined", x, joined, "joined")], "joined/relu")
     case = g.node("Softmax", [g.linear("case", x, arrays, "case")], "case/chances", axis=-1)
     soft = g.node("MatMul", [case, g.constant("soft_case", arrays["soft_case.weight"].T)], "case/embedded")

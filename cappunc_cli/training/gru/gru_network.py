@@ -91,7 +91,7 @@ class RecurrentNetwork(nn.Module):
         `state` is (B, layers * forward).
         """
         below: Tensor | float = 0.0
-        said = []
+        outputs = []
         for layer, gru in enumerate(self.ahead):
             first = None
             if state is not None:
@@ -99,8 +99,8 @@ class RecurrentNetwork(nn.Module):
                 first = (parts[layer] - parts[layer - 1] if layer else parts[0])[None]
             whole = gru(whole, first)[0] + below
             below = whole
-            said.append(whole)
-        return torch.cat(said, -1)
+            outputs.append(whole)
+        return torch.cat(outputs, -1)
 
     def heads(self, whole: Tensor, ahead: Tensor, back: Tensor) -> tuple[Tensor, Tensor]:
         """A word's vector and both states -> logits of case (…, cases) and mark (…, marks)."""

@@ -46,8 +46,8 @@ def read(path: Path) -> dict[str, Tensor]:
     for name in ("joined", "case", "mark_in", "mark_out"):
         found |= {f"{name}.{kind}": whole(f"{name}.{kind}") for kind in ("weight", "bias")}
     forward, embedding = found["ahead.0.weight_hh_l0"].shape[1], found["words.weight"].shape[1]
-    said, vector, back = np.split(found["joined.weight"], [forward, forward + embedding], 1)
-    found["joined.weight"] = np.concatenate([vector, said, back], 1)
+    output, vector, back = np.split(found["joined.weight"], [forward, forward + embedding], 1)
+    found["joined.weight"] = np.concatenate([vector, output, back], 1)
     return {name: torch.tensor(array) for name, array in found.items()}
 
 

@@ -45,14 +45,14 @@ def estimate(line: Integers, lexicon: Lexicon, size: NgramSize) -> Trigrams:
     # N-grams do not cross the beginning of a turn, and the beginning itself is never predicted.
     counts = np.bincount(line, minlength=v)
     counts[BEGIN] = 0
-    chances = np.log((counts + 0.5) / (counts.sum() + 0.5 * v)).astype(np.float64)
+    log_p = np.log((counts + 0.5) / (counts.sum() + 0.5 * v)).astype(np.float64)
     first, second = line[:-1], line[1:]
     inner = second != BEGIN
     pairs, pair_counts = np.unique((first * v + second)[inner], return_counts=True)
     whole = inner[:-1] & inner[1:]
     triples, triple_counts = np.unique(((line[:-2] * v + line[1:-1]) * v + line[2:])[whole], return_counts=True)
 
-    p2, gamma2 = _interpolated(pairs // v, pair_counts, v, chances[pairs % v])
+    p2, gamma2 = _interpolated(pairs // v, pair_counts, v, log_p[pairs % v])
     known = np.searchsorted(pairs, triples // v)
     shorter = p2[np.searchsorted(pairs, triples % (v * v))]
     p3, gamma3 = _interpolated(known, triple_counts, len(pairs), shorter)
@@ -62,28 +62,28 @@ def estimate(line: Integers, lexicon: Lexicon, size: NgramSize) -> Trigrams:
     keep3 = _best(np.where(triple_counts > 1, gain3, -np.inf), size.triples)
     contexts = np.zeros(len(pairs), np.bool_)
     contexts[known[keep3]] = True
-    gain2 = pair_counts * np.abs(p2 - chances[pairs % v] - gamma2[pairs // v])
+    gain2 = pair_counts * np.abs(p2 - log_p[pairs % v] - gamma2[pairs // v])
     gain2[contexts] = np.inf
     keep2 = _best(np.where((pair_counts > 1) | contexts, gain2, -np.inf), max(size.pairs, int(contexts.sum())))
     place = np.full(len(pairs), -1, np.int64)
     place[keep2] = np.arange(len(keep2))
-    keys2, chances2 = pairs[keep2], p2[keep2]
-    weights1 = _weights(keys2 // v, chances2, chances[keys2 % v], v)
+    keys2, log_p2 = pairs[keep2], p2[keep2]
+    weights1 = _weights(keys2 // v, log_p2, log_p[keys2 % v], v)
     keys3 = place[known[keep3]] * v + triples[keep3] % v
     # The probability by the shorter history in the pruned model.
     tail = np.searchsorted(keys2, triples[keep3] % (v * v))
     tail[tail == len(keys2)] = 0
     stored = keys2[tail] == triples[keep3] % (v * v)
     middle = triples[keep3] // v % v
-    short3 = np.where(stored, chances2[tail], weights1[middle] + chances[triples[keep3] % v])
+    short3 = np.where(stored, log_p2[tail], weights1[middle] + log_p[triples[keep3] % v])
     weights2 = _weights(keys3 // v, p3[keep3], short3, len(keys2))
     return Trigrams(
         tuple(lexicon.words),
         tuple(lexicon.members),
         lexicon.shares.astype(np.float32),
-        chances.astype(np.float32),
+        log_p.astype(np.float32),
         weights1.astype(np.float32),
-        NgramTable(keys2, chances2.astype(np.float32), weights2.astype(np.float32)),
+        NgramTable(keys2, log_p2.astype(np.float32), weights2.astype(np.float32)),
         NgramTable(keys3, p3[keep3].astype(np.float32), np.zeros(0, np.float32)),
     )
 
@@ -112,10 +112,10 @@ def _best(gain: npt.NDArray[np.float64], most: int) -> Integers:
 
 
 def _weights(
-    context: Integers, chances: npt.NDArray[np.float64], shorter: npt.NDArray[np.float64], contexts: int
+    context: Integers, log_p: npt.NDArray[np.float64], shorter: npt.NDArray[np.float64], contexts: int
 ) -> npt.NDArray[np.float64]:
     """Log back-off weights: the probability mass that the kept n-grams of a context leave to the others."""
-    kept = np.bincount(context, np.exp(chances), contexts)
+    kept = np.bincount(context, np.exp(log_p), contexts)
     covered = np.bincount(context, np.exp(shorter), contexts)
     return np.log(np.maximum(1 - kept, 1e-4) / np.maximum(1 - covered, 1e-4))
 

@@ -98,7 +98,7 @@ def test_saving_and_loading_a_model(engine: NgramEngine, tmp_path: Path) -> None
     trigrams.save(engine.model, tmp_path / "again.xz")
     again = trigrams.load(tmp_path / "again.xz")
     assert (again.words, again.members) == (engine.model.words, engine.model.members)
-    for name in ("chances", "weights", "shares"):
+    for name in ("log_p", "weights", "shares"):
         np.testing.assert_array_equal(getattr(again, name), getattr(engine.model, name))
     np.testing.assert_array_equal(again.triples.keys, engine.model.triples.keys)
 
