@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -89,7 +90,7 @@ def review(
         typer.Option(
             "--html",
             metavar="PAGE.html",
-            parser=page_of,
+            parser=lambda name: name if name in {PIPE, os.devnull} else page_of(name),
             help="Write the review of one file as an HTML page; - is standard output.",
         ),
     ] = None,

@@ -301,6 +301,7 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "the numbers of references (1) and hypotheses (2) differ"),
         (("--ref", str(GOLD), str(HEARD), "--only", "other*"), 2, "--only: other* matches no document"),
         (("--ref", str(GOLD), str(HEARD), "--only", "["), 2, "--only: [ matches no document"),
+        (("--ref", str(GOLD), str(HEARD), "--html", "-"), 2, "- is not the name of a page (.html)"),
         (("--ref", str(GOLD), os.devnull), 1, f"{os.devnull}: has no words"),
         (("--ref", str(GOLD), "-"), 1, "-: has no words"),
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
