@@ -34,6 +34,7 @@ from cappunc_cli.application.storage.files import (
     PIPE,
     about,
     read_text,
+    target_named,
     write_lines,
     write_result,
     write_stdout,
@@ -268,7 +269,7 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
         if html == PIPE:
             write_stdout(data)
             return
-        write_result(Path(html), data)
+        write_result(target_named(html), data)
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
     with ReviewServer(session) as server:

@@ -158,6 +158,12 @@ def test_the_table_names_scores_words_and_signature() -> None:
     assert re.search(r"^cappunc:.*\|data:[0-9a-f]{12}$", result.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize("columns", ["20", "0"])
+def test_the_table_is_whole_in_a_pipe(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert re.search(r"micro +50\.0 +50\.0 +50\.0 +6 +6", call("--ref", GOLD, HEARD).stdout)
+
+
 def test_a_hypothesis_comes_through_a_pipe() -> None:
     result = CliRunner().invoke(app, ["eval", "--ref", str(GOLD), "-", "--json"], input=HEARD.read_bytes())
     assert f1(json.loads(result.stdout)) == 0.5
