@@ -19,6 +19,7 @@ from cappunc_cli.application.storage.files import (
     is_standard_output,
     is_url,
     read_text,
+    target_named,
 )
 from cappunc_cli.application.storage.urls import Target, Url, is_url_directory, url_exists
 from cappunc_cli.errors import BadModel, BadOption, CappuncError
@@ -71,7 +72,7 @@ def plan_jobs(
             if is_pipe(job.source):
                 name = "standard input" if job.source == PIPE else job.source
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
-        return [replace(job, target=Url(job.source) if is_url(job.source) else Path(job.source)) for job in jobs]
+        return [replace(job, target=target_named(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         planned = _without_pipes([replace(job, target=sibling(job.source, beside(job))) for job in jobs])
         option = "FILES"
@@ -95,10 +96,14 @@ def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
 
 def refuse_result(name: str | None, option: str, results: Iterable[Job]) -> None:
     """Raises BadOption about `option` if the file that it writes is, under whatever name, the result of a job."""
-    own = None if name is None else os.path.realpath(name)
+    own = None if name is None else _real(target_named(name))
     for job in results:
-        if own is not None and isinstance(job.target, Path) and os.path.realpath(job.target) == own:
+        if own is not None and job.target is not None and _real(job.target) == own:
             raise BadOption(f"{name} is the result of {job.name}", option=option)
+
+
+def _real(target: Target) -> str:
+    return target.text if isinstance(target, Url) else os.path.realpath(target)
 
 
 def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
@@ -180,7 +185,7 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
     It is a directory if it exists as one, or otherwise by its name. A new name without a suffix is a directory if the
     input has a suffix: `fix *.srt -o fixed` may match only one file.
     """
-    root: Target = Url(output) if is_url(output) else Path(output)
+    root = target_named(output)
     by_name = jobs[0].source != PIPE and bool(jobs[0].relative.suffix) and not root.suffix
     if output.endswith(("/", os.sep)):
         directory = True

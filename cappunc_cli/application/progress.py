@@ -219,6 +219,16 @@ class FileTally:
         return f"{self.done:,} of {counted(self.files, 'file')} {verb}{hint}"
 
 
+def table_console() -> Console:
+    """A console on standard output, on which tables are cut off by a terminal's width but by no other (`COLUMNS`)."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = 200
+    return console
+
+
 def print_verbatim(console: Console, text: str) -> None:
     """Print a line on a console as it is, except for control characters."""
     console.print(escaped(text), markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cappunc_cli.application.progress import Reporter, escaped, print_verbatim
+from cappunc_cli.application.progress import Reporter, escaped, print_verbatim, table_console
 from cappunc_cli.application.storage.files import about, read_text, write_json
 from cappunc_cli.cli.parameters import Device, models_beginning
 from cappunc_cli.errors import BadInput, UnknownFormat
@@ -91,16 +91,13 @@ def measure(file: str | None, name: str, device: str, count: int, repeat: int) -
 
 
 def _show(report: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from cappunc_cli.benchmark.hardware import in_short
     from cappunc_cli.benchmark.measure import STAGES
 
-    console = Console()
-    if not console.is_terminal:
-        console.width = 120
+    console = table_console()
     machine = in_short(report["hardware"])
     print_verbatim(console, f"{report['model']['name']} on {report['device']}: {machine}")
     table = Table("input", "words", "words/s", *(f"{stage} %" for stage in STAGES))

@@ -12,7 +12,7 @@ from cappunc_cli.application.input_files import find_inputs
 from cappunc_cli.application.plan import check_name, refuse_input, refuse_result
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import write_result
+from cappunc_cli.application.storage.files import target_named, write_result
 from cappunc_cli.cli.parameters import (
     CaptionLimits,
     Device,
@@ -232,7 +232,7 @@ def captions(
             tally=tally,
         )
     if report is not None:
-        write_result(Path(report), shown_utf_8(rendered(reports, Path(report).suffix.lower())))
+        write_result(target_named(report), shown_utf_8(rendered(reports, Path(report).suffix.lower())))
     if reporter.errors:
         raise typer.Exit(1)
 

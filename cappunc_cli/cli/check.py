@@ -21,7 +21,15 @@ from cappunc_cli.application.inspection import (
 from cappunc_cli.application.plan import refuse_input
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import about, read_text, report_guess, write_lines, write_result, write_text
+from cappunc_cli.application.storage.files import (
+    about,
+    read_text,
+    report_guess,
+    target_named,
+    write_lines,
+    write_result,
+    write_text,
+)
 from cappunc_cli.cli.parameters import (
     CaptionLimits,
     Device,
@@ -167,7 +175,7 @@ def _check_captions(
         with reporter.without_bar():
             write_text(rendered(reports, ".json"))
     if file is not None:
-        write_result(Path(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
+        write_result(target_named(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
     reporter.info(f"{profile}: {summary(reports)}")
     if reporter.errors or any(report["faults"] for report in reports):
         raise typer.Exit(1)

@@ -11,6 +11,7 @@ import typer
 
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.scoring.run import EvalRequest, ModelOptions, OutputForm, run_evaluation
+from cappunc_cli.application.storage.files import is_url
 from cappunc_cli.cli.parameters import (
     CommaStyle,
     Device,
@@ -169,6 +170,8 @@ def eval_(
             raise typer.BadParameter("applies only when the model is scored, without a hypothesis", param_hint=names)
     if json + csv + markdown > 1:
         raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
+    if html is not None and is_url(html):
+        raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
     if shuffle_pauses and starts_alone:
         raise typer.BadParameter("excludes --shuffle-pauses", param_hint="--starts-alone")
     output = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
@@ -237,7 +236,7 @@ def path_of(name: str) -> Path:
 
 def page_of(name: str) -> str:
     """The name of an HTML page to write: `review --html talk.srt` must not overwrite the transcript."""
-    if path_of(name).suffix.lower() not in {".html", ".htm"} and name not in {PIPE, os.devnull}:
+    if path_of(name).suffix.lower() not in {".html", ".htm"}:
         raise typer.BadParameter(f"{name} is not the name of a page (.html)")
     return name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,6 +34,7 @@ from cappunc_cli.application.storage.files import (
     PIPE,
     about,
     read_text,
+    target_named,
     write_lines,
     write_result,
     write_stdout,
@@ -89,7 +91,7 @@ def review(
         typer.Option(
             "--html",
             metavar="PAGE.html",
-            parser=page_of,
+            parser=lambda name: name if name in {PIPE, os.devnull} else page_of(name),
             help="Write the review of one file as an HTML page; - is standard output.",
         ),
     ] = None,
@@ -267,7 +269,7 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
         if html == PIPE:
             write_stdout(data)
             return
-        write_result(Path(html), data)
+        write_result(target_named(html), data)
         reporter.info(f"{job.name} -> {html}: {len(found['doubts']):,} doubts in {len(found['texts']):,} words")
         return
     with ReviewServer(session) as server:

@@ -182,6 +182,22 @@ def test_captions_go_to_a_url(tiny_model: Path) -> None:
     assert b"-->" in read_url("memory://out/talk.srt")
 
 
+def test_reports_and_pages_go_to_a_url(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_url("memory://box/a.srt", TALK.encode())
+    given = ("memory://box/a.srt", "--model", str(tiny_model), "--lang", "en")
+    assert run("check", *given, "--captions", "bbc", "--report", "memory://out/1.csv").exit_code == 0
+    assert run("captions", *given, "-o", "memory://out/a.srt", "--report", "memory://out/2.csv").exit_code == 0
+    assert run("review", *given, "--html", "memory://out/3.html").exit_code == 0
+    for name, begin in (("1.csv", b"file,caption,"), ("2.csv", b"file,caption,"), ("3.html", b"<!doctype html>")):
+        assert read_url(f"memory://out/{name}").startswith(begin)
+    same = run("captions", *given, "--to", "srt", "-o", "memory://out/b.csv", "--report", "memory://out/b.csv")
+    assert (same.exit_code, url_exists("memory://out/b.csv")) == (2, False)
+    assert "is the result of memory://box/a.srt" in same.stderr + str(same.exception)
+    assert "to a disk only" in run("eval", "--ref", "a.srt", "--html", "memory://out/p.html").stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_list_names_files_below_a_directory_or_anywhere(tmp_path: Path, tiny_model: Path) -> None:
     (tmp_path / "in/deep").mkdir(parents=True)
     for name in ("a.txt", "deep/b.txt", "c.txt"):

@@ -158,6 +158,12 @@ def test_the_table_names_scores_words_and_signature() -> None:
     assert re.search(r"^cappunc:.*\|data:[0-9a-f]{12}$", result.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize("columns", ["20", "0"])
+def test_the_table_is_whole_in_a_pipe(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert re.search(r"micro +50\.0 +50\.0 +50\.0 +6 +6", call("--ref", GOLD, HEARD).stdout)
+
+
 def test_a_hypothesis_comes_through_a_pipe() -> None:
     result = CliRunner().invoke(app, ["eval", "--ref", str(GOLD), "-", "--json"], input=HEARD.read_bytes())
     assert f1(json.loads(result.stdout)) == 0.5
@@ -301,6 +307,7 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), str(HEARD), str(HEARD)), 2, "the numbers of references (1) and hypotheses (2) differ"),
         (("--ref", str(GOLD), str(HEARD), "--only", "other*"), 2, "--only: other* matches no document"),
         (("--ref", str(GOLD), str(HEARD), "--only", "["), 2, "--only: [ matches no document"),
+        (("--ref", str(GOLD), str(HEARD), "--html", "-"), 2, "- is not the name of a page (.html)"),
         (("--ref", str(GOLD), os.devnull), 1, f"{os.devnull}: has no words"),
         (("--ref", str(GOLD), "-"), 1, "-: has no words"),
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),

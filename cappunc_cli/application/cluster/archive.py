@@ -20,11 +20,10 @@ from cappunc_cli.application.cluster.target_store import PRIVATE, TargetStore, l
 from cappunc_cli.application.cluster.work_plan import FileBlock, WorkPlan
 from cappunc_cli.application.input_files import holds_many, is_transcript_name, match_paths, suffixes_of
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import PIPE, about, is_url, refuse_path_outside
+from cappunc_cli.application.storage.files import PIPE, about, is_url, refuse_path_outside, target_named
 from cappunc_cli.application.storage.urls import (
     Entry,
     Target,
-    Url,
     is_pattern,
     match_url,
     stat_url,
@@ -199,7 +198,7 @@ def _entry(source: str, relative: str) -> Entry:
 def _report_place(order: ArchiveOrder, store: TargetStore) -> Target:
     if order.report is None:
         return store.at(f"{PRIVATE}/refused.jsonl")
-    return Url(order.report) if is_url(order.report) else Path(order.report)
+    return target_named(order.report)
 
 
 def _stop_if_failing(order: ArchiveOrder, lock: TargetLock, summary: ArchiveSummary, result: BlockResult) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.plan import refuse_input
-from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim
+from cappunc_cli.application.progress import FileTally, Reporter, print_verbatim, table_console
 from cappunc_cli.application.scoring import samples
 from cappunc_cli.application.scoring.comparison_pages import write_comparisons
 from cappunc_cli.application.scoring.inputs import Reading, listing, read_text
@@ -251,9 +251,7 @@ def _print(outcome: EvalResult, request: EvalRequest) -> None:
         case OutputForm.MARKDOWN:
             write_text(report.as_markdown(outcome.rows, outcome.signature, words))
         case OutputForm.TABLE:
-            from rich.console import Console
-
-            console = Console()
+            console = table_console()
             console.print(report.as_rich(outcome.rows))
             for line in ("", report.word_line(words), str(outcome.signature)):
                 # Not wrapped, so that it can be copied and searched for.

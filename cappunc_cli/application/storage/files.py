@@ -200,6 +200,11 @@ def is_url(name: object) -> bool:
     return _URL.match(str(name)) is not None
 
 
+def target_named(name: str) -> Target:
+    """The file or URL that an option names for writing."""
+    return Url(name) if is_url(name) else Path(name)
+
+
 def is_pipe(source: str) -> bool:
     """Whether an input is standard input or another pipe (`<(command)`), which can be read only once."""
     if is_url(source):
