@@ -24,8 +24,9 @@ _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
 #: Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction.
+#: Without a header, `[00:01:30]` is an hour, a minute and seconds, as transcribers write it.
 sniff = re.compile(
-    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|{_EXACT_STAMP}))"
+    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{{2}}\.[0-9]{{1,3}}\]))"
     rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
     re.IGNORECASE,
 ).match
