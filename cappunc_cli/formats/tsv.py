@@ -24,7 +24,7 @@ SUFFIXES = (".tsv",)
 _HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
 _TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
 _ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
-_LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t")
+_LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
 # As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
 _CSV_ROW = re.compile(r'\ufeff?("(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
 _WORD = re.compile(r"\w[^\s]*")
@@ -75,11 +75,12 @@ def _milliseconds(number: str) -> int:
 
 
 def _are_labels(text: str) -> bool:
-    """Whether each line has two times in seconds, in order, and a text."""
+    """Whether each line has two times in seconds, in order, and mostly texts that are no identifiers (`f000001`)."""
     rows = [_LABEL.match(line.group()) for line in nonempty_lines(text)] if _LABEL.match(text) else []
     times = [(float(row.group(1)), float(row.group(2))) for row in rows if row]
     in_order = all(start <= end for start, end in times) and all(a <= b for (a, _), (b, _) in pairwise(times))
-    return bool(rows) and len(times) == len(rows) and in_order
+    speech = sum(row is not None and not any(map(str.isdigit, row.group(3))) for row in rows)
+    return bool(rows) and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
 
 
 def _fields(text: str) -> list[_Field]:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans, line_of, split_lines
+from cappunc_cli.formats.source.spans import BREAKS, Spans, line_of, split_lines
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.speech import scan_lazily
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
@@ -35,7 +35,8 @@ _NAME_LINE = re.compile(
 )
 # `Speaker 1`, `Speaker 1 - 0:01`, `[0:01] Speaker 1`.
 _SPEAKER_LINE = re.compile(
-    rf"[ \t]*+(?:{_IN_BRACKETS})?[ \t–—-]*({GENERIC_LABEL.pattern}){_MARKS}[ \t–—-]*(?:{_IN_BRACKETS})?{_MARKS}[ \t]*\Z",
+    rf"[ \t]*+(?:{_IN_BRACKETS})?[ \t–—-]*({GENERIC_LABEL.pattern}){_MARKS}"
+    rf"[ \t–—-]*(?:{_IN_BRACKETS})?{_MARKS}[ \t]*\Z",
     re.IGNORECASE,
 )
 # Zoom's chat: `00:11:09<tab>Mary Ann:<tab>` and `00:11:09 From Mary Ann to Everyone:`.
@@ -43,7 +44,7 @@ _CHAT = re.compile(
     rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
     r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
 )
-_BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:\r\n|\r|\n)")
+_BLANK_LINE = re.compile(rf"(?:{BREAKS.pattern})[^\S\r\n]*(?:{BREAKS.pattern})")
 # A word with or without marks: restored text must have the same paragraphs.
 _WORD = re.compile(r"\w\S*")
 #: Blank lines separate paragraphs if there are at least this many words between them on average; double-spaced lines

@@ -56,6 +56,7 @@ def relabelled(words: Sequence[Word], seed: int) -> list[str]:
         ("[00:01:12] he said hello\n", "", "txt"),
         ("[00:01:12] he said hello\n", "song.lrc", "lrc"),
         ("0.000000\t1.500000\tso you came\n1.500000\t1.500000\t\n", "labels.txt", "tsv"),
+        ("0.000\t2.680\tf000001\n2.680\t5.880\tf000002\n", "", "txt"),
         ("1.5\t0.5\ttea\n1.75\t3.0\tcoffee\n", "prices.txt", "txt"),
         ("[00:12] he said hello\n", "song.lrc", "lrc"),
         ('"ooTextFile"\n"TextGrid"\n', "", "textgrid"),
