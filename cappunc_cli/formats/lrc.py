@@ -38,6 +38,7 @@ def read(text: str) -> Document:
     Raises BadInput where there is text but no stamp.
     """
     cues: list[Cue] = []
+    repeated: set[int] = set()
     notices: list[Notice] = []
     for number, (start, stop) in enumerate(split_lines(text), 1):
         at, begin = start, None
@@ -45,6 +46,8 @@ def read(text: str) -> Document:
             at += 1
         while found := _STAMP.match(text, at, stop):
             at = found.end()
+            if begin is not None:
+                repeated.add(len(cues))
             begin = _milliseconds(found) if begin is None else begin
         if begin is None:
             if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
@@ -54,7 +57,7 @@ def read(text: str) -> Document:
         cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))
     if not cues and text.strip():
         raise BadInput("no stamp such as [00:12.34]")
-    return read_cues("lrc", text, cues, notices, clock=_clock)
+    return read_cues("lrc", text, cues, notices, clock=_clock, lasting=True, repeated=frozenset(repeated))
 
 
 def _clock(stamp: str) -> int | None:

@@ -89,7 +89,8 @@ class CueOrigin:
 
     `hidden` matches the markup in the regions. Where the regions are the cues of a file, `starts` and `ends` are their
     times (ms) and `speakers` the names in fields beside the text, by number of the cue. These are columns because a
-    file of a million words has 100,000 cues.
+    file of a million words has 100,000 cues. If `lasting`, a cue without an end is shown until the next one begins;
+    `repeated` are the numbers of cues that are shown several times.
     """
 
     source: str
@@ -98,6 +99,8 @@ class CueOrigin:
     starts: RunLengthList = field(default_factory=RunLengthList)
     ends: RunLengthList = field(default_factory=RunLengthList)
     speakers: Mapping[int, str] = field(default_factory=dict)
+    lasting: bool = False
+    repeated: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -156,11 +159,14 @@ def read_cues(
     notices: Sequence[Notice],
     hidden: re.Pattern[str] = HIDDEN,
     clock: StampReader = milliseconds,
+    *,
+    lasting: bool = False,
+    repeated: frozenset[int] = frozenset(),
 ) -> Document:
     """Read the words of all cues, in the order of the file, into a document of the format `name`.
 
     In rolling captions a repeated line gives further copies of its words. `hidden` matches the markup, and `clock`
-    reads inline time stamps.
+    reads inline time stamps; `lasting` and `repeated` are those of CueOrigin.
     """
     # Whether a file rolls is certain only at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
@@ -172,7 +178,7 @@ def read_cues(
             reader = _CueReader(source, hidden, clock)
             reader.read(cues, early=len(cues))
     speakers: dict[int, str] = {}
-    origin = CueOrigin(source, Spans(), hidden, speakers=speakers)
+    origin = CueOrigin(source, Spans(), hidden, speakers=speakers, lasting=lasting, repeated=repeated)
     for i, (start, end, (first, stop), speaker) in enumerate(cues):
         origin.starts.add(start)
         origin.ends.add(end)
