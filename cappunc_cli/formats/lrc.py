@@ -24,8 +24,9 @@ _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
 #: Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction.
+#: Without a header, `[00:01:30]` is an hour, a minute and seconds, as transcribers write it.
 sniff = re.compile(
-    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|{_EXACT_STAMP}))"
+    rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{{2}}\.[0-9]{{1,3}}\]))"
     rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
     re.IGNORECASE,
 ).match
@@ -37,6 +38,7 @@ def read(text: str) -> Document:
     Raises BadInput where there is text but no stamp.
     """
     cues: list[Cue] = []
+    repeated: set[int] = set()
     notices: list[Notice] = []
     for number, (start, stop) in enumerate(split_lines(text), 1):
         at, begin = start, None
@@ -44,6 +46,8 @@ def read(text: str) -> Document:
             at += 1
         while found := _STAMP.match(text, at, stop):
             at = found.end()
+            if begin is not None:
+                repeated.add(len(cues))
             begin = _milliseconds(found) if begin is None else begin
         if begin is None:
             if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
@@ -53,7 +57,7 @@ def read(text: str) -> Document:
         cues.append(Cue(begin, _milliseconds(last) if last else None, (at, stop)))
     if not cues and text.strip():
         raise BadInput("no stamp such as [00:12.34]")
-    return read_cues("lrc", text, cues, notices, clock=_clock)
+    return read_cues("lrc", text, cues, notices, clock=_clock, lasting=True, repeated=frozenset(repeated))
 
 
 def _clock(stamp: str) -> int | None:

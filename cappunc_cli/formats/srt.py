@@ -60,12 +60,20 @@ def read(text: str) -> Document:
             notices.append(Notice(content[0] + 1, what, unread=broken))
         stop = len(lines) if following is None else following.first
         own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
+        if following is not None and _ends_with_identifier(text, lines, own, stop):
+            own = own[:-1]
         cues.append(_cue(text, lines, current, own, notices))
         if following is not None and own and own[-1] == stop - 1:
             notices.append(Notice(stop + 1, "no blank line before this cue"))
     if not cues and text.strip():
         raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
     return read_cues("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
+
+
+def _ends_with_identifier(text: str, lines: Sequence[Span], own: Sequence[int], stop: int) -> bool:
+    """Whether the last line of a cue is the name of the next one, at `stop`, as files made of WebVTT have it."""
+    after_blank = len(own) > 1 and own[-2] + 1 < own[-1] == stop - 1
+    return after_blank and len(text[slice(*lines[own[-1]])].split()) == 1
 
 
 def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:

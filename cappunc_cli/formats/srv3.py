@@ -39,7 +39,7 @@ def read(text: str) -> Document:
         timed[element] = start
     if not cues or (text.strip() and all(cue.start is None for cue in cues)):
         raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
-    document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML)
+    document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML, lasting=True)
     return with_inline_times(text, document, _timed_spans(found, timed))
 
 

@@ -1,4 +1,7 @@
-"""Whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds)."""
+"""Whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds).
+
+Audacity's labels are such a TSV in seconds, without the names of the columns.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ SUFFIXES = (".tsv",)
 _HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
 _TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
 _ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
+_LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
 # As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
 _CSV_ROW = re.compile(r'\ufeff?("(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
 _WORD = re.compile(r"\w[^\s]*")
@@ -41,8 +45,8 @@ class _Field:
 
 
 def sniff(text: str) -> bool:
-    """Whether the text has Whisper's header, or consists of CSV rows of texts with times in order."""
-    return _HEADER.match(text) is not None or bool(_fields(text))
+    """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
+    return _HEADER.match(text) is not None or _are_labels(text) or bool(_fields(text))
 
 
 def read(text: str) -> Document:
@@ -50,15 +54,16 @@ def read(text: str) -> Document:
     if fields := _fields(text):
         cues = [Cue(field.start, field.end, field.text) for field in fields]
         return read_cues("tsv", text, cues, [])
-    if text.strip() and not _HEADER.match(text):
+    titled = _HEADER.match(text) is not None
+    if text.strip() and not titled and not _are_labels(text):
         # A number and a text may be any table: no time tells that it is a transcript.
         columns = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
         hint = "" if columns > 2 else "; with fewer than three columns, it has no start and end times"
         raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
     notices: list[Notice] = []
     cues = []
-    for number, (start, stop) in enumerate(split_lines(text)[1:], 2):
-        if found := _ROW.match(text, start, stop):
+    for number, (start, stop) in enumerate(split_lines(text)[titled:], 1 + titled):
+        if found := _ROW.match(text, start + text.startswith("\ufeff", start), stop):
             cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
         elif text[start:stop].strip():
             notices.append(Notice(number, "not a row of start, end and text", unread=True))
@@ -67,6 +72,15 @@ def read(text: str) -> Document:
 
 def _milliseconds(number: str) -> int:
     return round(float(number) * 1000) if "." in number else int(number)
+
+
+def _are_labels(text: str) -> bool:
+    """Whether each line has two times in seconds, in order, and mostly texts that are no identifiers (`f000001`)."""
+    rows = [_LABEL.match(line.group()) for line in nonempty_lines(text)] if _LABEL.match(text) else []
+    times = [(float(row.group(1)), float(row.group(2))) for row in rows if row]
+    in_order = all(start <= end for start, end in times) and all(a <= b for (a, _), (b, _) in pairwise(times))
+    speech = sum(row is not None and not any(map(str.isdigit, row.group(3))) for row in rows)
+    return bool(rows) and len(times) == len(rows) and in_order and 2 * speech >= len(rows)
 
 
 def _fields(text: str) -> list[_Field]:

@@ -7,9 +7,10 @@ from array import array
 from collections.abc import Sequence
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans, line_of, split_lines
+from cappunc_cli.formats.source.spans import BREAKS, Spans, line_of, split_lines
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.speech import scan_lazily
+from cappunc_cli.languages.caption_words import GENERIC_LABEL
 from cappunc_cli.transcript.words import Document, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -18,18 +19,32 @@ SUFFIXES = (".txt", ".text")
 
 # Optional marks: a restored line must still be recognised as the same kind of line.
 _MARKS = r"[.,:;?!…—]*"
-_CLOCK = r"[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,3})?"
-# Otter: `Mary Ann  0:01` on a line of its own.
+#: `1:02:03.5`, and with frames `01:02:03:12` or `01;02;03;12`.
+_CLOCK = (
+    r"(?:[0-9]{1,3}:[0-9]{2}(?::[0-9]{2}(?:[:;][0-9]{2})?)?(?:[.,][0-9]{1,3})?|[0-9]{2};[0-9]{2};[0-9]{2};[0-9]{2})"
+)
+#: One time or two, of which editors number some: `00:00:01:00 - 00:00:02:12`, `1 00:00:01:00 00:00:02:12`.
+_TIMES = rf"(?:(?:[0-9]{{1,6}}[ \t]+)?{_CLOCK}{_MARKS}[ \t,>–—→-]{{1,8}})?{_CLOCK}{_MARKS}"
+_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)")
+_ONLY_TIMES = re.compile(rf"[ \t]*[(\[]?{_TIMES}[)\]]?{_MARKS}[ \t]*\Z")
+_IN_BRACKETS = rf"[(\[]?{_CLOCK}[)\]]?"
+# Otter: `Mary Ann  0:01` on a line of its own; Zoom: `[Mary Ann] 10:00:01`.
 _NAME_LINE = re.compile(
-    rf"[ ]?([^\s:][^\t\r\n]{{0,58}}?)(?:[ ]{{2,10}}|[ ]?\t[ ]?)[(\[]?{_CLOCK}[)\]]?{_MARKS}[ \t]*\Z"
+    r"[ ]?(?:([^\s:][^\t\r\n]{0,58}?)(?:[ ]{2,10}|[ ]?\t[ ]?)|\[([^\[\]\r\n]{1,60})\] )"
+    rf"{_IN_BRACKETS}{_MARKS}[ \t]*\Z"
+)
+# `Speaker 1`, `Speaker 1 - 0:01`, `[0:01] Speaker 1`.
+_SPEAKER_LINE = re.compile(
+    rf"[ \t]*+(?:{_IN_BRACKETS})?[ \t–—-]*({GENERIC_LABEL.pattern}){_MARKS}"
+    rf"[ \t–—-]*(?:{_IN_BRACKETS})?{_MARKS}[ \t]*\Z",
+    re.IGNORECASE,
 )
 # Zoom's chat: `00:11:09<tab>Mary Ann:<tab>` and `00:11:09 From Mary Ann to Everyone:`.
 _CHAT = re.compile(
     rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
     r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
 )
-_TIME_FIRST = re.compile(rf"[ \t]*{_CLOCK}{_MARKS}(?=[ \t]|\Z)")
-_BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*(?:\r\n|\r|\n)")
+_BLANK_LINE = re.compile(rf"(?:{BREAKS.pattern})[^\S\r\n]*(?:{BREAKS.pattern})")
 # A word with or without marks: restored text must have the same paragraphs.
 _WORD = re.compile(r"\w\S*")
 #: Blank lines separate paragraphs if there are at least this many words between them on average; double-spaced lines
@@ -55,7 +70,7 @@ def read(text: str) -> Document:
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
     lines, paragraph_start = split_lines(text), 0
-    has_paragraphs = _has_paragraphs(text, lines)
+    has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
     blank_before: list[int] = []
     for number, (start, stop) in enumerate(lines):
         if not text[start:stop].strip():
@@ -65,7 +80,11 @@ def read(text: str) -> Document:
             elif not has_paragraphs and len(words) > paragraph_start:
                 blank_before.append(len(words))
             paragraph_start = len(words)
-        skipped, speaker = _label(text[start : min(stop, start + 200)], stop - start)
+        skipped, speaker = (
+            (stop - start, text[start:stop].strip())
+            if number in names
+            else _label(text[start : min(stop, start + 200)], stop - start)
+        )
         turns.announce(speaker)
         regions.append((start + skipped, stop))
         speech = scan_lazily(text, start + skipped, stop)
@@ -92,12 +111,32 @@ def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
     return words >= _PARAGRAPH * paragraphs
 
 
+def _name_lines(text: str, lines: Sequence[Span]) -> frozenset[int]:
+    """The lines of names that stand right after lines of times, as Premiere writes them, or right before.
+
+    Names are told from speech by their repetition, since marks and case may change.
+    """
+    times = {i for i, (start, stop) in enumerate(lines) if _ONLY_TIMES.match(text[start : min(stop, start + 200)])}
+    for step in (1, -1):
+        names = [i + step for i in times]
+        # After a name, the next line is speech.
+        shown = {*names, *(i + 1 for i in names if step > 0)}
+        if len(times) < 2 or any(not 0 <= i < len(lines) or i in times for i in shown):
+            continue
+        keys = {"".join(filter(str.isalnum, text[slice(*lines[i])].casefold())) for i in names}
+        if "" not in keys and 2 * len(keys) <= len(names) and all(text[slice(*lines[i])].strip() for i in shown):
+            return frozenset(names)
+    return frozenset()
+
+
 def _label(line: str, length: int) -> tuple[int, str | None]:
     """The length of the label at the start of a line (0 for none), and the speaker that it names."""
+    if length == len(line) and (found := _SPEAKER_LINE.match(line)):
+        return length, found[1]
     if not line or not (line[0].isdigit() or line[-1] in " \t)].,:;?!…—" or line[-1].isdigit()):
         return 0, None
     if length == len(line) and (found := _NAME_LINE.match(line)):
-        return length, found.group(1)
+        return length, found[1] or found[2]
     if found := _CHAT.match(line):
         return found.end(), (found["name"] or found["from"]).strip()
     found = _TIME_FIRST.match(line)

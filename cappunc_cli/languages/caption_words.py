@@ -47,10 +47,10 @@ _PARTICLES = "de da di del della van von der den la le el al bin ibn of the and 
 #: Words that may be lower-case inside a name.
 PARTICLES = frozenset(_PARTICLES.split())
 
-#: `speaker 1:` and `speaker two:` name a speaker, in upper or lower case.
+#: `speaker 1:`, `speaker two:` and `speaker a:` name a speaker, in upper or lower case.
 GENERIC_LABEL = re.compile(
     r"(?:(?:speaker|spk|spkr|unknown speaker|sprecher|locutor|hablante|vorbitor)[ _#-]*[0-9]+"
-    r"|speaker[ _#-]+(?:one|two|three|four|five|six|seven|eight|nine|ten))",
+    r"|speaker[ _#-]+(?:one|two|three|four|five|six|seven|eight|nine|ten|[a-z]))",
     re.IGNORECASE,
 )
 

@@ -336,6 +336,34 @@ def test_no_change_turns_speech_into_something_else(line: str, new: list[str], w
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize("head", ["", "WEBVTT\r\r\n\r\r\n"])
+def test_a_carriage_return_too_many_makes_no_blank_lines(head: str) -> None:
+    cues = "1\r\r\n00:01.000 --> 00:02.000\r\r\nso\r\r\n\r\r\n2\r\r\n00:02.000 --> 00:03.000\r\r\nyes\r\r\n"
+    document = formats.read(head + cues)
+    assert [(word.text, word.start, word.end) for word in document.words] == [("so", 1000, 2000), ("yes", 2000, 3000)]
+    assert not document.notices
+    assert formats.write(document, ["So,", "yes."]) == head + cues.replace("so", "So,").replace("yes", "yes.")
+
+
+def test_a_name_before_the_times_of_a_cue_is_no_speech() -> None:
+    source = "00:01.000 --> 00:02.000\nso we\n\nscene-2\n00:02.000 --> 00:03.000\nwent\n\nhome\n"
+    document = formats.read(source, "talk.srt")
+    assert document.words.texts == ["so", "we", "went", "home"]
+    # Without a blank line before it, or as the only text of a cue, it is speech.
+    for speech in (source.replace("\n\nscene-2", "\nscene-2"), source.replace("so we", "")):
+        assert "scene-2" in formats.read(speech, "talk.srt").words.texts
+
+
+def test_tags_with_spaces_are_tags() -> None:
+    line = '< i >so we</ i > < / b ><font color = "# ff0000" >went< /font > 2 < 3 if a < x > y'
+    document = formats.read(SRT_CUE + line + "\n")
+    texts = document.words.texts
+    assert texts == ["so", "we", "went", "2", "3", "if", "a", "x", "y"]
+    new = ["So", "we", "went.", *texts[3:-1], "y."]
+    expected = '< i >So we</ i > < / b ><font color = "# ff0000" >went.< /font > 2 < 3 if a < x > y.'
+    assert formats.write(document, new) == SRT_CUE + expected + "\n"
+
+
 @pytest.mark.parametrize(
     ("text", "name", "found"),
     [

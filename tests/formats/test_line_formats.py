@@ -53,6 +53,11 @@ def relabelled(words: Sequence[Word], seed: int) -> list[str]:
         ("[00:12.34]la la\n", "", "lrc"),
         ("[ar:Somebody]\nla la la\n", "", "txt"),
         ("[00:12] he said hello\n", "", "txt"),
+        ("[00:01:12] he said hello\n", "", "txt"),
+        ("[00:01:12] he said hello\n", "song.lrc", "lrc"),
+        ("0.000000\t1.500000\tso you came\n1.500000\t1.500000\t\n", "labels.txt", "tsv"),
+        ("0.000\t2.680\tf000001\n2.680\t5.880\tf000002\n", "", "txt"),
+        ("1.5\t0.5\ttea\n1.75\t3.0\tcoffee\n", "prices.txt", "txt"),
         ("[00:12] he said hello\n", "song.lrc", "lrc"),
         ('"ooTextFile"\n"TextGrid"\n', "", "textgrid"),
     ],
@@ -100,6 +105,46 @@ def test_tsv_of_words_has_times_for_each() -> None:
     words = fixture("tsv/words.tsv").words
     assert [(word.text, word.start, word.end) for word in words[:2]] == [("my", 140, 410), ("sister", 410, 800)]
     assert [word.text for word in words[3:]] == ['"go"', "home !"]
+
+
+def test_labels_of_audacity_have_their_times_in_seconds() -> None:
+    document = formats.read("\ufeff0.5\t1.25\tso you came\n2.000000\t3.141590\tyes\n", "labels.txt")
+    assert [(word.text, word.start, word.end) for word in document.words] == [
+        ("so", 500, None),
+        ("you", None, None),
+        ("came", None, 1250),
+        ("yes", 2000, 3142),
+    ]
+    output = formats.write(document, ["So", "you", "came?", "Yes."])
+    assert output == "\ufeff0.5\t1.25\tSo you came?\n2.000000\t3.141590\tYes.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "speakers"),
+    [
+        ("00:00:01:00 - 00:00:02:12\nSpeaker 1\nso we went\n", "so we went", ["Speaker 1"]),
+        ("00;00;01;00 - 00;00;02;12\nUnknown\nso we went\n\n" * 2, "so we went " * 2, ["Unknown"]),
+        ("Ada Byron\n0:01\nso we\nwent\n\nAda Byron\n0:09\nhome\n", "so we went home", ["Ada Byron"]),
+        ("0:01\nso we went\n0:04\nso we went\n", "so we went " * 2, []),
+        ("00:00:01.000\t00:00:02.000\tso we went\n", "so we went", []),
+        ("1 00:00:01:00 00:00:02:00 so we went\n", "so we went", []),
+        ("0:01 - 0:04 so we went\n", "so we went", []),
+        ("01:00:05;12. so we went\n", "so we went", []),
+        ("12 10:30 trains\n", "12 10:30 trains", []),
+        ("[Ada Byron] 10:00:01\nso we went\n", "so we went", ["Ada Byron"]),
+        ("[00:00:05.210] - Speaker 1\nso we went\n", "so we went", ["Speaker 1"]),
+        ("[00:00:05] Speaker 1 \nso we went\n", "so we went", ["Speaker 1"]),
+        ("Speaker A 0:05\nso we went\n", "so we went", ["Speaker A"]),
+        ("speaker 2 - 0:05.\nso we went\n", "so we went", ["speaker 2"]),
+        ("Speaker A: so we went\nSpeaker B: home\n", "so we went home", ["Speaker A", "Speaker B"]),
+        ("we left at 10:30\nspeakers a few\n", "we left at 10:30 speakers a few", []),
+    ],
+)
+def test_times_and_names_in_plain_text_are_no_words(text: str, words: str, speakers: list[str]) -> None:
+    document = formats.read(text, "talk.txt", "txt")
+    assert spoken(document) == words.strip()
+    assert list(document.speakers.values()) == speakers
+    assert formats.write(document, [word.text for word in document.words]) == text
 
 
 def test_csv_fields_get_quotes_where_a_comma_is_added() -> None:

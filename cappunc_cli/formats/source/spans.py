@@ -29,7 +29,8 @@ from cappunc_cli.transcript.labels import cached_strip, fixed_parts, is_fixed
 from cappunc_cli.transcript.words import Copy, Document, Span, Words
 
 # The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
-BREAKS = re.compile(r"\r\n|\r|\n")
+# `\r\r\n` is what Windows makes of `\r\n` in a program that writes text.
+BREAKS = re.compile(r"\r?\r?\n|\r")
 #: Iterates over the lines that are not empty, without their endings; lazy, as sniffing needs only the first few.
 nonempty_lines = re.compile(r"[^\r\n]+").finditer
 

@@ -22,6 +22,7 @@ HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|{INVISIBLE.pattern}"
 #: What a viewer of captions does not see as such.
 HIDDEN = re.compile(
     r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
+    r"|< ?/? ?(?:[ibuIBU]|[Ff]ont[^<>]*) ?>"  # as machine translation writes them, and players read
     r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
     rf"|{HIDDEN_ANYWHERE}"
 )

@@ -1,9 +1,4 @@
-"""Read the times and words of cues and write the words back, for all formats with timed lines of text.
-
-In rolling captions each line is shown up to three times, but is spoken only once. YouTube's automatic captions show the
-finished line above the one in progress, and between two such pairs a cue of 10 ms with only the finished line.
-Conversion to SRT drops the inline stamps, but keeps the repetition.
-"""
+"""Read the times and words of cues and write the words back, for all formats with timed lines of text."""
 
 from __future__ import annotations
 
@@ -18,19 +13,15 @@ from cappunc_cli.formats.source.spans import BREAKS, Spans
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text import guard
 from cappunc_cli.formats.timed_text.inline_times import latest_end
-from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, Speech, SpokenWord, scan
-from cappunc_cli.transcript.labels import fold
+from cappunc_cli.formats.timed_text.rolling import CaptionLine, RollDetector, caption_lines
+from cappunc_cli.formats.timed_text.speech import WORDS_ALONE, SpokenWord, scan
 from cappunc_cli.transcript.words import Copy, Document, Notice, RunLengthList, Span, Word, Words
 
 #: How many cues usually suffice to tell whether a file rolls.
 _FIRST = 40
 #: How many words are put into columns at a time.
 _TOGETHER = 256
-# A cue this short (ms) cannot be read; it only holds a line.
-_HOLD = 60
 _TOKEN = re.compile(r"\S+")
-_MARKS = re.compile(r"(?:[^\w\s]|_)+")
-_SHOWN = re.compile(r"[^\W_]")
 #: Two lines with a dash are two speakers, and the turn ends with the cue: a sentence did in 197 of 206 such cues.
 _SPEAKERS = re.compile(r"^[ \t]*[-‐‑–—](?![-‐‑–—0-9])", re.MULTILINE)
 
@@ -95,7 +86,8 @@ class CueOrigin:
 
     `hidden` matches the markup in the regions. Where the regions are the cues of a file, `starts` and `ends` are their
     times (ms) and `speakers` the names in fields beside the text, by number of the cue. These are columns because a
-    file of a million words has 100,000 cues.
+    file of a million words has 100,000 cues. If `lasting`, a cue without an end is shown until the next one begins;
+    `repeated` are the numbers of cues that are shown several times.
     """
 
     source: str
@@ -104,6 +96,8 @@ class CueOrigin:
     starts: RunLengthList = field(default_factory=RunLengthList)
     ends: RunLengthList = field(default_factory=RunLengthList)
     speakers: Mapping[int, str] = field(default_factory=dict)
+    lasting: bool = False
+    repeated: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -142,70 +136,6 @@ class TurnCounter:
 
 
 @dataclass(slots=True)
-class CaptionLine:
-    """A caption line and its words; `count` is their number, known even where `words` is left empty."""
-
-    text: str
-    words: list[SpokenWord] = field(default_factory=list)
-    count: int = 0
-    _key: str = ""
-
-    @property
-    def key(self) -> str:
-        """The text without case and marks, for comparison."""
-        if not self._key:
-            self._key = " ".join(_MARKS.sub("", fold(self.text)).split())
-        return self._key
-
-
-def caption_lines(speech: Speech) -> list[CaptionLine]:
-    """The lines of a cue that show any text."""
-    found = [CaptionLine(text) for text in BREAKS.split(speech.visible.text)]
-    for word in speech.words:
-        found[word.line].words.append(word)
-    for line in found:
-        line.count = len(line.words)
-    return [line for line in found if line.words or _SHOWN.search(line.text)]
-
-
-@dataclass(slots=True)
-class RollDetector:
-    """Detects rolling captions from the share of cues that repeat lines; a repeated `yes` alone proves nothing.
-
-    `rolls` tells whether the cues added so far roll.
-    """
-
-    rolls: bool = False
-    _before: Sequence[CaptionLine] = ()
-    _chances: int = 0
-    _evidence: int = 0
-
-    def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
-        """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
-
-        `start` and `end` are the times of the added cue (ms).
-        """
-        if not cue:
-            return 0
-        count = 0
-        if self._before:
-            self._chances += 1
-            count = _overlap(self._before, cue)
-            hold = start is not None and end is not None and 0 <= end - start <= _HOLD
-            self._evidence += count > 0 and (hold or len(cue) > count)
-            self.rolls = self._evidence >= 2 and 5 * self._evidence >= 2 * self._chances
-        self._before = cue
-        return count
-
-
-def _overlap(before: Sequence[CaptionLine], cue: Sequence[CaptionLine]) -> int:
-    for size in range(min(len(before), len(cue), 4), 0, -1):
-        if all(a.count == b.count and a.key == b.key for a, b in zip(before[-size:], cue, strict=False)):
-            return size
-    return 0
-
-
-@dataclass(slots=True)
 class _Draft:
     """A word that may still get more copies."""
 
@@ -226,11 +156,14 @@ def read_cues(
     notices: Sequence[Notice],
     hidden: re.Pattern[str] = HIDDEN,
     clock: StampReader = milliseconds,
+    *,
+    lasting: bool = False,
+    repeated: frozenset[int] = frozenset(),
 ) -> Document:
     """Read the words of all cues, in the order of the file, into a document of the format `name`.
 
     In rolling captions a repeated line gives further copies of its words. `hidden` matches the markup, and `clock`
-    reads inline time stamps.
+    reads inline time stamps; `lasting` and `repeated` are those of CueOrigin.
     """
     # Whether a file rolls is certain only at its end; most do not, and those that do show it early.
     reader = _CueReader(source, hidden, clock)
@@ -242,7 +175,7 @@ def read_cues(
             reader = _CueReader(source, hidden, clock)
             reader.read(cues, early=len(cues))
     speakers: dict[int, str] = {}
-    origin = CueOrigin(source, Spans(), hidden, speakers=speakers)
+    origin = CueOrigin(source, Spans(), hidden, speakers=speakers, lasting=lasting, repeated=repeated)
     for i, (start, end, (first, stop), speaker) in enumerate(cues):
         origin.starts.add(start)
         origin.ends.add(end)

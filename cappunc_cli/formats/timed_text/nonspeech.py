@@ -122,9 +122,10 @@ def _is_sound(found: re.Match[str]) -> bool:
 
 def _is_alone(text: str, start: int, stop: int) -> bool:
     """Whether there are no other words on the lines of text[start:stop]."""
-    before = BREAKS.split(text[:start])[-1]
-    after = BREAKS.split(text[stop:], maxsplit=1)[0]
-    return not any(map(str.isalnum, before + after))
+    # The text may be one line of megabytes with many brackets, so only the next letter or line end is looked for.
+    before = next((c for c in map(text.__getitem__, range(start - 1, -1, -1)) if c in "\r\n" or c.isalnum()), "\n")
+    after = next((c for c in map(text.__getitem__, range(stop, len(text))) if c in "\r\n" or c.isalnum()), "\n")
+    return before in "\r\n" and after in "\r\n"
 
 
 def _lyrics(text: str) -> Iterator[Span]:

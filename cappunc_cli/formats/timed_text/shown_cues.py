@@ -13,9 +13,6 @@ from cappunc_cli.formats.timed_text.cues import CueOrigin
 from cappunc_cli.transcript.pauses import speaking_time
 from cappunc_cli.transcript.words import Document
 
-#: Formats in which a line without an end is shown until the next one begins.
-_OPEN = ("lrc", "srv3")
-
 
 class ShownCue(NamedTuple):
     """The lines of a cue, shown from `start` to `end` (ms); `speaker` is the name in a tag or a field, or "".
@@ -47,9 +44,9 @@ def shown_cues(document: Document) -> list[ShownCue] | None:
         parts = [(seen.text[a:b], name) for (a, name), (b, _) in pairwise(places)]
         both = [(line, name) for text, name in parts for raw in BREAKS.split(text) if (line := " ".join(raw.split()))]
         lines, names = tuple(line for line, _ in both), tuple(name for _, name in both)
-        if document.format in _OPEN and start is not None and end is None:
+        if origin.lasting and start is not None and end is None:
             end = _shown_until(start, origin.starts[i + 1 : i + 2], lines)
-        if lines and document.format == "lrc" and _is_repeated(origin.source, begin):
+        if lines and i in origin.repeated:
             raise BadInput(f"a line with several times: “{lines[0]}”", line=line_of(origin.source, begin))
         if lines and (start is None or end is None):
             raise BadInput(f"a cue has no readable time: “{lines[0]}”", line=line_of(origin.source, begin))
@@ -68,15 +65,9 @@ def _shown_until(start: int, following: Sequence[int | None], lines: Sequence[st
 
 
 def repeated_lines(document: Document) -> int:
-    """The number of lines of LRC that are sung several times."""
+    """The number of lines of lyrics that are sung several times."""
     origin = document.origin
-    if document.format != "lrc" or not isinstance(origin, CueOrigin):
+    if not isinstance(origin, CueOrigin):
         return 0
-    spans = zip(origin.regions.starts, origin.regions.stops, strict=True)
-    return sum(_is_repeated(origin.source, begin) for begin, stop in spans if origin.source[begin:stop].strip())
-
-
-def _is_repeated(source: str, begin: int) -> bool:
-    """Whether two stamps stand before the text at `begin`."""
-    stamp = source.rfind("[", 0, begin)
-    return source[max(stamp - 9, 0) : stamp].rstrip(" \t").endswith("]")
+    places = ((origin.regions.starts[i], origin.regions.stops[i]) for i in origin.repeated)
+    return sum(bool(origin.source[begin:stop].strip()) for begin, stop in places)

@@ -351,7 +351,7 @@ def test_timing_lines(line: str, times: Timing | None) -> None:
 @given(st.text(alphabet="a \r\n\u2028\x85\x0b"))
 def test_lines_end_where_editors_end_them(text: str) -> None:
     lines = [text[a:b] for a, b in split_lines(text)]
-    expected = re.split(r"\r\n|\r|\n", text)
+    expected = re.split(r"\r\r\n|\r\n|\r|\n", text)
     assert lines == (expected[:-1] if expected[-1] == "" else expected)
 
 
