@@ -49,8 +49,8 @@ _CLOSING = QUOTES_AFTER | {"’"}
 #: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
 #: lists them.
 _MIN_LETTERS = 3
-#: A letter that is also a word of the language is one if its lower case is more probable than this: Polish `a i w`,
-#: French `il y a à`, Spanish `v y w`. Of such letters in `c i a` and `i b m`, in nine languages, one in 22 is.
+#: Letters that all may be words of the language are words if the lower case of each is more probable than this: Polish
+#: `a i w`, but Spanish `e e u u`.
 _SURELY_LOWER = 0.9
 #: Letters that are names of variables, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
@@ -298,8 +298,7 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     bare, language = passage.bare, passage.conventions
     # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
     single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
-    for i in np.flatnonzero(single & (passage.posteriors.cases[:, LOWER] > _SURELY_LOWER)).tolist():
-        single[i] = bare[i] not in language.begin_lines and bare[i] not in language.never_last
+    lower = passage.posteriors.cases[:, LOWER] > _SURELY_LOWER
     stop = 0
     for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
         if start < stop:
@@ -317,5 +316,6 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
         last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
         letters = bare[first:last]
         spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
-        if spelled_out or "".join(letters) in language.initialisms:
+        words = lower[first:last].all() and (language.begin_lines | language.never_last).issuperset(letters)
+        if not words and (spelled_out or "".join(letters) in language.initialisms):
             yield first, last
