@@ -304,6 +304,7 @@ def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, exp
         ("it", "nel xx secolo", "NEL, XX SECOLO"),
         ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
         ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
+        ("ro", "în sec. al x", "ÎN, Sec. AL, X"),
         ("en", "the s. xx", "THE, S. XX"),
     ],
 )
