@@ -264,7 +264,9 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     """
     within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), _MIN_NAME)
     nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
-    bonus: Probabilities = np.where(known.capitals, nats, np.float32(0))
+    # Some write `Dhr.` within a sentence, too; that capital is not kept, and so no reason for a mark.
+    shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
+    bonus: Probabilities = np.where(shows, nats, np.float32(0))
     return bonus
 
 
