@@ -20,7 +20,7 @@ LANGUAGE = Language(
     ),
     forms=written_forms("î.Hr d.Hr"),
     centuries=words("secolul secolului secolele sec"),
-    never_upper=words(_DOTTED),
+    never_upper=words(_DOTTED, "sec"),
     titles=words(_TITLES),
     clitics=words(
         "o a i l m n s t v mi ți și ne vă vi le li lui îl îi îmi îți își am ai are au aș ar ați aveam avea",

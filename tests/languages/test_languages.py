@@ -164,6 +164,11 @@ def test_abbreviated_phrases_are_capital_only_where_a_sentence_begins(word: str,
     assert bool(word_properties([word], LANGUAGES[code], {})[0] & WordProperty.LOWER_WITHIN) is expected
 
 
+def test_an_english_no_ends_a_sentence() -> None:
+    """`No. That's wrong`: it passed for the abbreviation of `No. 5`, where no capital can follow anyway."""
+    assert not LANGUAGES["en"].abbreviates("no")
+
+
 def test_words_after_an_acronym_stay_lower_case_in_dutch() -> None:
     lexicon = {"cda": "CDA", "anglo-saxon": "Anglo-Saxon"}
     assert mixed_form("cda-fractie", lexicon, LANGUAGES["nl"]) == "CDA-fractie"

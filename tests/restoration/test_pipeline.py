@@ -305,6 +305,7 @@ def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, exp
         ("it", "nel xx secolo", "NEL, XX SECOLO"),
         ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
         ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
+        ("ro", "în sec. al x", "ÎN, Sec. AL, X"),
         ("en", "the s. xx", "THE, S. XX"),
     ],
 )
@@ -324,6 +325,20 @@ def test_the_numeral_of_a_century_is_capital_and_its_abbreviation_lower(code: st
 )
 def test_forms_that_are_never_in_upper_case(code: str, written: str, expected: str) -> None:
     assert shouted(written, code) == expected
+
+
+def test_the_capital_of_a_title_is_no_evidence_where_titles_are_lower_case() -> None:
+    """Fixing `aan… Dhr.` gave `aan! dhr.`, and fixing that `aan… Dhr.` again."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = ["hij", "aan»", "Dhr.", "jan"]
+    rows = np.full((len(words), len(cases) + len(marks)), 1e-3, np.float32)
+    rows[:, [cases.index(Case.LOWER), len(cases) + marks.index("")]] = 0.9
+    rows[1, [len(cases) + marks.index(mark) for mark in ("", "…", "!")]] = 0, 0.8, 0.2
+    rows[2, [cases.index(Case.LOWER), cases.index(Case.CAPITAL)]] = 0.3, 0.7
+    options = Options(language="nl", existing="replace")
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert texts == ["Hij", "aan…»", "Dhr.", "jan"]
+    assert rewrite([Word(text) for text in texts], rows, MODEL, options) == texts
 
 
 @pytest.mark.parametrize(

@@ -110,10 +110,10 @@ def weigh_cue_breaks(text: Posteriors, cues: CueBreaks, turn_ends: Flags) -> Pos
         _reweight(marks, ends & ~cues.silence, at_ends / overall)
         _reweight(marks, inside, (_estimate(kinds[inside], overall, overall) / overall) ** _INSIDE)
     weighed = replace(text, marks=marks)
-    return replace(weighed, cases=_reweighted_cases(text, weighed))
+    return replace(weighed, cases=reweighted_cases(text, weighed))
 
 
-def _reweighted_cases(text: Posteriors, weighed: Posteriors) -> Rows:
+def reweighted_cases(text: Posteriors, weighed: Posteriors) -> Rows:
     """The cases [n, 4] for the `weighed` marks: where a sentence end became rarer, so does the capital after it.
 
     A word is lower if no sentence begins with it and it is no name, so P(lower) grows in proportion to P(no sentence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cappunc_cli.restoration.decoding.breaks import weigh_cue_breaks
+from cappunc_cli.restoration.decoding.breaks import reweighted_cases, weigh_cue_breaks
 from cappunc_cli.restoration.decoding.evidence import Evidence
 from cappunc_cli.restoration.decoding.paired_marks import (
     close_questions,
@@ -102,7 +102,13 @@ def allowed(passage: Passage) -> Posteriors:
     """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
     text, wanted = passage.posteriors, passage.marks
     if not set(MARKS) <= set(wanted):
-        text = fold_marks(text, wanted)
+        folded = fold_marks(text, wanted)
+        if "," in wanted and "." not in wanted:
+            # A sentence goes on after a comma that stands for a period: `Well, oh`.
+            cases = reweighted_cases(text, folded)
+            begins_turn = np.append(False, passage.turn_ends[:-1])
+            folded = replace(folded, cases=np.where(begins_turn[:, None], text.cases, cases))
+        text = folded
     if passage.cues is None or passage.options.apart:
         return text
     return weigh_cue_breaks(text, passage.cues, passage.turn_ends)
@@ -224,7 +230,8 @@ def _mark_scores(passage: Passage, known: Evidence, capital: Probabilities) -> R
     scores[:, DASH] -= DASH_COST
     numbers = text.has(WordProperty.DIGIT_LAST)[:-1] & text.has(WordProperty.DIGIT_FIRST)[1:] & ~turns[:-1]
     scores[:-1, 1:][numbers] -= NUMBER_COST
-    scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
+    if "." in passage.marks:  # otherwise a statement has no mark that could end it
+        scores[np.flatnonzero(turns)[:, None], UNCLOSED] -= TURN_COST
     # A comma comes after an aside, not before it: `he said (I think), and`.
     for i, label in enumerate(passage.labels[1:]):
         if "(" in label.before:
@@ -257,7 +264,9 @@ def _end_bonus(text: Posteriors, known: Evidence) -> Probabilities:
     """
     within = np.maximum(capital_within_sentence(text, 1 - text.cases[:, LOWER], quotations=False), _MIN_NAME)
     nats = np.maximum(-np.log(within) - np.log(2), 0).astype(np.float32)
-    bonus: Probabilities = np.where(known.capitals, nats, np.float32(0))
+    # Some write `Dhr.` within a sentence, too; that capital is not kept, and so no reason for a mark.
+    shows = known.capitals & ~text.has(WordProperty.LOWER_WITHIN)
+    bonus: Probabilities = np.where(shows, nats, np.float32(0))
     return bonus
 
 

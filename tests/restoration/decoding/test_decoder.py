@@ -19,7 +19,7 @@ from cappunc_cli.restoration.decoding.viterbi import viterbi
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.model.registry import ModelConfig, Transitions
 from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case, Label, dress, strip
+from cappunc_cli.transcript.labels import MARK_CLASSES, MARKS, TERMINAL, Case, Label, dress, strip
 
 CONFIG = replace(ModelConfig.load(Path(__file__).parents[2] / "tiny_model"), consistency=1.0)
 LEXICON = {"iphone": "iPhone", "ebay": "eBay"}
@@ -399,6 +399,18 @@ def test_some_abbreviations_are_lower_case() -> None:
     rows = plain("see it e.g. here", here=".")
     rows[2] = likely(Case.UPPER, "", case_p=0.9)
     assert restored("see it e.g. here", rows) == "See it e.g. here."
+
+
+def test_a_sentence_goes_on_after_a_comma_that_stands_for_a_period() -> None:
+    assert say("Well. Oh yes. Is Anna here? Yes.", marks=",?") == "Well, oh yes, is Anna here? Yes"
+    assert say("Well. Oh yes. Is Anna here? Yes.", marks="?") == "Well Oh yes Is Anna here? Yes"
+
+
+def test_a_turn_without_periods_does_not_end_in_a_question() -> None:
+    words, rows = ["go", "home", "we", "left"], plain("go home we left", home=".", left=".")
+    rows[1][4 + MARK_CLASSES.index("?")] = 0.06
+    labels = decode(np.array(rows, np.float32), words, [False, True, False, False], CONFIG, Options(marks=",?"))
+    assert [label.mark for label in labels] == ["", ",", "", ""]
 
 
 @pytest.mark.parametrize(
