@@ -28,7 +28,7 @@ LANGUAGE = Language(
     abbreviations=words(
         _TITLES,
         "e.g i.e ph.d",
-        "vs jr sr inc ltd co corp vol fig approx dept est etc lb lbs oz ave blvd jan feb aug sept oct nov dec",
+        "vs jr sr inc ltd co corp nos vol fig approx dept est etc lb lbs oz ave blvd jan feb aug sept oct nov dec",
     ),
     titles=words(_TITLES),
     # "was" is also a German word.
