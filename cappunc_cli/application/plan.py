@@ -96,9 +96,11 @@ def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
 
 def refuse_result(name: str | None, option: str, results: Iterable[Job]) -> None:
     """Raises BadOption about `option` if the file that it writes is, under whatever name, the result of a job."""
-    own = None if name is None else _real(target_named(name))
+    if name is None:
+        return
+    own = _real(target_named(name))
     for job in results:
-        if own is not None and job.target is not None and _real(job.target) == own:
+        if job.target is not None and _real(job.target) == own:
             raise BadOption(f"{name} is the result of {job.name}", option=option)
 
 

@@ -123,9 +123,9 @@ def _is_sound(found: re.Match[str]) -> bool:
 def _is_alone(text: str, start: int, stop: int) -> bool:
     """Whether there are no other words on the lines of text[start:stop]."""
     # The text may be one line of megabytes with many brackets, so only the next letter or line end is looked for.
-    before = next((c for c in map(text.__getitem__, range(start - 1, -1, -1)) if c in "\r\n" or c.isalnum()), "\n")
-    after = next((c for c in map(text.__getitem__, range(stop, len(text))) if c in "\r\n" or c.isalnum()), "\n")
-    return before in "\r\n" and after in "\r\n"
+    sides = range(start - 1, -1, -1), range(stop, len(text))
+    met = (next((text[i] for i in side if text[i] in "\r\n" or text[i].isalnum()), "\n") for side in sides)
+    return all(c in "\r\n" for c in met)
 
 
 def _lyrics(text: str) -> Iterator[Span]:
