@@ -65,7 +65,7 @@ class NetworkShape:
 class Block(nn.Module):
     """One encoder layer with post-normalisation, as in BERT."""
 
-    def __init__(self, shape: NetworkShape) -> None:
+    def __init__(self, shape: NetworkShape, dropout: float = 0.0) -> None:
         super().__init__()
         self.heads = shape.heads
         self.qkv = nn.Linear(shape.width, 3 * shape.width)
@@ -74,13 +74,14 @@ class Block(nn.Module):
         self.up = nn.Linear(shape.width, shape.inner)
         self.down = nn.Linear(shape.inner, shape.width)
         self.norm2 = nn.LayerNorm(shape.width, eps=shape.eps)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)  # (B, H, T, d/H) each
         mixed = attention(q, k, v, mask).transpose(1, 2).reshape(b, t, d)
-        x = self.norm1(x + self.out(mixed))
-        return self.norm2(x + self.down(F.gelu(self.up(x))))
+        x = self.norm1(x + self.dropout(self.out(mixed)))
+        return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -98,9 +99,12 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class JointNetwork(nn.Module):
-    """Computes logits of case and marks from pieces, pauses and turns."""
+    """Computes logits of case and marks from pieces, pauses and turns.
 
-    def __init__(self, shape: NetworkShape = NetworkShape()) -> None:
+    In training, the share `dropout` of the encoder's input and of what each layer adds to it is zero.
+    """
+
+    def __init__(self, shape: NetworkShape = NetworkShape(), dropout: float = 0.0) -> None:
         super().__init__()
         self.shape = shape
         narrow = shape.embedding != shape.width
@@ -115,7 +119,8 @@ class JointNetwork(nn.Module):
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
         self.styles = nn.Linear(shape.styles, shape.width, bias=False) if shape.styles else None
         self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.dropout = nn.Dropout(dropout)
+        self.blocks = nn.ModuleList(Block(shape, dropout) for _ in range(shape.layers))
         self.case = nn.Linear(shape.width, shape.cases)
         self.soft_case = nn.Linear(shape.cases, shape.case_width, bias=False)
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
@@ -136,7 +141,7 @@ class JointNetwork(nn.Module):
         x = pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
         if self.styles is not None and styles is not None:
             x = x + self.styles(styles)[:, None]
-        x = self.norm(x)
+        x = self.dropout(self.norm(x))
         # Most training batches have no padding and need no mask.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
         if self.relative is not None:

@@ -56,6 +56,8 @@ class Recipe:
     decoding: dict[str, Any]
     #: The sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
     evaluation: dict[str, list[str]]
+    #: The share of the encoder's values that training sets to zero (`network.JointNetwork`).
+    dropout: float = 0.0
     #: Peak learning rate of the piece vectors; that of the encoder if 0.
     word_rate: float = 0.0
     #: The share of substituted words (`noise`) that are spelled like the right one.

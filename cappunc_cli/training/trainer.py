@@ -164,7 +164,8 @@ def network_of(recipe: Recipe, weights: Mapping[str, Tensor] | None = None) -> J
     shape = _shape(recipe, old[0] if old else None, stored)
     styles = len(recipe.corpora) if recipe.styled else 0
     bins, late = len(recipe.pause_bins_ms) + 1, recipe.pause_fusion != "early"
-    network = JointNetwork(replace(shape, styles=styles, crf=recipe.crf > 0, pause_bins=bins, late_pauses=late))
+    shape = replace(shape, styles=styles, crf=recipe.crf > 0, pause_bins=bins, late_pauses=late)
+    network = JointNetwork(shape, recipe.dropout)
     pause_tables.encode(network, recipe)
     fresh = {name: value.clone() for name, value in network.state_dict().items() if name.startswith(recipe.fresh)}
     if weights is not None:

@@ -283,6 +283,27 @@ def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
         assert [name for name in shipped.texts() if name not in CORPORA or not CORPORA[name].ships] == []
 
 
+def test_a_network_loses_values_only_while_it_learns() -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.training.network import JointNetwork, NetworkShape
+
+    torch.manual_seed(0)
+    shape = NetworkShape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=2, inner=24, pause_bins=5)
+    plain, network = JointNetwork(shape), JointNetwork(shape, dropout=0.3)
+    network.load_state_dict(plain.state_dict())
+    ids, known, none = torch.arange(32)[None] % 50, torch.ones(1, 32), torch.zeros(1, 32, dtype=torch.long)
+    states = plain.encode(ids, known, none, none)
+    assert not torch.allclose(network.encode(ids, known, none, none), network.encode(ids, known, none, none))
+    assert torch.equal(network.eval().encode(ids, known, none, none), states)
+    lost: list[float] = []
+    for module in network.train().modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.register_forward_hook(lambda _, __, output: lost.append(float((output == 0).float().mean())))
+    network.encode(ids, known, none, none)
+    assert len(lost) == 5, "the input, and twice in each of two layers"
+    assert all(0.2 < share < 0.4 for share in lost)
+
+
 def test_averaging_goes_half_way() -> None:
     torch = pytest.importorskip("torch")
     from cappunc_cli.training.export.export_model import average
