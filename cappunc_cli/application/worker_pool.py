@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
+from cappunc_cli.application.processing import JobOutcome, ProgressCallback, collect_rarely, process_jobs
 from cappunc_cli.application.progress import Steps
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.manifest import Manifest
     from cappunc_cli.restoration.chunks import Chunk, Rows
     from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, Pieces
     from cappunc_cli.restoration.pipeline import Model
@@ -39,10 +39,9 @@ Request = tuple[Connection, "Pieces", "list[Chunk]", tuple[float, float]]
 def process_all(
     groups: Sequence[Sequence[Job]],
     fixer: Fixer,
-    mode: Mode,
+    writer: ResultWriter,
     workers: int,
     steps: Steps | None,
-    manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """Run `processing.process_jobs` over all groups in up to `workers` processes; yields outcomes as they are ready.
 
@@ -56,7 +55,7 @@ def process_all(
     try:
         for _, group in zip(range(workers), todo, strict=False):
             ours, theirs = context.Pipe()
-            worker = context.Process(target=_work, args=(theirs, fixer.settings, mode, manifest), daemon=True)
+            worker = context.Process(target=_work, args=(theirs, fixer.settings, writer), daemon=True)
             with _without_interrupts():
                 worker.start()
             processes.append(worker)
@@ -198,7 +197,7 @@ class _RemoteFixer(Fixer):
         return Model(engine.config, cast("OnnxEngine", engine), lexicon)
 
 
-def _work(connection: Connection, settings: Settings, mode: Mode, manifest: Manifest | None = None) -> None:
+def _work(connection: Connection, settings: Settings, writer: ResultWriter) -> None:
     """Main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     parent = multiprocessing.parent_process()
@@ -208,7 +207,7 @@ def _work(connection: Connection, settings: Settings, mode: Mode, manifest: Mani
     fixer: Any = _RemoteFixer(settings, connection)
     try:
         while (jobs := connection.recv()) is not None:
-            connection.send(("done", list(process_jobs(jobs, fixer, mode, manifest=manifest))))
+            connection.send(("done", list(process_jobs(jobs, fixer, writer))))
     except (EOFError, ConnectionError):
         return  # the parent has gone
 

@@ -45,7 +45,7 @@ from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.application.cluster.archive import ArchiveOrder
-    from cappunc_cli.application.processing import Mode
+    from cappunc_cli.application.result_writer import Mode
 
 
 #: Limits of a file on Ray: a worker that takes longer is killed, and one that takes more memory refuses the file.
@@ -270,6 +270,7 @@ def fix(
         root = None
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.manifest import Manifest, settings_signature
+    from cappunc_cli.application.result_writer import ResultWriter
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     terms = TermCheck(options.glossary) if glossary else None
@@ -288,7 +289,7 @@ def fix(
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
             with record as manifest:
-                run_batch(own_jobs, fixer, mode, reporter, tally, manifest, workers or 1)
+                run_batch(own_jobs, fixer, ResultWriter(mode, manifest), reporter, tally, workers or 1)
     tally.report(reporter)
     if terms is not None and not (tally.known or tally.stopped):  # which terms earlier runs found is not recorded
         terms.report(reporter)

@@ -65,7 +65,6 @@ from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.transcript.words import Document
 
@@ -212,6 +211,7 @@ def _apply(
     reporter: Reporter,
 ) -> None:
     from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.result_writer import ResultWriter
     from cappunc_cli.application.review.decisions import apply_decisions
     from cappunc_cli.restoration.options import Options
 
@@ -220,11 +220,10 @@ def _apply(
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    mode: Mode = "in-place" if in_place else "force" if force else "new"
+    fixer = Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
+    writer = ResultWriter("in-place" if in_place else "force" if force else "new")
     try:
-        decided = apply_decisions(
-            decisions, job, mode, Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
-        )
+        decided = apply_decisions(decisions, job, fixer, writer)
     except (CappuncError, OSError) as error:
         raise about(error, job.name) from error
     for decision, written in decided.refused:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.plan import by_model, plan_jobs, with_languages
-from cappunc_cli.application.processing import refuse_overwriting
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
@@ -85,8 +85,7 @@ def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[tup
 
 
 def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
-    if job.target is not None:
-        refuse_overwriting(job, job.target, "force" if force else "new", hint="")
+    ResultWriter("force" if force else "new", hint="").check(job)
     text, encoding = read_text(job.source, job.encoding)
     report_guess(reporter, job.name, encoding)
     document = fixer.read(text, job.source)

@@ -215,16 +215,21 @@ def is_pipe(source: str) -> bool:
     )
 
 
-def write_result(target: Target, data: bytes, *, lasting: bool = True) -> None:
-    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
+def write_result(
+    target: Target, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
+) -> None:
+    """`write_atomic` to a path or URL, whose directory is made if necessary; `before` is called for paths only.
+
+    Raises OSError and CappuncError.
+    """
     if isinstance(target, Url):
         write_url(target.text, data)
         return
     try:
-        write_atomic(target, data, lasting=lasting)
+        write_atomic(target, data, lasting=lasting, before=before)
     except FileNotFoundError:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data, lasting=lasting)
+        write_atomic(target, data, lasting=lasting, before=before)
 
 
 def write_atomic(
