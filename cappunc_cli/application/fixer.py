@@ -86,6 +86,10 @@ class Settings:
     numbers: bool = False
     apostrophes: bool = False
 
+    def for_model(self, model: str, code: str | None) -> Settings:
+        """The same settings for a model and a language, None for the model's own."""
+        return replace(self, model=model, options=replace(self.options, language=code))
+
     def check(self, config: ModelConfig | None = None) -> ModelConfig:
         """The model's config, which is read unless given.
 

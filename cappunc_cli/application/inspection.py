@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.plan import by_model
+from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
@@ -95,8 +95,7 @@ def inspect_files(
 
 def fixers_by_model(
     jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
+    choice: ModelChoice,
     common: Settings,
     reporter: Reporter,
     refuse: Callable[[CappuncError], None] | None = None,
@@ -107,9 +106,7 @@ def fixers_by_model(
     """
     from cappunc_cli.application.fixer import Fixer
 
-    for (name, code), own_jobs in by_model(jobs, lang, model, common.engine, refuse or reporter.error).items():
-        settings = replace(common, model=name, options=replace(common.options, language=code))
-        settings.check()
+    for settings, own_jobs in settings_by_model(jobs, choice, common, refuse or reporter.error):
         yield Fixer(settings, reporter.info, reporter.detail), own_jobs
 
 

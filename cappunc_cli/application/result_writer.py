@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cappunc_cli.application.manifest import Manifest, State, size_and_time, state_of
-from cappunc_cli.application.storage.files import file_identity, is_pipe, read_bytes, write_atomic, write_result
+from cappunc_cli.application.manifest import Manifest
+from cappunc_cli.application.storage.files import (
+    State,
+    file_identity,
+    is_pipe,
+    read_bytes,
+    state_of,
+    write_atomic,
+    write_result,
+)
 from cappunc_cli.application.storage.urls import Url, url_exists
 from cappunc_cli.errors import CappuncError
 
@@ -34,7 +42,7 @@ def read_version(source: str) -> tuple[bytes, InputVersion]:
     """All bytes of an input, and its version. Raises CappuncError and OSError."""
     state = state_of(Path(source))  # before it is read: what changes later is read by the next run
     data = read_bytes(source)
-    return data, InputVersion(state, _digest(data))
+    return data, InputVersion(state, hashlib.blake2b(data).digest())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class ResultWriter:
                 _refuse_replacing(target, read.digest)
             self.check(job)
             if self.manifest is not None and not is_pipe(job.source):  # a pipe will not give the same input again
-                self.manifest.add(target, job.source, read.state, size_and_time(made), respelled)
+                self.manifest.add(target, job.source, read.state, (made.st_size, made.st_mtime_ns), respelled)
 
         # In place, a directory that was removed in the meantime is not made again.
         write = write_atomic if self.mode == "in-place" else write_result
@@ -117,14 +125,10 @@ def refuse_inputs(job: Job, hint: str = "") -> None:
 def _refuse_replacing(path: Path, digest: bytes) -> None:
     """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
     try:
-        same = _digest(path.read_bytes()) == digest
+        same = hashlib.blake2b(path.read_bytes()).digest() == digest
     except FileNotFoundError:
         raise CappuncError("was removed in the meantime; nothing written", str(path)) from None
     if not same:
         raise CappuncError("was changed in the meantime; nothing written", str(path))
     if (names := path.stat().st_nlink) > 1:
         raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", str(path))
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data).digest()

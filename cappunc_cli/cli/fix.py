@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.input_files import find_inputs, holds_many
-from cappunc_cli.application.plan import by_model, check_name, plan_jobs, replaceable
+from cappunc_cli.application.plan import check_name, plan_jobs, replaceable
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, is_url, names_in
 from cappunc_cli.cli.parameters import (
@@ -227,6 +226,7 @@ def fix(
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.terms import Glossary
 
@@ -242,13 +242,14 @@ def fix(
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
     also_read = files_read(glossary, files_from)
+    choice = ModelChoice(lang, model, engine, fast)
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:
         from cappunc_cli.application.cluster.archive import ArchiveOrder
         from cappunc_cli.application.cluster.fix_request import FixRequest
 
-        request = FixRequest(lang, model, common, fast, encoding)
+        request = FixRequest(choice, common, encoding)
         memory = (file_memory or _FILE_MEGABYTES) << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory, also_read)
@@ -277,14 +278,8 @@ def fix(
     tally = BatchSummary(terms=terms)
     resumable = (root is not None and not force) or in_place
     with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).summary(resumable=resumable)):
-        parts = by_model(jobs, lang, model, engine, reporter.error, fast)
+        runs = settings_by_model(jobs, choice, common, reporter.error)
         tally.asked = tally.failed = reporter.errors
-        # One run for each model and language; all settings are checked before the first run.
-        runs = []
-        for (name, code), own_jobs in parts.items():
-            settings = replace(common, model=name, options=replace(options, language=code))
-            settings.check()
-            runs.append((settings, own_jobs))
         for settings, own_jobs in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))

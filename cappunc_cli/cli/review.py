@@ -65,6 +65,7 @@ from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.transcript.words import Document
 
@@ -149,14 +150,15 @@ def review(
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.restoration.options import Options
 
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
-    common = Settings("", device, format_name, options)
+    choice, common = ModelChoice(lang, model), Settings("", device, format_name, options)
     if open_ or html is not None:
         with options_checked():
             refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
-        fixer = _fixer_for(jobs, lang, model, common, reporter)
+        fixer = _fixer_for(jobs, choice, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
 
@@ -170,7 +172,7 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        fixers = fixers_by_model(jobs, lang, model, common, reporter)
+        fixers = fixers_by_model(jobs, choice, common, reporter)
         for report in inspect_files(fixers, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
@@ -232,7 +234,7 @@ def _apply(
     reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _fixer_for(jobs: Sequence[Job], lang: str, model: str | None, common: Settings, reporter: Reporter) -> Fixer:
+def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
@@ -240,7 +242,7 @@ def _fixer_for(jobs: Sequence[Job], lang: str, model: str | None, common: Settin
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(fixer, _)] = fixers_by_model(jobs, lang, model, common, reporter, fail)
+    [(fixer, _)] = fixers_by_model(jobs, choice, common, reporter, fail)
     return fixer
 
 

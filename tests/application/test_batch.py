@@ -24,9 +24,10 @@ from typer.testing import CliRunner
 from cappunc_cli.application import batch, processing, worker_pool
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job, find_inputs
-from cappunc_cli.application.manifest import NAME, Manifest, state_of
+from cappunc_cli.application.manifest import NAME, Manifest
 from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.application.result_writer import ResultWriter
+from cappunc_cli.application.storage.files import state_of
 from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration import pipeline

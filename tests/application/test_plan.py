@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from cappunc_cli.application.fixer import Settings
 from cappunc_cli.application.input_files import Job, find_inputs
-from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import by_model
-from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
+from cappunc_cli.restoration.options import Options
 
 
 @pytest.mark.parametrize("output", ["out", "memory://out"])
@@ -42,8 +42,9 @@ def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path:
     for name, text in texts.items():
         (tmp_path / name).write_text(text + "\n", "utf-8")
     jobs = [Job(tmp_path / name, None) for name in texts]
-    found = by_model(jobs, AUTO, str(model), NETWORK, lambda error: pytest.fail(str(error)))
-    assert {code: [Path(job.name).name for job in some] for (_, code), some in found.items()} == {
+    common = Settings("", "cpu", None, Options())
+    found = settings_by_model(jobs, ModelChoice(model=str(model)), common, lambda error: pytest.fail(str(error)))
+    assert {settings.options.language: [Path(job.name).name for job in some] for settings, some in found} == {
         "de": ["a.txt"],
         "es": ["b.txt"],
         "sv": ["c.txt"],

@@ -27,6 +27,9 @@ if sys.platform != "win32":
 
 #: The name of standard input and output on the command line.
 PIPE = "-"
+#: Size and modification time (ns) of a file; None if there is none.
+State = tuple[int, int] | None
+
 #: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
 _URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 #: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
@@ -83,6 +86,15 @@ def file_identity(name: str | Target) -> tuple[int, int] | str | None:
     except (OSError, ValueError, CappuncError):  # standard input is closed, or no file of the system's
         return None
     return _identity(found)
+
+
+def state_of(path: Path) -> State:
+    """Size and modification time of a file; None if it cannot be accessed."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _identity(found: os.stat_result) -> tuple[int, int] | None:
