@@ -66,18 +66,22 @@ class ResultWriter:
 
     def check(self, job: Job) -> None:
         """Raises CappuncError if the result would overwrite what it must not: an input, or what exists already."""
-        if job.target is None or self.mode == "in-place":
+        target = job.target
+        if target is None or self.mode == "in-place":
             return
-        refuse_inputs(job, self.hint)
-        if self.mode != "new":
+        exists = isinstance(target, Url) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
+        if exists and file_identity(target) == file_identity(job.source):
+            raise CappuncError(f"is the input itself{self.hint}", str(target))
+        if job.target_is:
+            raise CappuncError(f"is {job.target_is}; nothing written", str(target))
+        if not exists or self.mode != "new":
             return
-        if isinstance(job.target, Url):
-            refused = url_exists(job.target.text)
+        if isinstance(target, Url):
+            refused = url_exists(target.text)
         else:
-            exists = os.path.isfile(job.target)  # noqa: PTH113 (Path.is_file may raise)
-            refused = exists and (self.manifest is None or not self.manifest.is_ours(job.target, job.source))
+            refused = self.manifest is None or not self.manifest.is_ours(target, job.source)
         if refused:
-            raise CappuncError("already exists; --force overwrites it", str(job.target))
+            raise CappuncError("already exists; --force overwrites it", str(target))
 
     def write(
         self,
@@ -109,17 +113,6 @@ class ResultWriter:
         # In place, a directory that was removed in the meantime is not made again.
         write = write_atomic if self.mode == "in-place" else write_result
         write(target, data, lasting=lasting, before=before)
-
-
-def refuse_inputs(job: Job, hint: str = "") -> None:
-    """Raises CappuncError if the job's target is its own input, about which the `hint` is given, or another input."""
-    target = job.target
-    assert target is not None
-    exists = isinstance(target, Url) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
-    if exists and file_identity(target) == file_identity(job.source):
-        raise CappuncError(f"is the input itself{hint}", str(target))
-    if job.target_is:
-        raise CappuncError(f"is {job.target_is}; nothing written", str(target))
 
 
 def _refuse_replacing(path: Path, digest: bytes) -> None:

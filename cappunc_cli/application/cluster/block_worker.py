@@ -25,13 +25,15 @@ from cappunc_cli.application.processing import (
     read_inputs,
     restored,
 )
-from cappunc_cli.application.result_writer import refuse_inputs
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.files import read_bytes, write_result
 from cappunc_cli.application.storage.urls import Url
 from cappunc_cli.errors import CappuncError
 
 #: Threads that write results.
 _WRITERS = 16
+#: Of the existing files at the target, the ledger knows those that may be overwritten.
+_INPUTS_STAY = ResultWriter("force", hint="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ class BlockWorker:
         target = job.target
         assert target is not None
         try:
-            refuse_inputs(job)
+            _INPUTS_STAY.check(job)
             # The listing showed that the target does not exist; on disk it costs nothing to check again.
             exists = not isinstance(target, Url) and os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
             if self._order.force or (ours is None and not exists):
