@@ -21,6 +21,7 @@ from cappunc_cli.application.processing import (
 from cappunc_cli.application.progress import Reporter, Steps
 from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
+from cappunc_cli.restoration.model.engines import NETWORK
 
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
@@ -73,20 +74,20 @@ def run_batch(
     fixer: Fixer,
     writer: ResultWriter,
     reporter: Reporter,
-    tally: BatchSummary,
+    summary: BatchSummary,
     workers: int = 1,
 ) -> None:
-    """Process all jobs that are not done yet, and count all in the `tally`.
+    """Process all jobs that are not done yet, and count all in the `summary`.
 
     Raises BrokenPipeError when the reader of standard output has gone.
     """
     collect_rarely()
     todo = writer.undone(jobs)
-    fixed_before = tally.fixed
-    tally.asked += len(jobs)
-    tally.known += len(jobs) - len(todo)
+    fixed_before = summary.fixed
+    summary.asked += len(jobs)
+    summary.known += len(jobs) - len(todo)
     # Only the network is shared between workers, and pipes can only be read by this process.
-    alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in todo)
+    alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != NETWORK or any(is_pipe(job.source) for job in todo)
     try:
         with reporter.progress(len(todo)) as steps:
             if steps is not None:
@@ -98,21 +99,21 @@ def run_batch(
 
                 outcomes = process_all(list(job_groups(todo)), fixer, writer, workers, steps)
             for outcome in outcomes:
-                tally.words += outcome.words
-                tally.skipped += outcome.skipped
-                tally.failed += outcome.error is not None and not outcome.skipped
-                tally.fixed += outcome.error is None
-                if tally.terms is not None and outcome.terms is not None:
-                    tally.terms.add(outcome.terms)
+                summary.words += outcome.words
+                summary.skipped += outcome.skipped
+                summary.failed += outcome.error is not None and not outcome.skipped
+                summary.fixed += outcome.error is None
+                if summary.terms is not None and outcome.terms is not None:
+                    summary.terms.add(outcome.terms)
                 _report(outcome, reporter, len(todo) <= _FILES_LISTED, writer.mode == "diff")
                 if steps is not None:
                     steps.done(outcome.job.name)
                 if outcome.fatal:
-                    tally.stopped = True
+                    summary.stopped = True
                     return
     except KeyboardInterrupt:
         # More may have been written than has been reported.
-        tally.fixed = max(tally.fixed, fixed_before + len(todo) - len(writer.undone(todo)))
+        summary.fixed = max(summary.fixed, fixed_before + len(todo) - len(writer.undone(todo)))
         raise
 
 

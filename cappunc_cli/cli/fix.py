@@ -275,18 +275,18 @@ def fix(
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     terms = TermCheck(options.glossary) if glossary else None
-    tally = BatchSummary(terms=terms)
+    summary = BatchSummary(terms=terms)
     resumable = (root is not None and not force) or in_place
-    with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).summary(resumable=resumable)):
+    with stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)):
         runs = settings_by_model(jobs, choice, common, reporter.error)
-        tally.asked = tally.failed = reporter.errors
+        summary.asked = summary.failed = reporter.errors
         for settings, own_jobs in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
             with record as manifest:
-                run_batch(own_jobs, fixer, ResultWriter(mode, manifest), reporter, tally, workers or 1)
-    tally.report(reporter)
-    if terms is not None and not (tally.known or tally.stopped):  # which terms earlier runs found is not recorded
+                run_batch(own_jobs, fixer, ResultWriter(mode, manifest), reporter, summary, workers or 1)
+    summary.report(reporter)
+    if terms is not None and not (summary.known or summary.stopped):  # which terms earlier runs found is not recorded
         terms.report(reporter)
     if reporter.errors:
         raise typer.Exit(1)
