@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
@@ -180,16 +180,6 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-class _CachingFixer(Fixer):
-    """A Fixer with a given model, or with one that is kept open for the next call."""
-
-    given: Model | None = None
-
-    @cached_property
-    def model(self) -> Model:
-        return self.given or _opened(self.settings.model, self.settings.device, self.settings.engine)
-
-
 def _fixer(
     text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
 ) -> Fixer:
@@ -206,9 +196,7 @@ def _fixer(
     config = settings.check(given.config if given else None)
     if notice := settings.notice(config):
         _warn(notice)
-    fixer = _CachingFixer(settings, _warn)
-    fixer.given = given
-    return fixer
+    return Fixer(settings, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
 
 
 @lru_cache(_OPEN_MODELS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,24 @@ def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: py
     for name, data in contents(tree / "in").items():
         words = [Word(text) for text in data.decode().split()]
         assert (tree / "out" / name).read_text().split() == restore(words, model)
+
+
+def test_workers_ask_all_models_of_an_ensemble(tree: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    for name in ("first", "other"):
+        shutil.copytree(TINY, tree / name)
+    config = json.loads((TINY / "config.json").read_text("utf-8"))
+    (tree / "first/config.json").write_text(json.dumps(config | {"ensemble": {"other": 0.9}}), "utf-8")
+    network = onnx.load(tree / "other/model.onnx")
+    for tensor in network.graph.initializer:
+        if tensor.name == "marks_here":  # other marks
+            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor)[:, ::-1], tensor.name))
+    onnx.save(network, tree / "other/model.onnx")
+    for jobs in ("1", "2"):
+        assert cappunc("in", "-o", f"out{jobs}", "--jobs", jobs, "--model", "first", cwd=tree).returncode == 0
+    assert contents(tree / "out1") == contents(tree / "out2")
+    words = [Word(text) for text in (tree / "in/0.txt").read_text().split()]
+    assert (tree / "out2/0.txt").read_text().split() != restore(words, load_model(str(TINY), "cpu"))
 
 
 def test_other_json_in_a_directory_is_skipped(tree: Path) -> None:
