@@ -18,7 +18,6 @@ from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
     examine,
-    fixers_by_model,
     inspect_files,
     line_prefix,
     place,
@@ -150,7 +149,7 @@ def review(
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
-    from cappunc_cli.application.model_choice import ModelChoice
+    from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
     from cappunc_cli.restoration.options import Options
 
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
@@ -172,8 +171,8 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        fixers = fixers_by_model(jobs, choice, common, reporter)
-        for report in inspect_files(fixers, places, reporter, tally):
+        parts = settings_by_model(jobs, choice, common, reporter.error)
+        for report in inspect_files(parts, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
                 found.append(report)
@@ -236,14 +235,17 @@ def _apply(
 
 def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.model_choice import settings_by_model
+
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
 
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(fixer, _)] = fixers_by_model(jobs, choice, common, reporter, fail)
-    return fixer
+    [(settings, _)] = settings_by_model(jobs, choice, common, fail)
+    return Fixer(settings, reporter.info, reporter.detail)
 
 
 def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:
