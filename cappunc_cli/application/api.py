@@ -6,8 +6,8 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
@@ -15,7 +15,7 @@ from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
 from cappunc_cli.application.inspection import Report, find_missing, span_entry
 from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import model_of_text
+from cappunc_cli.application.model_choice import ModelChoice
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.languages import code_of
@@ -180,16 +180,6 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     return output
 
 
-class _CachingFixer(Fixer):
-    """A Fixer with a given model, or with one that is kept open for the next call."""
-
-    given: Model | None = None
-
-    @cached_property
-    def model(self) -> Model:
-        return self.given or _opened(self.settings.model, self.settings.device, self.settings.engine)
-
-
 def _fixer(
     text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
 ) -> Fixer:
@@ -201,14 +191,12 @@ def _fixer(
         raise WrongUsage("fast and model exclude each other")
     named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
     codes = given.config.languages if given else None
-    name, code = model_of_text(text, code_of(language), named, settings.engine, fast, codes)
-    settings = replace(settings, model=name, options=replace(settings.options, language=code))
+    choice = ModelChoice(code_of(language), named, settings.engine, fast, codes)
+    settings = settings.for_model(*choice.of_text(text))
     config = settings.check(given.config if given else None)
     if notice := settings.notice(config):
         _warn(notice)
-    fixer = _CachingFixer(settings, _warn)
-    fixer.given = given
-    return fixer
+    return Fixer(settings, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
 
 
 @lru_cache(_OPEN_MODELS)

@@ -11,17 +11,17 @@ from pathlib import Path
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.glossary_file import TermCheck
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.manifest import Manifest
 from cappunc_cli.application.processing import (
     BYTES_TOGETHER,
     FILES_TOGETHER,
     JobOutcome,
-    Mode,
     collect_rarely,
     process_jobs,
 )
 from cappunc_cli.application.progress import Reporter, Steps
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.files import PIPE, is_pipe, write_diff, write_stdout
+from cappunc_cli.restoration.model.engines import NETWORK
 
 #: Up to this many files, each is reported on a line of its own; beyond, only with --verbose, and a summary follows.
 _FILES_LISTED = 20
@@ -72,55 +72,49 @@ class BatchSummary:
 def run_batch(
     jobs: Sequence[Job],
     fixer: Fixer,
-    mode: Mode,
+    writer: ResultWriter,
     reporter: Reporter,
-    tally: BatchSummary,
-    manifest: Manifest | None = None,
+    summary: BatchSummary,
     workers: int = 1,
 ) -> None:
-    """Process all jobs and count them in the `tally`.
+    """Process all jobs that are not done yet, and count all in the `summary`.
 
-    With a `manifest`, files that it records as done are skipped, and results that it records may be overwritten.
     Raises BrokenPipeError when the reader of standard output has gone.
     """
     collect_rarely()
-    todo = jobs if manifest is None or mode != "new" else _undone(jobs, manifest)
-    fixed_before = tally.fixed
-    tally.asked += len(jobs)
-    tally.known += len(jobs) - len(todo)
+    todo = writer.undone(jobs)
+    fixed_before = summary.fixed
+    summary.asked += len(jobs)
+    summary.known += len(jobs) - len(todo)
     # Only the network is shared between workers, and pipes can only be read by this process.
-    alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != "onnx" or any(is_pipe(job.source) for job in todo)
+    alone = workers < 2 or len(todo) < 2 or fixer.settings.engine != NETWORK or any(is_pipe(job.source) for job in todo)
     try:
         with reporter.progress(len(todo)) as steps:
             if steps is not None:
                 steps.begin(job.name for job in todo)
             if alone:
-                outcomes = _in_this_process(todo, fixer, mode, steps, manifest)
+                outcomes = _in_this_process(todo, fixer, writer, steps)
             else:
                 from cappunc_cli.application.worker_pool import process_all
 
-                outcomes = process_all(list(job_groups(todo)), fixer, mode, workers, steps, manifest)
+                outcomes = process_all(list(job_groups(todo)), fixer, writer, workers, steps)
             for outcome in outcomes:
-                tally.words += outcome.words
-                tally.skipped += outcome.skipped
-                tally.failed += outcome.error is not None and not outcome.skipped
-                tally.fixed += outcome.error is None
-                if tally.terms is not None and outcome.terms is not None:
-                    tally.terms.add(outcome.terms)
-                _report(outcome, reporter, len(todo) <= _FILES_LISTED, mode)
+                summary.words += outcome.words
+                summary.skipped += outcome.skipped
+                summary.failed += outcome.error is not None and not outcome.skipped
+                summary.fixed += outcome.error is None
+                if summary.terms is not None and outcome.terms is not None:
+                    summary.terms.add(outcome.terms)
+                _report(outcome, reporter, len(todo) <= _FILES_LISTED, writer.mode == "diff")
                 if steps is not None:
                     steps.done(outcome.job.name)
                 if outcome.fatal:
-                    tally.stopped = True
+                    summary.stopped = True
                     return
     except KeyboardInterrupt:
-        if manifest is not None and mode == "new":  # more may have been written than has been reported
-            tally.fixed = max(tally.fixed, fixed_before + len(todo) - len(_undone(todo, manifest)))
+        # More may have been written than has been reported.
+        summary.fixed = max(summary.fixed, fixed_before + len(todo) - len(writer.undone(todo)))
         raise
-
-
-def _undone(jobs: Sequence[Job], manifest: Manifest) -> list[Job]:
-    return [job for job in jobs if not isinstance(job.target, Path) or not manifest.is_done(job.source, job.target)]
 
 
 def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
@@ -142,14 +136,14 @@ def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 
 def _in_this_process(
-    jobs: Sequence[Job], fixer: Fixer, mode: Mode, steps: Steps | None, manifest: Manifest | None
+    jobs: Sequence[Job], fixer: Fixer, writer: ResultWriter, steps: Steps | None
 ) -> Iterator[JobOutcome]:
     # The next group is read, and run through the model, while the current one is decided and written.
     current: Iterator[JobOutcome] = iter(())
     with ThreadPoolExecutor(1) as reader:
         for group in job_groups(jobs):
             progress = None if steps is None else steps.group_progress(len(group))
-            following = process_jobs(group, fixer, mode, progress, manifest)
+            following = process_jobs(group, fixer, writer, progress)
             if len(group) == 1:  # perhaps a large file: two at a time would need twice the memory
                 yield from current
                 yield from following
@@ -166,7 +160,7 @@ def _chained(first: Future[JobOutcome], following: Iterator[JobOutcome]) -> Iter
     yield from following
 
 
-def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -> None:
+def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, diff: bool) -> None:
     """Report the outcome of a job, and write its data to standard output."""
     if outcome.notices:
         reporter.warnings(outcome.job.name, outcome.notices)
@@ -180,7 +174,7 @@ def _report(outcome: JobOutcome, reporter: Reporter, listed: bool, mode: Mode) -
         (reporter.info if listed else reporter.detail)(f"{outcome.job.name}: {outcome.guessed}")
     if outcome.data is not None:
         with reporter.without_bar():
-            if mode == "diff":
+            if diff:
                 write_diff(outcome.data.decode("utf-8", "surrogateescape"))
             else:
                 write_stdout(outcome.data)

@@ -86,6 +86,10 @@ class Settings:
     numbers: bool = False
     apostrophes: bool = False
 
+    def for_model(self, model: str, code: str | None) -> Settings:
+        """The same settings for a model and a language, None for the model's own."""
+        return replace(self, model=model, options=replace(self.options, language=code))
+
     def check(self, config: ModelConfig | None = None) -> ModelConfig:
         """The model's config, which is read unless given.
 
@@ -124,10 +128,14 @@ class Fixer:
     detail: Callable[[str], None] = lambda _: None
     #: Called with the share of the current text's words that the model has read, when texts are done one by one.
     on_progress: Callable[[float], None] | None = None
+    #: Opens the model for the settings in another way than `load_model`.
+    opened: Callable[[Settings], Model] | None = None
 
     @cached_property
     def model(self) -> Model:
         """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
+        if self.opened is not None:
+            return self.opened(self.settings)
         from cappunc_cli.restoration.pipeline import load_model
 
         try:

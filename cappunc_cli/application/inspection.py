@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.plan import by_model
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
@@ -66,16 +65,20 @@ def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Exami
 
 
 def inspect_files(
-    fixers: Iterable[tuple[Fixer, list[Job]]],
+    parts: Sequence[tuple[Settings, list[Job]]],
     inspect: Callable[[Document, Fixer], Report],
     reporter: Reporter,
     tally: FileTally,
 ) -> Iterator[Report]:
-    """Yield a report for each readable file, with the fields that `inspect` returns, in the order of the `fixers`.
+    """Yield a report for each readable file, with the fields that `inspect` returns, in the order of the `parts`,
+    which are those of `settings_by_model`.
 
     Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
     """
-    for fixer, own_jobs in fixers:
+    from cappunc_cli.application.fixer import Fixer
+
+    for settings, own_jobs in parts:
+        fixer = Fixer(settings, reporter.info, reporter.detail)
         for job in own_jobs:
             try:
                 fixer.on_progress = tally.begin(job.name)
@@ -91,26 +94,6 @@ def inspect_files(
                 continue
             tally.finish(job.name)
             yield {"file": job.name, "format": document.format, "words": len(document.words), **report}
-
-
-def fixers_by_model(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    common: Settings,
-    reporter: Reporter,
-    refuse: Callable[[CappuncError], None] | None = None,
-) -> Iterator[tuple[Fixer, list[Job]]]:
-    """A Fixer for each model and language, with its jobs; but for these two, the settings are `common`.
-
-    `refuse` is called for jobs without a model; by default they are reported. Raises BadModel and WrongUsage.
-    """
-    from cappunc_cli.application.fixer import Fixer
-
-    for (name, code), own_jobs in by_model(jobs, lang, model, common.engine, refuse or reporter.error).items():
-        settings = replace(common, model=name, options=replace(common.options, language=code))
-        settings.check()
-        yield Fixer(settings, reporter.info, reporter.detail), own_jobs
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:

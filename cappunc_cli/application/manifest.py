@@ -18,7 +18,7 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cappunc_cli.application.storage.files import is_url
+from cappunc_cli.application.storage.files import State, is_url, state_of
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.version import __version__
 
@@ -32,8 +32,6 @@ NAME = ".cappunc.jsonl"
 #: Follow no symbolic link and wait for no pipe. Windows lacks these flags.
 _OPEN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-#: Size and modification time (ns) of a file; None if there is none.
-State = tuple[int, int] | None
 #: States of input and result, hash of the settings, path of the input; older versions lack the last two (None).
 RecordEntry = tuple[State, State, object, object]
 
@@ -181,18 +179,6 @@ class Manifest:
             return Path(os.path.relpath(path, os.path.realpath(self._root))).as_posix()
         except ValueError:  # on another drive
             return path
-
-
-def state_of(path: Path) -> State:
-    """Size and modification time of a file; None if it cannot be accessed."""
-    try:
-        return size_and_time(path.stat())
-    except OSError:
-        return None
-
-
-def size_and_time(found: os.stat_result) -> State:
-    return found.st_size, found.st_mtime_ns
 
 
 def _state_in(entry: Any) -> State:

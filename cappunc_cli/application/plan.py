@@ -1,19 +1,16 @@
-"""Plan a run: decide where each result goes, refuse what would overwrite an input, and choose each file's model."""
+"""Decide where each result goes, and refuse what would overwrite an input."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 
 from cappunc_cli.application.input_files import Job, fixed_name, suffixes_of
-from cappunc_cli.application.language_detection import AUTO, language_of_text
 from cappunc_cli.application.storage.files import (
     PIPE,
-    about,
     file_identity,
     is_pipe,
     is_standard_output,
@@ -22,9 +19,7 @@ from cappunc_cli.application.storage.files import (
     target_named,
 )
 from cappunc_cli.application.storage.urls import Target, Url, is_url_directory, url_exists
-from cappunc_cli.errors import BadModel, BadOption, CappuncError
-from cappunc_cli.languages import language
-from cappunc_cli.restoration.model.registry import known_languages, languages_of, model_for
+from cappunc_cli.errors import BadOption, CappuncError
 
 
 def replaceable(jobs: Sequence[Job], skip: Callable[[str], None], also_read: Iterable[str] = ()) -> list[Job]:
@@ -209,84 +204,3 @@ def _without_pipes(jobs: Sequence[Job]) -> list[Job]:
     return [
         replace(job, target_is="a pipe") if job.target is not None and is_pipe(str(job.target)) else job for job in jobs
     ]
-
-
-def by_model(
-    jobs: Sequence[Job],
-    lang: str,
-    model: str | None,
-    engine: str,
-    refuse: Callable[[CappuncError], None],
-    fast: bool = False,
-) -> dict[tuple[str, str | None], list[Job]]:
-    """Group jobs by model and language code, keeping their order; the code None stands for the model's own language.
-
-    With `lang` auto, the language of each file is detected, unless the named `model` has only one; `refuse` is called
-    for files that cannot be read or whose language has no model. Otherwise all jobs share one model; raises BadModel
-    if there is none.
-    """
-    named = named_model(lang, model, engine, fast)
-    codes = () if lang != AUTO else known_languages() if model is None else languages_of(model, engine)
-    if named is not None and len(codes) <= 1:
-        return {named: list(jobs)}
-    model_of = cache(partial(model_for_detected, engine=engine, fast=fast)) if model is None else lambda _: model
-    result: dict[tuple[str, str | None], list[Job]] = {}
-    for job, code in with_languages(jobs, codes, refuse):
-        try:
-            name = model_of(code)
-        except BadModel as error:
-            refuse(CappuncError(error.message, job.name))
-        else:
-            result.setdefault((name, code), []).append(job)
-    return result
-
-
-def with_languages(
-    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
-) -> Iterator[tuple[Job, str]]:
-    """Yield each job with the language of its file, one of `codes` if in doubt.
-
-    `refuse` is called for unreadable files.
-    """
-    for job in jobs:
-        try:
-            code = language_of_text(read_text(job.source, job.encoding)[0], codes)
-        except (CappuncError, OSError) as error:
-            refuse(about(error, job.name))
-        else:
-            yield job, code
-
-
-def named_model(lang: str, model: str | None, engine: str, fast: bool = False) -> tuple[str, str | None] | None:
-    """The requested model and language code; None if the model depends on the text's language. Raises BadModel."""
-    if model is None and lang == AUTO:
-        return None
-    return model_for(lang, engine, fast) if model is None else model, None if lang == AUTO else lang
-
-
-def model_of_text(
-    text: str, lang: str, model: str | None, engine: str, fast: bool = False, codes: Sequence[str] | None = None
-) -> tuple[str, str | None]:
-    """The model and the language code for a text; the code None stands for the model's own language.
-
-    `codes` are the languages of the named model; they are looked up if None. Raises BadModel.
-    """
-    named = named_model(lang, model, engine, fast)
-    if named is None:
-        code = language_of_text(text, known_languages())
-        return model_for_detected(code, engine, fast), code
-    name, own = named
-    if own is None:
-        codes = languages_of(name, engine) if codes is None else codes
-        own = language_of_text(text, codes) if len(codes) > 1 else None
-    return name, own
-
-
-def model_for_detected(code: str, engine: str, fast: bool = False) -> str:
-    """As `registry.model_for`, for a language that was detected: the error says so."""
-    try:
-        return model_for(code, engine, fast)
-    except BadModel as error:
-        raise BadModel(
-            f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
-        ) from error

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
-import os
 import time
 import traceback
 from collections import deque
@@ -12,23 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.manifest import Manifest, State, size_and_time, state_of
+from cappunc_cli.application.result_writer import InputVersion, ResultWriter, read_version
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
-from cappunc_cli.application.storage.files import (
-    about,
-    file_identity,
-    is_pipe,
-    is_url,
-    read_bytes,
-    sync_directory,
-    unified_diff,
-    write_atomic,
-)
-from cappunc_cli.application.storage.urls import Target, Url, url_exists, write_url
+from cappunc_cli.application.storage.files import about, is_url, sync_directory, unified_diff
+from cappunc_cli.application.storage.urls import Url
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -36,8 +25,6 @@ if TYPE_CHECKING:
     from cappunc_cli.spelling.speller import Respelled
     from cappunc_cli.transcript.words import Document, Notice
 
-#: `new` refuses to overwrite anything, `force` overwrites anything but the input.
-Mode = Literal["new", "force", "in-place", "diff"]
 #: Called with the share of a group's words that the model has read.
 ProgressCallback = Callable[[float], None]
 
@@ -90,10 +77,7 @@ class InputText:
     text: str
     encoding: Encoding
     seconds: float
-    #: State of the file just before it was read, if there is a manifest.
-    state: State
-    #: Hash of the content, if the file is to be overwritten.
-    digest: bytes
+    version: InputVersion
 
 
 def collect_rarely() -> None:
@@ -108,20 +92,18 @@ def collect_rarely() -> None:
 def process_jobs(
     jobs: Sequence[Job],
     fixer: Fixer,
-    mode: Mode,
+    writer: ResultWriter,
     progress: ProgressCallback | None = None,
-    manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """Read the files of some jobs, restore them together, and write each as soon as it is ready.
 
-    Yields one outcome per job, in order. `progress` gets the share of the words that the model has read. Results are
-    recorded in the `manifest`; those that it knows already may be overwritten.
+    Yields one outcome per job, in order. `progress` gets the share of the words that the model has read.
     """
-    inputs = read_inputs(jobs, mode, manifest)
+    inputs = read_inputs(jobs, writer.check)
     with ThreadPoolExecutor(_WRITERS) as writers:
         pending: deque[Future[JobOutcome]] = deque()
-        for read, outcome in restored(inputs, fixer, mode, progress):
-            pending.append(writers.submit(_write, outcome, read, mode, manifest))
+        for read, outcome in restored(inputs, fixer, progress, writer.mode == "diff"):
+            pending.append(writers.submit(_written, outcome, read, writer))
             while pending and (len(pending) > _WAITING or pending[0].done()):
                 yield pending.popleft().result()
         yield from (written.result() for written in pending)
@@ -130,12 +112,15 @@ def process_jobs(
 
 
 def restored(
-    inputs: Sequence[InputText | JobOutcome], fixer: Fixer, mode: Mode, progress: ProgressCallback | None = None
+    inputs: Sequence[InputText | JobOutcome],
+    fixer: Fixer,
+    progress: ProgressCallback | None = None,
+    diff: bool = False,
 ) -> Iterator[tuple[InputText | None, JobOutcome]]:
     """Yield (input, outcome) for each file in order; the input is None if there is no result.
 
-    Files are parsed, then restored together, or one by one if that fails. Reads and writes no files: shared by the
-    command line and the cluster.
+    Files are parsed, then restored together, or one by one if that fails. The results are those of the files, or with
+    `diff` what would change in them. Reads and writes no files: shared by the command line and the cluster.
     """
     parsed: list[tuple[InputText, Document] | JobOutcome] = []
     for read in inputs:
@@ -158,7 +143,7 @@ def restored(
                 if isinstance(found, JobOutcome):
                     yield None, found
                 else:
-                    yield found[0], _finish(*found, texts, fixer, mode)
+                    yield found[0], _finish(*found, texts, fixer, diff)
                 done += 1
         except Exception as error:
             job = inputs[done].job
@@ -172,32 +157,27 @@ def restored(
             together = 1  # one by one, so that a bad file fails alone
 
 
-def read_inputs(jobs: Sequence[Job], mode: Mode, manifest: Manifest | None = None) -> list[InputText | JobOutcome]:
-    """`read_input` for each job; concurrently if URLs are involved."""
+def read_inputs(jobs: Sequence[Job], check: Callable[[Job], None] = lambda _: None) -> list[InputText | JobOutcome]:
+    """The text of each job's input, or a failure: it cannot be read, or `check` raised an error about the job."""
     if not any(is_url(job.source) or isinstance(job.target, Url) for job in jobs):
-        return [read_input(job, mode, manifest) for job in jobs]
+        return [_read_input(job, check) for job in jobs]
     with ThreadPoolExecutor(_READERS) as readers:
-        return list(readers.map(lambda job: read_input(job, mode, manifest), jobs))
+        return list(readers.map(lambda job: _read_input(job, check), jobs))
 
 
-def read_input(job: Job, mode: Mode, manifest: Manifest | None = None) -> InputText | JobOutcome:
-    """The text of a job's input, or a failure: it cannot be read, or its result must not be overwritten."""
+def _read_input(job: Job, check: Callable[[Job], None]) -> InputText | JobOutcome:
     begun = time.perf_counter()
     try:
-        if job.target is not None and mode != "in-place":
-            refuse_overwriting(job, job.target, mode, manifest=manifest)
-        recorded = manifest is not None and not is_url(job.source) and not is_pipe(job.source)
-        state = state_of(Path(job.source)) if recorded else None
-        data = read_bytes(job.source)
+        check(job)
+        data, version = read_version(job.source)
         text, encoding = decode(data, job.encoding)
-        digest = digest_of(data) if mode == "in-place" else b""
-        return InputText(job, text, encoding, time.perf_counter() - begun, state, digest)
+        return InputText(job, text, encoding, time.perf_counter() - begun, version)
     except Exception as error:
         return failed(job, error)
 
 
 def _finish(
-    read: InputText, document: Document, texts: Iterator[Sequence[str]], fixer: Fixer, mode: Mode
+    read: InputText, document: Document, texts: Iterator[Sequence[str]], fixer: Fixer, diff: bool
 ) -> JobOutcome:
     """The result of a file, whose new words are the next of the `texts`; raises what that iterator raises."""
     begun = time.perf_counter()
@@ -205,11 +185,7 @@ def _finish(
     try:
         fixed = fixer.write(document, read.text, new, read.encoding)
         changed = fixed.text != read.text
-        data: bytes | None = fixed.data
-        if mode == "diff":
-            data = shown_utf_8(unified_diff(job.name, read.text, fixed.text))
-        elif mode == "in-place" and not changed:
-            data = None
+        data = shown_utf_8(unified_diff(job.name, read.text, fixed.text)) if diff else fixed.data
     except Exception as error:
         return failed(job, error)
     seconds = read.seconds + time.perf_counter() - begun
@@ -220,56 +196,18 @@ def _finish(
     return JobOutcome(job, fixed.notices, *counts, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
-def _write(outcome: JobOutcome, read: InputText | None, mode: Mode, manifest: Manifest | None) -> JobOutcome:
-    """Write the data of an outcome to its file, if it has both; does not sync the directory."""
-    begun = time.perf_counter()
+def _written(outcome: JobOutcome, read: InputText | None, writer: ResultWriter) -> JobOutcome:
+    """The outcome once its data, if any, are in the job's file, if any; the directory is not synced yet."""
     job, data = outcome.job, outcome.data
-    target = job.target
-    if read is None or data is None or target is None:
+    if read is None or data is None or job.target is None:
         return outcome
-    if isinstance(target, Url):
-        try:
-            write_url(target.text, data)
-        except Exception as error:
-            return failed(job, error)
-        return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
-
-    def before(made: os.stat_result) -> None:
-        if mode == "in-place":
-            refuse_replacing(target, read.digest)
-        else:
-            refuse_overwriting(job, target, mode, manifest=manifest)
-        if manifest is not None and not is_pipe(job.source):  # a pipe will not give the same input again
-            manifest.add(target, job.source, read.state, size_and_time(made), outcome.respelled)
-
+    begun = time.perf_counter()
     try:
-        try:
-            write_atomic(target, data, lasting=False, before=before)
-        except FileNotFoundError:
-            if mode == "in-place":
-                raise
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(target, data, lasting=False, before=before)
+        if outcome.changed or writer.mode != "in-place":
+            writer.write(job, data, read.version, outcome.respelled, lasting=False)
     except Exception as error:
         return failed(job, error)
     return replace(outcome, seconds=outcome.seconds + time.perf_counter() - begun, data=None)
-
-
-def refuse_replacing(path: Path, digest: bytes) -> None:
-    """Raises CappuncError if a file has changed since it was read, or has hard links, which would keep the old text."""
-    try:
-        same = digest_of(path.read_bytes()) == digest
-    except FileNotFoundError:
-        raise CappuncError("was removed in the meantime; nothing written", str(path)) from None
-    if not same:
-        raise CappuncError("was changed in the meantime; nothing written", str(path))
-    if (names := path.stat().st_nlink) > 1:
-        raise CappuncError(f"has {names} hard links, of which only one would change; nothing written", str(path))
-
-
-def digest_of(data: bytes) -> bytes:
-    """A hash by which to see whether a file has changed."""
-    return hashlib.blake2b(data).digest()
 
 
 def failed(job: Job, error: Exception) -> JobOutcome:
@@ -285,25 +223,3 @@ def failed(job: Job, error: Exception) -> JobOutcome:
     reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error)).rstrip()
     return JobOutcome(job, error=f"{job.name}: {reason}", trace=trace, reason=reason)
-
-
-def refuse_overwriting(
-    job: Job, target: Target, mode: Mode, hint: str = "; --in-place overwrites it", manifest: Manifest | None = None
-) -> None:
-    """Raises CappuncError if the target is the input or another one, or exists and `mode` does not overwrite it.
-
-    The `hint` ends the message about the input.
-    """
-    exists = isinstance(target, Url) or os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
-    if exists and file_identity(target) == file_identity(job.source):
-        raise CappuncError(f"is the input itself{hint}", str(target))
-    if job.target_is:
-        raise CappuncError(f"is {job.target_is}; nothing written", str(target))
-    if not exists or mode != "new":
-        return
-    if isinstance(target, Url):
-        refused = url_exists(target.text)
-    else:
-        refused = manifest is None or not manifest.is_ours(target, job.source)
-    if refused:
-        raise CappuncError("already exists; --force overwrites it", str(target))

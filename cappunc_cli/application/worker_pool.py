@@ -1,9 +1,9 @@
 """Worker processes that parse, decode and write, sharing the model of the parent process.
 
 The Python part of the work runs in parallel, and windows of several workers share a batch. Each worker has one end of
-a pipe. It sends ("infer", pieces, chunks, shares) and receives probabilities, or sends ("done", outcomes) and receives
-the next group of jobs, or None to end. The shares, of the group's words that have been read before and after these
-chunks, are for the progress bar.
+a pipe. It sends ("infer", engine, pieces, chunks, shares) and receives probabilities, or sends ("done", outcomes) and
+receives the next group of jobs, or None to end. The engine is that of the model (0) or of a model in its ensemble. The
+shares, of the group's words that have been read before and after these chunks, are for the progress bar.
 """
 
 from __future__ import annotations
@@ -15,34 +15,43 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.processing import JobOutcome, Mode, ProgressCallback, collect_rarely, process_jobs
+from cappunc_cli.application.processing import JobOutcome, ProgressCallback, collect_rarely, process_jobs
 from cappunc_cli.application.progress import Steps
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
-    from cappunc_cli.application.manifest import Manifest
     from cappunc_cli.restoration.chunks import Chunk, Rows
     from cappunc_cli.restoration.model.onnx_engine import OnnxEngine, Pieces
     from cappunc_cli.restoration.pipeline import Model
 
-#: A worker's connection and windows, and the shares of its group's words read before and after them.
-Request = tuple[Connection, "Pieces", "list[Chunk]", tuple[float, float]]
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A worker's windows for an engine, and the shares of its group's words read before and after them."""
+
+    connection: Connection
+    engine: int
+    pieces: Pieces
+    chunks: list[Chunk]
+    shares: tuple[float, float]
 
 
 def process_all(
     groups: Sequence[Sequence[Job]],
     fixer: Fixer,
-    mode: Mode,
+    writer: ResultWriter,
     workers: int,
     steps: Steps | None,
-    manifest: Manifest | None = None,
 ) -> Iterator[JobOutcome]:
     """Run `processing.process_jobs` over all groups in up to `workers` processes; yields outcomes as they are ready.
 
@@ -56,7 +65,7 @@ def process_all(
     try:
         for _, group in zip(range(workers), todo, strict=False):
             ours, theirs = context.Pipe()
-            worker = context.Process(target=_work, args=(theirs, fixer.settings, mode, manifest), daemon=True)
+            worker = context.Process(target=_work, args=(theirs, fixer.settings, writer), daemon=True)
             with _without_interrupts():
                 worker.start()
             processes.append(worker)
@@ -112,7 +121,7 @@ def _serve(
         for connection in ready:
             kind, *content = connection.recv()
             if kind == "infer":
-                requests.append((connection, *content))
+                requests.append(Request(connection, *content))
                 continue
             yield from content[0]
             group = next(todo, None)
@@ -128,37 +137,40 @@ def _serve(
 
 
 def _answer(requests: Sequence[Request], fixer: Fixer, busy: Mapping[Connection, ProgressCallback | None]) -> None:
-    """Run the model over the windows of several workers at once, and send each its probabilities."""
+    """Run each engine over the windows of several workers at once, and send each worker its probabilities."""
+    for number in sorted({request.engine for request in requests}):
+        asked = [request for request in requests if request.engine == number]
 
-    def on_progress(i: int, share: float) -> None:
-        connection, _, _, (before, after) = requests[i]
-        if (progress := busy[connection]) is not None:
-            progress(before + share * (after - before))
+        def on_progress(i: int, share: float, asked: Sequence[Request] = asked) -> None:
+            before, after = asked[i].shares
+            if (progress := busy[asked[i].connection]) is not None:
+                progress(before + share * (after - before))
 
-    try:
-        engine = cast("OnnxEngine", fixer.model.engine)
-        rows = engine.infer_all([(pieces, chunks) for _, pieces, chunks, _ in requests], on_progress)
-        for (connection, *_), own in zip(requests, rows, strict=True):
-            connection.send(own)
-    except CappuncError as error:
-        for connection, *_ in requests:
-            connection.send(error)
+        answers: Sequence[Rows | CappuncError]
+        try:
+            engines = [fixer.model.engine, *(member.engine for member, _ in fixer.model.ensemble)]
+            engine = cast("OnnxEngine", engines[number])
+            answers = engine.infer_all([(request.pieces, request.chunks) for request in asked], on_progress)
+        except CappuncError as error:
+            answers = [error] * len(asked)
+        for request, answer in zip(asked, answers, strict=True):
+            request.connection.send(answer)
 
 
 class _RemoteEngine:
-    """A worker's proxy for the engine of the parent process."""
+    """A worker's proxy for an engine of the parent process, by its number in a request."""
 
     warning = None
     device = "the parent's"
 
-    def __init__(self, name: str, connection: Connection) -> None:
+    def __init__(self, directory: Path, connection: Connection, number: int) -> None:
         from cappunc_cli.restoration.model.onnx_engine import Encoder
-        from cappunc_cli.restoration.model.registry import ModelConfig, find_model
+        from cappunc_cli.restoration.model.registry import ModelConfig, read_lexicon
 
-        directory = find_model(name)
         self.config = ModelConfig.load(directory)
+        self.lexicon = read_lexicon(directory)
         self.encoder = Encoder(directory, self.config)
-        self._connection = connection
+        self._connection, self._number = connection, number
 
     def predict(
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
@@ -171,44 +183,44 @@ class _RemoteEngine:
             pieces = self.encoder.encode(words[first:last], pauses[first:last], turns[first:last])
             own = [chunk.moved(-first) for chunk in group]
             total = chunks[-1].stop
-            self._connection.send(("infer", pieces, own, (first / total, last / total)))
+            self._connection.send(("infer", self._number, pieces, own, (first / total, last / total)))
             answer = self._connection.recv()
             if isinstance(answer, Exception):
                 raise answer
             yield from zip(group, rows_per_chunk(answer, group), strict=True)
 
 
-class _RemoteFixer(Fixer):
-    """A Fixer whose model runs in the parent process."""
+def _remote_model(settings: Settings, connection: Connection) -> Model:
+    """A model that runs in the parent process, with its ensemble. Raises BadModel."""
+    from cappunc_cli.restoration.model.registry import find_member, find_model
+    from cappunc_cli.restoration.pipeline import Model
 
-    def __init__(self, settings: Settings, connection: Connection) -> None:
-        super().__init__(settings, lambda _: None)
-        self._connection = connection
+    def model(directory: Path, number: int) -> Model:
+        engine = _RemoteEngine(directory, connection, number)
+        return Model(engine.config, engine, engine.lexicon)
 
-    @cached_property
-    def model(self) -> Model:
-        from cappunc_cli.restoration.model.registry import find_model, read_lexicon
-        from cappunc_cli.restoration.pipeline import Model
-
-        try:
-            engine = _RemoteEngine(self.settings.model, self._connection)
-            lexicon = read_lexicon(find_model(self.settings.model))
-        except CappuncError as error:
-            raise BadModel(error.message, error.path, error.line) from error
-        return Model(engine.config, cast("OnnxEngine", engine), lexicon)
+    try:
+        directory = find_model(settings.model)
+        own = model(directory, 0)
+        # Numbered in the order in which `load_model` has opened them.
+        members = enumerate(own.config.ensemble.items(), 1)
+        ensemble = [(model(find_member(directory, name), number), part) for number, (name, part) in members]
+        return replace(own, ensemble=ensemble)
+    except CappuncError as error:
+        raise BadModel(error.message, error.path, error.line) from error
 
 
-def _work(connection: Connection, settings: Settings, mode: Mode, manifest: Manifest | None = None) -> None:
+def _work(connection: Connection, settings: Settings, writer: ResultWriter) -> None:
     """Main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     collect_rarely()
-    fixer: Any = _RemoteFixer(settings, connection)
+    fixer = Fixer(settings, lambda _: None, opened=partial(_remote_model, connection=connection))
     try:
         while (jobs := connection.recv()) is not None:
-            connection.send(("done", list(process_jobs(jobs, fixer, mode, manifest=manifest))))
+            connection.send(("done", list(process_jobs(jobs, fixer, writer))))
     except (EOFError, ConnectionError):
         return  # the parent has gone
 

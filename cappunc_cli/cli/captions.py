@@ -150,6 +150,7 @@ def captions(
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.layout.caption_profiles import caption_profile
     from cappunc_cli.restoration.options import Options
 
@@ -223,8 +224,7 @@ def captions(
         make_files(
             jobs,
             maker,
-            lang=lang,
-            model=model,
+            choice=ModelChoice(lang, model),
             common=common,
             restore=restore and not rewrap,
             force=force,

@@ -12,7 +12,6 @@ from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
     find_missing,
-    fixers_by_model,
     inspect_files,
     print_json,
     span_entry,
@@ -109,13 +108,14 @@ def check(
             _check_captions(jobs, captions, report, also_read, as_json, lang, format_name, reporter, tally)
         return
     from cappunc_cli.application.fixer import Settings
+    from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
     from cappunc_cli.restoration.options import Options
 
     found: list[Report] = []
     common = Settings("", device, format_name, Options(pauses=pauses))
     with tallied(reporter, len(jobs), "checked") as tally:
-        fixers = fixers_by_model(jobs, lang, model, common, reporter)
-        for inspected in inspect_files(fixers, _stretches, reporter, tally):
+        parts = settings_by_model(jobs, ModelChoice(lang, model), common, reporter.error)
+        for inspected in inspect_files(parts, _stretches, reporter, tally):
             found.append(inspected)
             if not as_json:
                 with reporter.without_bar():

@@ -88,6 +88,7 @@ def convert(
     from cappunc_cli.application.conversion.made_files import made_jobs, make_files
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.restoration.options import Options
 
     kind = to or _kind_of_name(output)
@@ -112,8 +113,7 @@ def convert(
         make_files(
             jobs,
             maker,
-            lang=lang,
-            model=model,
+            choice=ModelChoice(lang, model),
             common=common,
             restore=restore,
             force=force,

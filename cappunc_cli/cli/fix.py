@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.input_files import find_inputs, holds_many
-from cappunc_cli.application.plan import by_model, check_name, plan_jobs, replaceable
+from cappunc_cli.application.plan import check_name, plan_jobs, replaceable
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import PIPE, checked_name, is_url, names_in
 from cappunc_cli.cli.parameters import (
@@ -45,7 +44,7 @@ from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
     from cappunc_cli.application.cluster.archive import ArchiveOrder
-    from cappunc_cli.application.processing import Mode
+    from cappunc_cli.application.result_writer import Mode
 
 
 #: Limits of a file on Ray: a worker that takes longer is killed, and one that takes more memory refuses the file.
@@ -227,6 +226,7 @@ def fix(
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.fixer import Fixer, Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.terms import Glossary
 
@@ -242,13 +242,14 @@ def fix(
         glossary=load_glossaries(glossary) if glossary else Glossary(),
     )
     also_read = files_read(glossary, files_from)
+    choice = ModelChoice(lang, model, engine, fast)
     # The model and the language come later, for each file.
     common = Settings("", device, format_name, options, engine, attach, diacritics.value, numbers, apostrophes)
     if archive:
         from cappunc_cli.application.cluster.archive import ArchiveOrder
         from cappunc_cli.application.cluster.fix_request import FixRequest
 
-        request = FixRequest(lang, model, common, fast, encoding)
+        request = FixRequest(choice, common, encoding)
         memory = (file_memory or _FILE_MEGABYTES) << 20 if with_ray else None
         listed = None if files_from is None else names_in(files_from, nul)
         order = ArchiveOrder(names, output or "", request, listed, force, fail_over, report, memory, also_read)
@@ -270,27 +271,22 @@ def fix(
         root = None
     from cappunc_cli.application.batch import BatchSummary, run_batch
     from cappunc_cli.application.manifest import Manifest, settings_signature
+    from cappunc_cli.application.result_writer import ResultWriter
 
     mode: Mode = "diff" if diff else "in-place" if in_place else "force" if force else "new"
     terms = TermCheck(options.glossary) if glossary else None
-    tally = BatchSummary(terms=terms)
+    summary = BatchSummary(terms=terms)
     resumable = (root is not None and not force) or in_place
-    with stoppable(reporter, lambda: FileTally(len(jobs), tally.done).summary(resumable=resumable)):
-        parts = by_model(jobs, lang, model, engine, reporter.error, fast)
-        tally.asked = tally.failed = reporter.errors
-        # One run for each model and language; all settings are checked before the first run.
-        runs = []
-        for (name, code), own_jobs in parts.items():
-            settings = replace(common, model=name, options=replace(options, language=code))
-            settings.check()
-            runs.append((settings, own_jobs))
+    with stoppable(reporter, lambda: FileTally(len(jobs), summary.done).summary(resumable=resumable)):
+        runs = settings_by_model(jobs, choice, common, reporter.error)
+        summary.asked = summary.failed = reporter.errors
         for settings, own_jobs in runs:
             fixer = Fixer(settings, reporter.info, reporter.detail)
             record = nullcontext() if root is None else closing(Manifest(root, settings_signature(settings, encoding)))
             with record as manifest:
-                run_batch(own_jobs, fixer, mode, reporter, tally, manifest, workers or 1)
-    tally.report(reporter)
-    if terms is not None and not (tally.known or tally.stopped):  # which terms earlier runs found is not recorded
+                run_batch(own_jobs, fixer, ResultWriter(mode, manifest), reporter, summary, workers or 1)
+    summary.report(reporter)
+    if terms is not None and not (summary.known or summary.stopped):  # which terms earlier runs found is not recorded
         terms.report(reporter)
     if reporter.errors:
         raise typer.Exit(1)

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.input_files import Job, find_inputs
-from cappunc_cli.application.plan import model_for_detected
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json, write_text
 from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked, tallied
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.model.engines import NETWORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.languages import Language
     from cappunc_cli.restoration.pipeline import Model
 
@@ -54,6 +53,7 @@ def glossary(
     cappunc fix --glossary terms.txt talk.srt
     """
     from cappunc_cli.application.language_detection import AUTO
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.restoration.model.registry import ModelConfig, find_model
     from cappunc_cli.restoration.term_extraction import extract_terms
 
@@ -62,7 +62,8 @@ def glossary(
     own = None if model is None else ModelConfig.load(find_model(model)).languages[0]
     code = own if lang == AUTO else lang
     with tallied(reporter, len(jobs), "read") as tally:
-        found = [c for c in extract_terms(_texts(jobs, code, model, device, reporter, tally)) if c.count >= least]
+        texts = _texts(jobs, code, ModelChoice(lang, model), device, reporter, tally)
+        found = [candidate for candidate in extract_terms(texts) if candidate.count >= least]
     if as_json:
         write_json([asdict(candidate) for candidate in found])
     else:
@@ -72,13 +73,13 @@ def glossary(
 
 
 def _texts(
-    jobs: Sequence[Job], code: str | None, model: str | None, device: str, reporter: Reporter, tally: FileTally
+    jobs: Sequence[Job], code: str | None, choice: ModelChoice, device: str, reporter: Reporter, tally: FileTally
 ) -> Iterator[tuple[list[str], list[bool], Language]]:
     """The words of each file, with case from the file or from a model; its layout breaks; its language."""
     from cappunc_cli import formats
     from cappunc_cli.application.language_detection import language_of_text
     from cappunc_cli.languages import language
-    from cappunc_cli.restoration.model.registry import known_languages, model_for
+    from cappunc_cli.restoration.model.registry import known_languages
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.pipeline import load_model, restore
     from cappunc_cli.restoration.term_extraction import is_cased, layout_breaks
@@ -94,7 +95,7 @@ def _texts(
             texts = [word.text for word in document.words]
             spoken = code or language_of_text(text, codes)
             if texts and not is_cased(texts):
-                own = (model_for if code else model_for_detected)(spoken, NETWORK) if model is None else model
+                own = choice.of_language(spoken)
                 loaded[own] = loaded.get(own) or load_model(own, device)
                 texts = restore(document.words, loaded[own], Options(language=spoken))
         except (CappuncError, OSError) as error:

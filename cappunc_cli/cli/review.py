@@ -18,7 +18,6 @@ from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
     examine,
-    fixers_by_model,
     inspect_files,
     line_prefix,
     place,
@@ -65,7 +64,7 @@ from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer, Settings
-    from cappunc_cli.application.processing import Mode
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.restoration.low_confidence import LowConfidence
     from cappunc_cli.transcript.words import Document
 
@@ -150,14 +149,15 @@ def review(
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries
+    from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
     from cappunc_cli.restoration.options import Options
 
     options = Options(marks=marks, pauses=pauses, glossary=load_glossaries(glossary))
-    common = Settings("", device, format_name, options)
+    choice, common = ModelChoice(lang, model), Settings("", device, format_name, options)
     if open_ or html is not None:
         with options_checked():
             refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
-        fixer = _fixer_for(jobs, lang, model, common, reporter)
+        fixer = _fixer_for(jobs, choice, common, reporter)
         _page(jobs[0], fixer, below, compare, html, reporter)
         return
 
@@ -171,8 +171,8 @@ def review(
     if as_csv:
         write_text(_table([_COLUMNS]))
     with tallied(reporter, len(jobs), "reviewed") as tally:
-        fixers = fixers_by_model(jobs, lang, model, common, reporter)
-        for report in inspect_files(fixers, places, reporter, tally):
+        parts = settings_by_model(jobs, choice, common, reporter.error)
+        for report in inspect_files(parts, places, reporter, tally):
             reporter.detail(f"{report['file']}: {len(report['doubts'])} places in {report['words']} words")
             if as_json:
                 found.append(report)
@@ -212,6 +212,7 @@ def _apply(
     reporter: Reporter,
 ) -> None:
     from cappunc_cli.application.fixer import Fixer, Settings
+    from cappunc_cli.application.result_writer import ResultWriter
     from cappunc_cli.application.review.decisions import apply_decisions
     from cappunc_cli.restoration.options import Options
 
@@ -220,11 +221,10 @@ def _apply(
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
         [job] = plan_jobs(found, output, in_place, also_read=[decisions])
-    mode: Mode = "in-place" if in_place else "force" if force else "new"
+    fixer = Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
+    writer = ResultWriter("in-place" if in_place else "force" if force else "new")
     try:
-        decided = apply_decisions(
-            decisions, job, mode, Fixer(Settings("", "cpu", format_name, Options()), reporter.info)
-        )
+        decided = apply_decisions(decisions, job, fixer, writer)
     except (CappuncError, OSError) as error:
         raise about(error, job.name) from error
     for decision, written in decided.refused:
@@ -233,16 +233,19 @@ def _apply(
     reporter.info(f"{job.name}{where}: {counted(decided.changed, 'word')} changed")
 
 
-def _fixer_for(jobs: Sequence[Job], lang: str, model: str | None, common: Settings, reporter: Reporter) -> Fixer:
+def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, reporter: Reporter) -> Fixer:
     """The Fixer for the only file, with its model; raises BadParameter for several files."""
+    from cappunc_cli.application.fixer import Fixer
+    from cappunc_cli.application.model_choice import settings_by_model
+
     if len(jobs) != 1:
         raise typer.BadParameter("a page shows exactly one file", param_hint="FILES")
 
     def fail(error: object) -> None:
         raise error if isinstance(error, CappuncError) else CappuncError(str(error))
 
-    [(fixer, _)] = fixers_by_model(jobs, lang, model, common, reporter, fail)
-    return fixer
+    [(settings, _)] = settings_by_model(jobs, choice, common, fail)
+    return Fixer(settings, reporter.info, reporter.detail)
 
 
 def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:

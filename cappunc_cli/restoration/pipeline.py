@@ -198,8 +198,8 @@ def probabilities_of_each(
     """The `probabilities` of each text; texts share batches, so many short ones are as fast as one long one.
 
     `progress` is called with the number of words of all texts that the model has read. `on_final` has a callback for
-    each text, as in `chunks.merge`. `after` is the pause after
-    the last word of the last text (ms), if known. Raises CappuncError.
+    each text, as in `chunks.merge`. `after` is the pause after the last word of the last text (ms), if known. Raises
+    CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
     known = list(map(Words.of, texts))
@@ -280,44 +280,52 @@ def rewrite(
     fixing the result again would not either.
     """
     columns = Words.of(words)
-    texts = [*committed, *columns.texts[len(committed) :]]
-    if not texts:
+    if not columns:
         return []
     passage = passage_of(columns, rows, model, options)
     passage.committed, passage.continues = len(committed), continues
-    fixed_labels = [label for _, label in map(cached_strip, committed)]
+    written = passage.labels
+    fixed = [label for _, label in map(cached_strip, committed)]
     for _ in range(_MAX_ROUNDS):
-        labels = passage.labels
-        expected = expect(passage.posteriors) if options.existing == "auto" else None
-        passage.posteriors = allowed(passage)
-        lack = None if expected is None else judge(passage, expected)
-        known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
-        decided = decide(replace(passage, labels=[*fixed_labels, *with_rules[len(fixed_labels) :]]), known)
-        for i in np.flatnonzero(passage.followed).tolist():
-            # A new mark would come between the word and the address or formula after it. Nor does one come after that,
-            # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
-            # it might take the period for a part of it.
-            decided[i] = replace(decided[i], after=labels[i].after)
-        new_labels = [*fixed_labels, *labels[len(fixed_labels) :]]
-        case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
-        for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
-            if i < len(fixed_labels) or (ruled is old and new is old):
-                continue  # labels are cached, so most unchanged ones are the same object
-            # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
-            keeps_case = case_is_fixed[i] or (settled[i] and ruled is old)
-            label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
-            if ruled is old and label == old:
-                continue
-            text = dress(passage.bare[i], label)
-            word, written = cached_strip(text)
-            # A label must never turn a word into another one.
-            if text != texts[i] and word == passage.bare[i]:
-                texts[i], new_labels[i] = intern(text), written
-        if all(map(is_, labels, new_labels)):
+        before, passage.labels = passage.labels, [*fixed, *_round(passage, fixed)[len(fixed) :]]
+        if all(map(is_, before, passage.labels)):
             break
-        passage.labels = new_labels
-        passage.posteriors = _posteriors(passage.bare, new_labels, passage.turn_ends, rows, model, passage.conventions)
-    return texts
+        passage.posteriors = _posteriors(
+            passage.bare, passage.labels, passage.turn_ends, rows, model, passage.conventions
+        )
+    new = zip(columns.texts, written, passage.bare, passage.labels, strict=True)
+    texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
+    return [*committed, *texts[len(committed) :]]
+
+
+def _round(passage: Passage, fixed: Sequence[Label]) -> list[Label]:
+    """The labels of a passage after one round of decisions; the first words are taken to have `fixed` ones."""
+    labels, options = passage.labels, passage.options
+    expected = expect(passage.posteriors) if options.existing == "auto" else None
+    passage.posteriors = allowed(passage)
+    lack = None if expected is None else judge(passage, expected)
+    known, with_rules, _ = lexical_rules(passage, evidence(passage, options.existing, lack))
+    decided = decide(replace(passage, labels=[*fixed, *with_rules[len(fixed) :]]), known)
+    for i in np.flatnonzero(passage.followed).tolist():
+        # A new mark would come between the word and the address or formula after it. Nor does one come after that,
+        # although the text may end there: an address is no word and stays to the byte, and whoever reads or links
+        # it might take the period for a part of it.
+        decided[i] = replace(decided[i], after=labels[i].after)
+    case_is_fixed, settled = (known.cases >= 0).tolist(), known.settled.tolist()
+    found = list(labels)
+    for i, (old, ruled, new) in enumerate(zip(labels, with_rules, decided, strict=True)):
+        if ruled is old and new is old:
+            continue  # labels are cached, so most unchanged ones are the same object
+        # Even the word of a settled label gets a missing `¿` (`Qué?`) or `?` (`¿Qué.`).
+        keeps_case = case_is_fixed[i] or (settled[i] and ruled is old)
+        label = replace(new, case=ruled.case, form=ruled.form) if keeps_case else new
+        if label == old:
+            continue
+        word, written = cached_strip(dress(passage.bare[i], label))
+        # A label must never turn a word into another one.
+        if word == passage.bare[i]:
+            found[i] = written
+    return found
 
 
 def rewrite_long(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> list[str]:

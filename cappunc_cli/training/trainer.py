@@ -47,7 +47,7 @@ from cappunc_cli.training.network import (
 )
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher
-from cappunc_cli.training.training_run import Progress, resume, run
+from cappunc_cli.training.training_run import Learner, Progress, resume, run
 from cappunc_cli.transcript.labels import PairedMark
 
 #: The number of `largest_corpora`.
@@ -269,7 +269,7 @@ def train(
     def score() -> dict[str, float]:
         return score_heldout(network, windows, device)
 
-    run(recipe, network, optimiser, saved, losses, score, look_every, report, patience)
+    run(recipe, Learner(network, optimiser, losses, score), saved, look_every, report, patience)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -45,74 +45,109 @@ def rate_at(progress: float, recipe: Recipe) -> float:
     return min(progress / recipe.warmup, 1.0, (1.0 - progress) / recipe.decay)
 
 
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """What a run trains, and how.
+
+    `losses_of` draws a batch and returns its losses, of which the sum is minimised, and the number of its pieces. Each
+    group of the `optimiser` has a `peak` learning rate. `score` returns figures of the held-out ends, by name.
+    """
+
+    network: torch.nn.Module
+    optimiser: torch.optim.Optimizer
+    losses_of: Callable[[np.random.Generator], tuple[Sequence[Tensor], int]]
+    score: Callable[[], dict[str, float]]
+
+
+@dataclass(slots=True)
+class RunState:
+    """How far a run has come; part of its checkpoint."""
+
+    step: int = 0
+    #: Pieces that have been read.
+    tokens: int = 0
+    #: Running means of the losses; None before the first step.
+    losses: list[float] | None = None
+    #: The best mean of the held-out figures, and how many scorings in a row have been worse since.
+    best: float = 0.0
+    worse: int = 0
+    seconds: float = 0.0
+
+    def judge(self, development: Mapping[str, float]) -> None:
+        """Count a scoring as the best so far, or as a worse one."""
+        mean = sum(development.values()) / len(development)
+        # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
+        self.best, self.worse = (mean, 0) if mean > self.best or not self.best else (self.best, self.worse + 1)
+
+
 def run(
     recipe: Recipe,
-    network: torch.nn.Module,
-    optimiser: torch.optim.Optimizer,
+    learner: Learner,
     saved: Mapping[str, Any],
-    losses_of: Callable[[np.random.Generator], tuple[Sequence[Tensor], int]],
-    score: Callable[[], dict[str, float]],
     look_every: int,
     report: Callable[[Progress], None] | None = None,
     patience: int = 0,
 ) -> None:
     """Run or resume (from `saved`) to the end of the recipe; progress goes to log.jsonl in its `runs` folder.
 
-    `losses_of` draws a batch and returns its losses, of which the sum is minimised, and the number of its pieces. Each
-    group of the `optimiser` has a `peak` learning rate. Every `look_every` steps the held-out ends are scored, by name
-    of the figure. With `patience`, the run stops after that many scorings in a row without a better mean; the best
-    network is saved as best.pt.
+    Every `look_every` steps the held-out ends are scored. With `patience`, the run stops after that many scorings in a
+    row without a better mean; the best network is saved as best.pt.
     """
-    step, done, losses = saved.get("step", 0), saved.get("tokens", 0), saved.get("losses")
-    best, worse = saved.get("best", 0.0), saved.get("worse", 0)
-    first, before = done, saved.get("seconds", 0.0)
+    state = RunState(**{field.name: saved[field.name] for field in fields(RunState) if field.name in saved})
+    first, before = state.tokens, state.seconds
     if saved:
-        optimiser.load_state_dict(saved["optimiser"])
+        learner.optimiser.load_state_dict(saved["optimiser"])
     began = saved_at = time.monotonic()
 
     def save() -> None:
-        state = {"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": done}
-        state |= {"best": best, "worse": worse, "losses": losses, "seconds": before + time.monotonic() - began}
+        state.seconds = before + time.monotonic() - began
+        weights = {"network": learner.network.state_dict(), "optimiser": learner.optimiser.state_dict()}
         # A run that is killed meanwhile has the old one.
-        torch.save(state, partial := (recipe.runs / CHECKPOINT).with_suffix(".partial"))
+        torch.save(weights | asdict(state), partial := (recipe.runs / CHECKPOINT).with_suffix(".partial"))
         partial.replace(recipe.runs / CHECKPOINT)
 
     try:
-        while done < recipe.tokens and not (patience and worse >= patience):
-            rate = rate_at(max(done, 1) / recipe.tokens, recipe)
-            for group in optimiser.param_groups:
-                group["lr"] = group["peak"] * rate
-            # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
-            parts, pieces = losses_of(np.random.default_rng((recipe.seed, step)))
-            torch.stack(list(parts)).sum().backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-            step, done = step + 1, done + pieces
-            current = [part.item() for part in parts]
-            losses = [_KEPT * old + (1 - _KEPT) * new for old, new in zip(losses or current, current, strict=True)]
+        while state.tokens < recipe.tokens and not (patience and state.worse >= patience):
+            rate, losses = _step(recipe, learner, state)
             development: dict[str, float] = {}
-            if step % LOG_EVERY == 0:
+            if state.step % LOG_EVERY == 0:
                 entry: dict[str, Any] = {
-                    "step": step,
-                    "tokens": done,
-                    "loss": [round(x, 4) for x in losses],
+                    "step": state.step,
+                    "tokens": state.tokens,
+                    "loss": [round(loss, 4) for loss in losses],
                     "rate": round(rate, 3),
-                    "tokens/s": round((done - first) / (time.monotonic() - began)),
+                    "tokens/s": round((state.tokens - first) / (time.monotonic() - began)),
                 }
-                if step % look_every == 0:
-                    entry["development"] = development = score()
-                    mean = sum(development.values()) / len(development)
-                    # At a mean of 0 the network writes no marks yet: that is a late start, not a plateau.
-                    best, worse = (mean, 0) if mean > best or not best else (best, worse + 1)
-                    if patience and not worse:
-                        torch.save({"network": network.state_dict(), "tokens": done}, recipe.runs / "best.pt")
+                if state.step % look_every == 0:
+                    entry["development"] = development = learner.score()
+                    state.judge(development)
+                    if patience and not state.worse:
+                        torch.save(
+                            {"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / "best.pt"
+                        )
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
             if report is not None:
-                report(Progress(done, recipe.tokens, sum(losses), development))
+                report(Progress(state.tokens, recipe.tokens, sum(losses), development))
             if time.monotonic() - saved_at > SAVE_EVERY:
                 save()
                 saved_at = time.monotonic()
     finally:
         save()
+
+
+def _step(recipe: Recipe, learner: Learner, state: RunState) -> tuple[float, list[float]]:
+    """Learn from one batch; returns the share of the peak learning rate, and the running means of the losses."""
+    rate = rate_at(max(state.tokens, 1) / recipe.tokens, recipe)
+    for group in learner.optimiser.param_groups:
+        group["lr"] = group["peak"] * rate
+    # Seed by step, so that a resumed run continues with the windows that an uninterrupted one would see.
+    parts, pieces = learner.losses_of(np.random.default_rng((recipe.seed, state.step)))
+    torch.stack(list(parts)).sum().backward()
+    torch.nn.utils.clip_grad_norm_(learner.network.parameters(), 1.0)
+    learner.optimiser.step()
+    learner.optimiser.zero_grad(set_to_none=True)
+    current = [part.item() for part in parts]
+    losses = [_KEPT * old + (1 - _KEPT) * new for old, new in zip(state.losses or current, current, strict=True)]
+    state.step, state.tokens, state.losses = state.step + 1, state.tokens + pieces, losses
+    return rate, losses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,8 +25,10 @@ from typer.testing import CliRunner
 from cappunc_cli.application import batch, processing, worker_pool
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job, find_inputs
-from cappunc_cli.application.manifest import NAME, Manifest, state_of
+from cappunc_cli.application.manifest import NAME, Manifest
 from cappunc_cli.application.progress import Reporter, Steps
+from cappunc_cli.application.result_writer import ResultWriter
+from cappunc_cli.application.storage.files import state_of
 from cappunc_cli.cli import app
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restoration import pipeline
@@ -134,6 +137,24 @@ def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: py
         assert (tree / "out" / name).read_text().split() == restore(words, model)
 
 
+def test_workers_ask_all_models_of_an_ensemble(tree: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    for name in ("first", "other"):
+        shutil.copytree(TINY, tree / name)
+    config = json.loads((TINY / "config.json").read_text("utf-8"))
+    (tree / "first/config.json").write_text(json.dumps(config | {"ensemble": {"other": 0.9}}), "utf-8")
+    network = onnx.load(tree / "other/model.onnx")
+    for tensor in network.graph.initializer:
+        if tensor.name == "marks_here":  # other marks
+            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor)[:, ::-1], tensor.name))
+    onnx.save(network, tree / "other/model.onnx")
+    for jobs in ("1", "2"):
+        assert cappunc("in", "-o", f"out{jobs}", "--jobs", jobs, "--model", "first", cwd=tree).returncode == 0
+    assert contents(tree / "out1") == contents(tree / "out2")
+    words = [Word(text) for text in (tree / "in/0.txt").read_text().split()]
+    assert (tree / "out2/0.txt").read_text().split() != restore(words, load_model(str(TINY), "cpu"))
+
+
 def test_other_json_in_a_directory_is_skipped(tree: Path) -> None:
     for path in (tree / "in").rglob("*.txt"):
         if path.name not in ("1.txt", "2.txt"):
@@ -225,7 +246,7 @@ def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(reporter, "error", said.append)
     fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
     tally = batch.BatchSummary()
-    batch.run_batch(jobs, fixer, "new", reporter, tally)
+    batch.run_batch(jobs, fixer, ResultWriter("new"), reporter, tally)
     tally.report(reporter)
     assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
     assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
@@ -247,7 +268,11 @@ def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> Non
             yield ["Hello."]
 
     batch.run_batch(
-        jobs, Slow(Settings(str(TINY), "cpu", "txt", Options()), print), "new", Reporter(True), batch.BatchSummary()
+        jobs,
+        Slow(Settings(str(TINY), "cpu", "txt", Options()), print),
+        ResultWriter("new"),
+        Reporter(True),
+        batch.BatchSummary(),
     )
     assert seen == ["a"]
     assert {path.read_text() for path in (tmp_path / "out").iterdir()} == {"Hello."}
@@ -282,7 +307,7 @@ def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypa
             yield [second]
 
     fixer = Watched(Settings(str(TINY), "cpu", "txt", Options()), print)
-    batch.run_batch(jobs, fixer, "new", Reporter(True), batch.BatchSummary())
+    batch.run_batch(jobs, fixer, ResultWriter("new"), Reporter(True), batch.BatchSummary())
     assert written["b waits for c"] == ["yes"]  # read ahead
     assert written["restored c"] == ["a", "b"]  # written at once
     assert written["e"][:2] == ["a", "b"]  # and no farther ahead
@@ -300,7 +325,9 @@ def test_progress_moves_within_files_that_are_restored_together(
     reporter = Reporter(quiet=True)
     monkeypatch.setattr(reporter, "progress", lambda _: nullcontext(Steps(lambda _, done: shown.append(done))))
     tally = batch.BatchSummary()
-    batch.run_batch(jobs, Fixer(Settings(str(TINY), "cpu", "txt", Options()), print), "new", reporter, tally)
+    batch.run_batch(
+        jobs, Fixer(Settings(str(TINY), "cpu", "txt", Options()), print), ResultWriter("new"), reporter, tally
+    )
     assert tally.fixed == 6
     assert shown == sorted(shown)
     assert shown[-1] == pytest.approx(6)
@@ -322,7 +349,7 @@ def test_progress_moves_as_the_model_reads_for_workers(tmp_path: Path, monkeypat
     busy, workers = {}, []
     for some in (jobs[:2], jobs[2:4]):
         here, there = multiprocessing.Pipe()
-        workers.append(threading.Thread(target=worker_pool._work, args=(there, settings, "new")))
+        workers.append(threading.Thread(target=worker_pool._work, args=(there, settings, ResultWriter("new"))))
         workers[-1].start()
         here.send(some)
         busy[here] = steps.group_progress(len(some))
@@ -455,7 +482,7 @@ def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: p
 
     monkeypatch.setattr(Path, "replace", replace)
     fixer = Fixer(Settings(str(TINY), "cpu", None, Options()), print)
-    batch.run_batch(jobs, fixer, "new", Reporter(True), batch.BatchSummary(), Manifest(out, "one"))
+    batch.run_batch(jobs, fixer, ResultWriter("new", Manifest(out, "one")), Reporter(True), batch.BatchSummary())
     assert sorted(renamed) == sorted((job.target.relative_to(out).as_posix(), True) for job in jobs)  # type: ignore[union-attr]
 
 
@@ -472,10 +499,9 @@ def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(tmp_path: Pa
     batch.run_batch(
         [Job(str(source), target)],
         fixer,
-        "new",
+        ResultWriter("new", Manifest(tmp_path / "out", "one")),
         Reporter(True),
         batch.BatchSummary(),
-        Manifest(tmp_path / "out", "one"),
     )
     assert target.exists()
     assert not Manifest(tmp_path / "out", "one").is_done(str(source), target)
@@ -567,7 +593,7 @@ def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkey
     monkeypatch.setattr(batch, "FILES_TOGETHER", 5)
     jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
     settings = Settings(str(TINY), "cpu", None, Options())
-    manifest = Manifest(tree / "out", "one")
+    writer = ResultWriter("new", Manifest(tree / "out", "one"))
 
     class Killer(Fixer):
         @property
@@ -577,8 +603,9 @@ def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkey
             return super().model
 
     with pytest.raises(CappuncError, match="a worker process ended unexpectedly"):
-        batch.run_batch(jobs, Killer(settings, print), "new", Reporter(True), batch.BatchSummary(), manifest, 2)
+        batch.run_batch(jobs, Killer(settings, print), writer, Reporter(True), batch.BatchSummary(), 2)
     tally = batch.BatchSummary()
-    batch.run_batch(jobs, Fixer(settings, print), "new", Reporter(True), tally, Manifest(tree / "out", "one"), 2)
+    again = ResultWriter("new", Manifest(tree / "out", "one"))
+    batch.run_batch(jobs, Fixer(settings, print), again, Reporter(True), tally, 2)
     assert (tally.fixed + tally.known, tally.failed) == (30, 0)
     assert not multiprocessing.active_children()

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.processing import JobOutcome, process_jobs
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage import code_pages
 from cappunc_cli.application.storage.encodings import Encoding, codec_name, decode, encode, limited
 from cappunc_cli.errors import BadInput
@@ -101,7 +102,7 @@ def fix(folder: Path, data: bytes, fixer: Fixer, encoding: str | None = None, na
     (folder / name).write_bytes(data)
     target = folder / f"new-{name}"
     target.unlink(missing_ok=True)
-    (outcome,) = process_jobs([Job(str(folder / name), target, encoding=encoding)], fixer, "new")
+    (outcome,) = process_jobs([Job(str(folder / name), target, encoding=encoding)], fixer, ResultWriter("new"))
     return outcome
 
 

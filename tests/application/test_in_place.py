@@ -13,6 +13,7 @@ from cappunc_cli.application import batch
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.cli import app
 from cappunc_cli.restoration.options import Options
 
@@ -44,7 +45,7 @@ def run_while(path: Path, meddle: Callable[[], object]) -> list[object]:
     batch.run_batch(
         [Job(str(path), path)],
         Slow(Settings(str(TINY), "cpu", None, Options()), print),
-        "in-place",
+        ResultWriter("in-place"),
         reporter,
         batch.BatchSummary(),
     )

@@ -1,17 +1,12 @@
-"""The path of a result, and which model and which language's conventions a file gets."""
+"""The input files, each once, and the paths of their results."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from cappunc_cli.application.input_files import Job, find_inputs
-from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import by_model
-from cappunc_cli.restoration.model.engines import NETWORK
+from cappunc_cli.application.input_files import find_inputs
 
 
 @pytest.mark.parametrize("output", ["out", "memory://out"])
@@ -27,24 +22,3 @@ def test_a_file_that_is_named_twice_is_one_input(tmp_path: Path) -> None:
     names = [str(tmp_path / "b.txt"), str(tmp_path), str(tmp_path / "b.txt")]
     jobs = find_inputs(names, None, lambda error: pytest.fail(str(error)))
     assert [Path(job.source).name for job in jobs] == ["b.txt", "a.txt"]
-
-
-def test_a_named_model_of_several_languages_reads_each_file_in_its_own(tmp_path: Path, tiny_model: Path) -> None:
-    model = tmp_path / "two"
-    shutil.copytree(tiny_model, model)
-    config = json.loads((model / "config.json").read_text("utf-8"))
-    (model / "config.json").write_text(json.dumps(config | {"languages": ["es", "de"]}), "utf-8")
-    texts = {
-        "a.txt": "ich habe ihn gestern nicht gesehen und weiß auch nicht wo er jetzt ist",
-        "b.txt": "no lo he visto ayer y tampoco sé dónde está ahora",
-        "c.txt": "jag har inte sett honom och jag vet inte heller var han är nu för tiden",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text + "\n", "utf-8")
-    jobs = [Job(tmp_path / name, None) for name in texts]
-    found = by_model(jobs, AUTO, str(model), NETWORK, lambda error: pytest.fail(str(error)))
-    assert {code: [Path(job.name).name for job in some] for (_, code), some in found.items()} == {
-        "de": ["a.txt"],
-        "es": ["b.txt"],
-        "sv": ["c.txt"],
-    }

@@ -143,9 +143,10 @@ def test_decisions_that_are_not_read_back_are_reported(tmp_path: Path) -> None:
     data = film()[1]
     path.write_bytes(data)
     (tmp_path / "d.json").write_bytes(decisions(data, {2: ("wort2", "Wort2:"), 3: ("wort3", "wort3!")}))
-    run = command("review", "--apply", tmp_path / "d.json", path, "-o", tmp_path / "new.srt")
+    run = command("review", "--apply", tmp_path / "d.json", path, "-o", tmp_path / "new/talk.srt")
     assert f"{path}: word 3: reads “Wort2,” in the result, not “Wort2:”" in run.stderr
-    assert (tmp_path / "new.srt").read_bytes() == data.replace(b"wort3 ", b"wort3! ").replace(b"wort2 ", b"Wort2, ")
+    new = (tmp_path / "new/talk.srt").read_bytes()
+    assert new == data.replace(b"wort3 ", b"wort3! ").replace(b"wort2 ", b"Wort2, ")
 
 
 def command(*arguments: str | Path) -> Result:

@@ -445,6 +445,7 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
     from cappunc_cli.application.cluster.block_worker import BlockResult, WorkOrder
     from cappunc_cli.application.cluster.fix_request import FixRequest
     from cappunc_cli.application.fixer import Settings
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.application.progress import Reporter
     from cappunc_cli.application.storage.urls import Entry
     from cappunc_cli.restoration.options import Options
@@ -511,7 +512,7 @@ def driver(files: int, ray: bool) -> dict[str, Any]:
     before = resident(os.getpid())
     with tempfile.TemporaryDirectory() as place:
         Path(place, "in").mkdir()
-        request = FixRequest("en", str(MODEL), Settings("", "cpu", None, Options()))
+        request = FixRequest(ModelChoice("en", str(MODEL)), Settings("", "cpu", None, Options()))
         order = archive.ArchiveOrder([f"{place}/in"], f"{place}/out", request)
         summary = ArchiveSummary()
         archive.run_archive(order, workers, reporter, summary)

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [train]")
 from torch import Tensor  # noqa: E402
 
 from cappunc_cli.training import training_run  # noqa: E402
-from cappunc_cli.training.training_run import CHECKPOINT, Progress, resume, run  # noqa: E402
+from cappunc_cli.training.training_run import CHECKPOINT, Learner, Progress, resume, run  # noqa: E402
 
 
 def trained(
@@ -38,7 +38,8 @@ def trained(
         x = torch.from_numpy(rng.random((8, 3), np.float32))
         return [((network(x)[:, 0] - x.sum(1)) ** 2).mean()], 10
 
-    run(recipe, network, optimiser, saved, losses, lambda: {"text": next(means or iter([0.0]))}, 1, report, patience)
+    learner = Learner(network, optimiser, losses, lambda: {"text": next(means or iter([0.0]))})
+    run(recipe, learner, saved, 1, report, patience)
     return network.weight.detach()
 
 

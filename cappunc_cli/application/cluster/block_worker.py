@@ -23,15 +23,17 @@ from cappunc_cli.application.processing import (
     collect_rarely,
     failed,
     read_inputs,
-    refuse_overwriting,
     restored,
 )
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.files import read_bytes, write_result
 from cappunc_cli.application.storage.urls import Url
 from cappunc_cli.errors import CappuncError
 
 #: Threads that write results.
 _WRITERS = 16
+#: Of the existing files at the target, the ledger knows those that may be overwritten.
+_INPUTS_STAY = ResultWriter("force", hint="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,7 @@ class BlockWorker:
         limit = self._order.memory
         large = [job for job, file in jobs.items() if limit is not None and file.size > limit]
         refused = [failed(job, CappuncError(_too_large(jobs[job].size, limit or 0))) for job in large]
-        # Whether a result may be overwritten is checked when it is written.
-        return [*refused, *read_inputs([job for job in jobs if job not in large], "in-place")]
+        return [*refused, *read_inputs([job for job in jobs if job not in large])]
 
     def _restore(
         self, read: Iterable[InputText | JobOutcome], jobs: dict[Job, BlockFile], result: BlockResult
@@ -153,8 +154,7 @@ class BlockWorker:
             else:
                 parts.setdefault(id(fixer), (fixer, []))[1].append(found)
         for fixer, inputs in parts.values():
-            # Not "in-place": a result is written even if it equals its input.
-            for _, outcome in restored(inputs, fixer, "force"):
+            for _, outcome in restored(inputs, fixer):
                 if outcome.fatal:
                     result.fatal = outcome.error
                     return []
@@ -199,7 +199,7 @@ class BlockWorker:
         target = job.target
         assert target is not None
         try:
-            refuse_overwriting(job, target, "force", hint="")
+            _INPUTS_STAY.check(job)
             # The listing showed that the target does not exist; on disk it costs nothing to check again.
             exists = not isinstance(target, Url) and os.path.isfile(target)  # noqa: PTH113 (Path.is_file may raise)
             if self._order.force or (ours is None and not exists):

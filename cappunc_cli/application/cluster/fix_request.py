@@ -4,51 +4,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.manifest import settings_signature
-from cappunc_cli.application.plan import model_for_detected, model_of_text, named_model
-from cappunc_cli.errors import BadModel
-from cappunc_cli.restoration.model.registry import known_languages, languages_of
-
-_languages_of = cache(languages_of)
+from cappunc_cli.application.model_choice import Chosen, ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
 class FixRequest:
     """The options of `fix` that determine results; sent to the workers.
 
-    `lang` is `auto` or a language code; `model` and `encoding` are None if they depend on each file. `common` are the
-    settings of all files, but for model and language.
+    `common` are the settings of all files, but for model and language. `encoding` is None if it depends on each file.
     """
 
-    lang: str
-    model: str | None
+    choice: ModelChoice
     common: Settings
-    fast: bool = False
     encoding: str | None = None
 
-    def settings(self, model: str, code: str | None) -> Settings:
-        """The settings for a model and a language code, None for the model's own. Raises BadModel and WrongUsage."""
-        made = replace(self.common, model=model, options=replace(self.common.options, language=code))
+    def settings(self, chosen: Chosen) -> Settings:
+        """The settings for a model and a language. Raises BadModel and WrongUsage."""
+        made = self.common.for_model(*chosen)
         made.check()
         return made
 
-    def choose(self, text: str) -> tuple[str, str | None]:
-        """The model and the language code for a text, as `model_of_text`. Raises BadModel."""
-        detect = self.lang == AUTO and self.model is not None
-        codes = _languages_of(self.model, self.common.engine) if detect else None
-        return model_of_text(text, self.lang, self.model, self.common.engine, self.fast, codes)
-
     def notice(self) -> str:
-        """`Settings.notice` for a named model: printed by the driver, since the workers' output is not shown."""
-        named = named_model(self.lang, self.model, self.common.engine, self.fast)
-        if named is None:
+        """`Settings.notice` for a named language: printed by the driver, since the workers' output is not shown."""
+        if self.choice.lang == AUTO:
             return ""
-        settings = self.settings(*named)
+        settings = self.settings(self.choice.named())
         return settings.notice(settings.check())
 
     def signature(self) -> str:
@@ -56,17 +41,8 @@ class FixRequest:
 
         Equal signatures mean that two machines have the same version and models. Raises BadModel and WrongUsage.
         """
-        named = named_model(self.lang, self.model, self.common.engine, self.fast)
-        if named is not None:
-            return settings_signature(self.settings(*named), self.encoding)
-        parts = []
-        for code in known_languages():
-            try:
-                model = model_for_detected(code, self.common.engine, self.fast)
-            except BadModel:
-                continue  # its files are refused
-            parts.append(settings_signature(self.settings(model, code), self.encoding))
-        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+        parts = [settings_signature(self.settings(chosen), self.encoding) for chosen in self.choice.possible()]
+        return parts[0] if len(parts) == 1 else hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 class Fixers:
@@ -75,11 +51,11 @@ class Fixers:
     def __init__(self, request: FixRequest, warn: Callable[[str], None]) -> None:
         self._request = request
         self._warn = warn
-        self._open: dict[tuple[str, str | None], Fixer] = {}
+        self._open: dict[Chosen, Fixer] = {}
 
     def of(self, text: str) -> Fixer:
         """The Fixer for a text. Raises BadModel if its language has no model."""
-        chosen = self._request.choose(text)
+        chosen = self._request.choice.of_text(text)
         if chosen not in self._open:
-            self._open[chosen] = Fixer(self._request.settings(*chosen), self._warn)
+            self._open[chosen] = Fixer(self._request.settings(chosen), self._warn)
         return self._open[chosen]

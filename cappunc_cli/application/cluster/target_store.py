@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cappunc_cli.application.manifest import state_of
-from cappunc_cli.application.storage.files import is_url, read_bytes, write_result
+from cappunc_cli.application.storage.files import is_url, read_bytes, state_of, write_result
 from cappunc_cli.application.storage.urls import (
     Entry,
     Target,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.language_detection import AUTO
-from cappunc_cli.application.plan import by_model, plan_jobs, with_languages
-from cappunc_cli.application.processing import refuse_overwriting
+from cappunc_cli.application.model_choice import ModelChoice, settings_by_model, with_languages
+from cappunc_cli.application.plan import plan_jobs
+from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.encodings import Encoding
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages import Language, language
-from cappunc_cli.restoration.model.engines import NETWORK
 from cappunc_cli.restoration.model.registry import known_languages
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def make_files(
     jobs: Sequence[Job],
     maker_of: Callable[[Fixer, Language], Maker],
     *,
-    lang: str,
-    model: str | None,
+    choice: ModelChoice,
     common: Settings,
     restore: bool,
     force: bool,
@@ -55,11 +54,13 @@ def make_files(
     from cappunc_cli.application.glossary_file import TermCheck
 
     term_check = TermCheck(common.options.glossary)
-    parts = by_model(jobs, lang, model, NETWORK, reporter.error) if restore else _by_language(jobs, lang, reporter)
-    for (name, code), own_jobs in parts.items():
-        settings = replace(common, model=name, options=replace(common.options, language=code))
-        config = settings.check() if restore else None
-        own = settings.options.conventions(config) if config else language(code or "")
+    if restore:
+        parts = settings_by_model(jobs, choice, common, reporter.error)
+    else:
+        by_language = _by_language(jobs, choice.lang, reporter)
+        parts = [(common.for_model("", code), own_jobs) for code, own_jobs in by_language.items()]
+    for settings, own_jobs in parts:
+        own = settings.options.conventions(settings.check()) if restore else language(settings.options.language or "")
         fixer = Fixer(settings, reporter.info, reporter.detail)
         maker = maker_of(fixer, own)
         for job in own_jobs:
@@ -74,19 +75,17 @@ def make_files(
     term_check.report(reporter)
 
 
-def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[tuple[str, str | None], list[Job]]:
-    """As `by_model`, for jobs that need none: the model is ""."""
+def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[str, list[Job]]:
     if lang != AUTO:
-        return {("", lang): list(jobs)}
-    found: dict[tuple[str, str | None], list[Job]] = {}
+        return {lang: list(jobs)}
+    found: dict[str, list[Job]] = {}
     for job, code in with_languages(jobs, known_languages(), reporter.error):
-        found.setdefault(("", code), []).append(job)
+        found.setdefault(code, []).append(job)
     return found
 
 
 def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
-    if job.target is not None:
-        refuse_overwriting(job, job.target, "force" if force else "new", hint="")
+    ResultWriter("force" if force else "new", hint="").check(job)
     text, encoding = read_text(job.source, job.encoding)
     report_guess(reporter, job.name, encoding)
     document = fixer.read(text, job.source)

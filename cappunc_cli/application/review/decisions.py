@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.processing import Mode, digest_of, refuse_overwriting, refuse_replacing
+from cappunc_cli.application.result_writer import InputVersion, ResultWriter, read_version
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.application.storage.files import read_bytes, write_atomic, write_stdout
-from cappunc_cli.application.storage.urls import Url, write_url
+from cappunc_cli.application.storage.files import read_bytes, write_stdout
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.transcript.labels import cached_strip, fixed_parts
 
@@ -123,37 +121,25 @@ def with_decisions(data: bytes, decisions: DecisionFile, fixer: Fixer, job: Job)
     return DecidedFile(fixed.data, sum(a != b for a, b in zip(old, found, strict=True)), refused)
 
 
-def write_decided(job: Job, decided: DecidedFile, mode: Mode, data: bytes) -> None:
-    """Write a decided file to the job's target or standard output; `data` are the input's bytes.
+def write_decided(job: Job, decided: DecidedFile, read: InputVersion, writer: ResultWriter) -> None:
+    """Write a decided file to the job's target or standard output; `read` is the input that it was made from.
 
     Raises CappuncError and OSError; then nothing is written.
     """
-    target = job.target
-    if target is None:
+    if job.target is None:
         write_stdout(decided.data)
         return
-    if mode != "in-place":
-        refuse_overwriting(job, target, mode)
-    if isinstance(target, Url):
-        write_url(target.text, decided.data)
-        return
-
-    def before(_made: os.stat_result) -> None:
-        if mode != "in-place":
-            refuse_overwriting(job, target, mode)
-        else:
-            refuse_replacing(target, digest_of(data))
-
-    write_atomic(target, decided.data, before=before)
+    writer.check(job)
+    writer.write(job, decided.data, read)
 
 
-def apply_decisions(file: str, job: Job, mode: Mode, fixer: Fixer) -> DecidedFile:
+def apply_decisions(file: str, job: Job, fixer: Fixer, writer: ResultWriter) -> DecidedFile:
     """Apply the decisions of a file to the job's input, and write the result. Raises CappuncError and OSError."""
     try:
         decisions = parse_decisions(read_bytes(file))
     except BadInput as error:
         raise BadInput(error.message, file) from None
-    data = read_bytes(job.source)
+    data, version = read_version(job.source)
     decided = with_decisions(data, decisions, fixer, job)
-    write_decided(job, decided, mode, data)
+    write_decided(job, decided, version, writer)
     return decided

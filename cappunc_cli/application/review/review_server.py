@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.input_files import Job, fixed_name
+from cappunc_cli.application.result_writer import ResultWriter, read_version
 from cappunc_cli.application.review.decisions import parse_decisions, sha256, with_decisions, write_decided
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.page_data import compared, page_data, with_file
@@ -24,7 +25,6 @@ from cappunc_cli.errors import CappuncError
 if TYPE_CHECKING:
     from cappunc_cli.application.fixer import Fixer
     from cappunc_cli.application.inspection import Report
-    from cappunc_cli.application.processing import Mode
     from cappunc_cli.restoration.chunks import Rows
     from cappunc_cli.transcript.words import Document
 
@@ -75,13 +75,13 @@ class ReviewSession:
             source = Path(self.job.source)
             in_place = json.loads(body).get("where") == "in-place"
             target = source if in_place else source.with_name(fixed_name(source))
-            mode: Mode = "in-place" if in_place else "new"
+            writer = ResultWriter("in-place" if in_place else "new")
             if not in_place and target.is_file() and self._ours.get(target) == sha256(target.read_bytes()):
-                mode = "force"  # written by this session itself
+                writer = ResultWriter("force")  # written by this session itself
             job = replace(self.job, target=target)
-            data = read_bytes(job.source)
+            data, version = read_version(job.source)
             decided = with_decisions(data, decisions, self.fixer, job)
-            write_decided(job, decided, mode, data)
+            write_decided(job, decided, version, writer)
             self._ours[target] = sha256(decided.data)
             return {
                 "written": str(target),

@@ -152,10 +152,10 @@ def _outcome(request: EvalRequest, tally: FileTally) -> EvalResult:
 
 def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
     from cappunc_cli.application.language_detection import AUTO, DEFAULT, detect_language, words_of
-    from cappunc_cli.application.plan import model_for_detected
+    from cappunc_cli.application.model_choice import ModelChoice
     from cappunc_cli.application.scoring.restorer import AS_GIVEN, STARTS, Restorer, shuffled
     from cappunc_cli.restoration.model.engines import ENGINES
-    from cappunc_cli.restoration.model.registry import model_for, model_languages
+    from cappunc_cli.restoration.model.registry import model_languages
     from cappunc_cli.restoration.options import Options
     from cappunc_cli.restoration.pipeline import load_model
 
@@ -165,9 +165,7 @@ def _restorer(request: EvalRequest, fold: Mapping[str, str]) -> Restorer:
         code = (
             detect_language(words_of(read_text(first)), model_languages(ENGINES[request.engine])) if first else DEFAULT
         )
-    name = request.model
-    if name is None:
-        name = (model_for_detected if request.lang == AUTO else model_for)(code, request.engine)
+    name = ModelChoice(request.lang, request.model, request.engine).of_language(code)
     options = Options(
         language=None if code == AUTO else code,
         marks=request.marks,

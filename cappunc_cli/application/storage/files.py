@@ -27,6 +27,9 @@ if sys.platform != "win32":
 
 #: The name of standard input and output on the command line.
 PIPE = "-"
+#: Size and modification time (ns) of a file; None if there is none.
+State = tuple[int, int] | None
+
 #: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
 _URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
 #: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
@@ -83,6 +86,15 @@ def file_identity(name: str | Target) -> tuple[int, int] | str | None:
     except (OSError, ValueError, CappuncError):  # standard input is closed, or no file of the system's
         return None
     return _identity(found)
+
+
+def state_of(path: Path) -> State:
+    """Size and modification time of a file; None if it cannot be accessed."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _identity(found: os.stat_result) -> tuple[int, int] | None:
@@ -215,16 +227,21 @@ def is_pipe(source: str) -> bool:
     )
 
 
-def write_result(target: Target, data: bytes, *, lasting: bool = True) -> None:
-    """`write_atomic` to a path or URL, whose directory is made if necessary. Raises OSError and CappuncError."""
+def write_result(
+    target: Target, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
+) -> None:
+    """`write_atomic` to a path or URL, whose directory is made if necessary; `before` is called for paths only.
+
+    Raises OSError and CappuncError.
+    """
     if isinstance(target, Url):
         write_url(target.text, data)
         return
     try:
-        write_atomic(target, data, lasting=lasting)
+        write_atomic(target, data, lasting=lasting, before=before)
     except FileNotFoundError:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target, data, lasting=lasting)
+        write_atomic(target, data, lasting=lasting, before=before)
 
 
 def write_atomic(

@@ -41,12 +41,13 @@ def read(path: Path) -> tuple[NetworkShape, dict[str, Tensor]]:
     arrays: Arrays = {
         f"{name.removesuffix('/out')}.weight": product.weight.T for name, product in dense_products(graph).items()
     }
+    four_bits = four_bit_tables(graph)
     tables = {node.input[0]: node.name for node in graph.node if node.op_type == "GatherBlockQuantized"}
     for name, value in stored.items():
         kind = name.rpartition(".")[2]
         scale = stored.get(f"{name}/scale", np.float32(1))
         if name in tables:
-            arrays[f"{_TABLES[name]}.weight"] = four_bit_tables(graph)[tables[name]]
+            arrays[f"{_TABLES[name]}.weight"] = four_bits[tables[name]]
         elif name in _TABLES:
             arrays[f"{_TABLES[name]}.weight"] = value * scale
         elif name == "soft_case":

@@ -87,16 +87,7 @@ def quantise(model: onnx.ModelProto, seen: dict[str, Matrix]) -> onnx.ModelProto
             gone.update({bias} if bias else ())
             scales = rounding(seen[product.x], product.weight, made[product.x])
             nodes += _product(stem, product.x, bias, out, scales)
-            added |= {
-                f"{stem}.step": np.array(scales.step, np.float32),
-                f"{stem}.zero": np.array(scales.zero, np.uint8),
-                f"{stem}.int8": scales.weight,
-                f"{stem}.scale": scales.columns,
-            }
-            if scales.factors is not None:
-                added[f"{stem}.factors"] = scales.factors
-            if len(scales.exact):
-                added |= {f"{stem}.exact": scales.exact, f"{stem}.rows": product.weight[scales.exact]}
+            added |= _constants(stem, product.weight, scales)
         elif node.op_type == "Add" and not gone.isdisjoint(node.input):
             continue
         elif node.op_type == "SkipLayerNormalization":
@@ -134,6 +125,21 @@ def _narrow(nodes: list[onnx.NodeProto], arrays: dict[str, NDArray[Any]], model:
     )
     helper.set_model_props(result, {entry.key: entry.value for entry in model.metadata_props})
     return result
+
+
+def _constants(stem: str, weight: Matrix, scales: Rounding) -> dict[str, NDArray[Any]]:
+    """The constants that the nodes of `_product` read, by name; `weight` is that of the product in float32."""
+    found: dict[str, NDArray[Any]] = {
+        f"{stem}.step": np.array(scales.step, np.float32),
+        f"{stem}.zero": np.array(scales.zero, np.uint8),
+        f"{stem}.int8": scales.weight,
+        f"{stem}.scale": scales.columns,
+    }
+    if scales.factors is not None:
+        found[f"{stem}.factors"] = scales.factors
+    if len(scales.exact):
+        found |= {f"{stem}.exact": scales.exact, f"{stem}.rows": weight[scales.exact]}
+    return found
 
 
 def _product(stem: str, x: str, bias: str, out: str, scales: Rounding) -> list[onnx.NodeProto]:

@@ -37,7 +37,7 @@ from cappunc_cli.training.network import mixed_precision
 from cappunc_cli.training.recipe import Recipe
 from cappunc_cli.training.teacher import Teacher, TeacherLabels
 from cappunc_cli.training.trainer import largest_corpora, load_windows
-from cappunc_cli.training.training_run import resume, run
+from cappunc_cli.training.training_run import Learner, resume, run
 from cappunc_cli.transcript.labels import LOWER
 
 #: Words of look-ahead that the held-out ends are scored with.
@@ -262,7 +262,8 @@ def train(recipe: Recipe, live: GruRecipe) -> None:
         parts, states = loss_of(network, texts, block, first, recipe, live, state)
         return parts, len(texts.spoken.pieces)
 
-    run(recipe, network, optimiser, saved, losses, lambda: score_heldout(network, windows), look_every=500)
+    learner = Learner(network, optimiser, losses, lambda: score_heldout(network, windows))
+    run(recipe, learner, saved, look_every=500)
 
 
 if __name__ == "__main__":

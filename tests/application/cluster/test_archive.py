@@ -21,6 +21,7 @@ from cappunc_cli.application.cluster.target_lock import TargetLock
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock, WorkPlan
 from cappunc_cli.application.fixer import Fixer, Settings
+from cappunc_cli.application.model_choice import ModelChoice
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.files import file_identity
 from cappunc_cli.application.storage.urls import Entry, Url, read_url, url_exists, walk_url, write_url
@@ -48,7 +49,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def request_(tiny_model: Path) -> FixRequest:
-    return FixRequest("en", str(tiny_model), Settings("", "cpu", None, Options()))
+    return FixRequest(ModelChoice("en", str(tiny_model)), Settings("", "cpu", None, Options()))
 
 
 def upload(folder: Path, url: str) -> None:
@@ -112,7 +113,7 @@ def test_new_files_are_processed_and_foreign_files_kept(tree: Path, request_: Fi
     edited = (tree / "out/4.txt").read_bytes().swapcase()
     (tree / "out/4.txt").write_bytes(edited)
     few_marks = Settings("", "auto", None, Options(marks="."))
-    other = ArchiveOrder(order.names, order.target, FixRequest("en", request_.model, few_marks))
+    other = ArchiveOrder(order.names, order.target, FixRequest(request_.choice, few_marks))
     third = archive(other)
     assert (third.fixed, third.refused) == (8, 2)
     assert (tree / "out/4.txt").read_bytes() == edited

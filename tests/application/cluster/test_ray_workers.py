@@ -26,12 +26,15 @@ from cappunc_cli.application.cluster.ray_workers import RayOptions, _Pool
 from cappunc_cli.application.cluster.target_store import TargetStore
 from cappunc_cli.application.cluster.work_plan import BlockFile, FileBlock
 from cappunc_cli.application.fixer import Settings
+from cappunc_cli.application.model_choice import ModelChoice
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.restoration.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ORDER = WorkOrder(FixRequest("en", "tiny", Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run")
+ORDER = WorkOrder(
+    FixRequest(ModelChoice("en", "tiny"), Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run"
+)
 
 
 class Died(Exception):
@@ -325,7 +328,10 @@ def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
     monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
     order = WorkOrder(
-        FixRequest("en", str(TINY), Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run"
+        FixRequest(ModelChoice("en", str(TINY)), Settings("", "auto", None, Options())),
+        TargetStore("out"),
+        "sig",
+        "run",
     )
     results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
     assert sum(result.fixed for result in results) == 39
