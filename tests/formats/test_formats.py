@@ -345,6 +345,18 @@ def test_a_carriage_return_too_many_makes_no_blank_lines(head: str) -> None:
     assert formats.write(document, ["So,", "yes."]) == head + cues.replace("so", "So,").replace("yes", "yes.")
 
 
+def test_a_blank_line_after_every_line_separates_no_index_from_its_cue() -> None:
+    lines = ["1", "00:01.000 --> 00:02.000", "so we", "went", "", "2", "00:02.000 --> 00:03.000", "home", ""]
+    document = formats.read("\n\n".join(lines))
+    assert document.words.texts == ["so", "we", "went", "home"]
+    assert not any(notice.unread for notice in document.notices)
+    # A number in the text has text before it or its timing line.
+    numbers = formats.read(
+        "00:01.000 --> 00:02.000\n\n1\n\n00:02.000 --> 00:03.000\nso\n2\n\n00:03.000 --> 00:04.000\n3\n"
+    )
+    assert numbers.words.texts == ["so", "2", "3"]
+
+
 def test_a_name_before_the_times_of_a_cue_is_no_speech() -> None:
     source = "00:01.000 --> 00:02.000\nso we\n\nscene-2\n00:02.000 --> 00:03.000\nwent\n\nhome\n"
     document = formats.read(source, "talk.srt")

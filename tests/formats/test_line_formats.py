@@ -341,6 +341,14 @@ def test_lrc_stamps() -> None:
     assert [notice.line for notice in odd.notices] == [2, 4]
 
 
+@pytest.mark.parametrize(
+    ("offset", "starts"), [("500", [0, 2500, 3500]), ("+500", [0, 2500, 3500]), ("-500", [600, 3500, 4500])]
+)
+def test_an_lrc_with_a_positive_offset_is_sung_earlier(offset: str, starts: list[int]) -> None:
+    text = f"[ar:Ada]\n[offset: {offset}]\n[00:00.10]so\n[00:03.00]we <00:04.00>went\n"
+    assert [word.start for word in formats.read(text).words] == starts
+
+
 # Properties. Random mixtures of lines have to be read as they are.
 
 TEXTS = [

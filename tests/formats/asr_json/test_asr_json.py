@@ -363,6 +363,16 @@ def test_another_spelling_gets_only_the_label() -> None:
     assert output["results"][0]["alternatives"][0]["transcript"] == "I'm glad, 11! came "
 
 
+def test_a_segment_of_whisper_cpp_can_begin_within_a_word() -> None:
+    texts = [" hello and wel", "come to the show", ", we are", " home", " now."]
+    segments = [{"offsets": {"from": i, "to": i + 1}, "text": text} for i, text in enumerate(texts)]
+    source = json.dumps({"systeminfo": "", "transcription": segments})
+    words = formats.read(source).words.texts
+    assert words == ["hello", "and", "welcome", "to", "the", "show,", "we", "are", "home", "now."]
+    # Who writes no spaces between segments begins each with a word.
+    assert formats.read(source.replace('" ', '"').replace('", we', '"so we')).words.texts[2:4] == ["wel", "come"]
+
+
 def test_words_without_spaces_between_them() -> None:
     words = [{"text": c, "start": i, "end": i + 1, "confidence": 0.9} for i, c in enumerate("你好吗我很好")]
     segment = {"start": 0, "end": 6, "text": "你好吗我很好", "words": words}
