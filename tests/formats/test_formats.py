@@ -218,6 +218,8 @@ def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
         (["- perhaps\n- <i>the wire</i>", "faraday", "again"], [1, 2, 2, 3, 3]),
         (["perhaps\n- what", "faraday"], [0, 1, 1]),
         (["-5 volts\n-3 volts", "faraday"], [0] * 5),
+        (["**Ann:** perhaps", "**Bo Ek**: faraday", "**Bo Ek** (00:12): the wire"], [1, 2, 2, 2]),
+        (["__[0:01] Ann:__ perhaps", "**note:** what"], [1, 1, 1]),
         ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # the speaker continues until the next chevrons
     ],
 )
@@ -327,6 +329,7 @@ SRT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], "(he left at last)"),
         ("mary [sighs]: never", ["Mary", "Never."], "mary [sighs]: never"),
         ("so i said yes", ["So", "I", "said:", "Yes."], "So I said: Yes."),
+        ("**mary ann** never", ["**Mary", "Ann:**", "Never."], "**Mary Ann,** Never."),
     ],
 )
 def test_no_change_turns_speech_into_something_else(line: str, new: list[str], written: str) -> None:

@@ -38,6 +38,11 @@ _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _TIME = re.compile(r"\s*[(\[][0-9:.,]+[)\]]\s*\Z")
 #: Up to the first colon outside brackets: `John Smith (00:01:02):`.
 _NAME_END = re.compile(r"(?:\([^()\r\n]*\)|\[[^\[\]\r\n]*\]|[^:：])*?[:：]")
+# Markdown: `**John:**`, `**John Smith (00:01:02)**:`.
+_BOLD_NAME = re.compile(
+    r"(\*\*|__)(?:\[[0-9:.,]+\][ ]?)?((?:\([^()\r\n]*\)|\[[^\[\]\r\n]*\]|[^*:()\[\]\r\n])+?)"
+    r"(?::\1|\1(?:[ ]?\([0-9:.,]+\))?:)(?!\S)"
+)
 _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5
 
@@ -181,6 +186,9 @@ def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int,
         yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
     blank = _BLANK.match(text, at, stop)
     a = blank.end() if blank else at
+    bold = _BOLD_NAME.match(text, a, min(stop, a + _LONGEST_NAME))
+    if bold and _is_label(bold[2], ""):
+        yield a, bold.end(), _TIME.sub("", bold[2]).strip()
     ended = _NAME_END.match(text, a, min(stop, a + _LONGEST_NAME))
     colon = ended.end() - 1 if ended else -1
     if colon > a and _is_label(text[a:colon], text[colon + 1 : min(stop, colon + 2)]):
