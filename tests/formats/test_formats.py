@@ -147,6 +147,17 @@ def test_regions_in_the_syntax_of_the_first_webvtt_are_no_text() -> None:
     assert (list(document.notices), document.words.texts) == ([], ["hello"])
 
 
+@pytest.mark.parametrize("data", ["a.jpg#xywh=0,0,160,90", '{"title": "so we went"}', '[\n {"title": "so"}\n]', "{}"])
+def test_the_data_of_metadata_tracks_are_no_text(data: str) -> None:
+    source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{data}\n\n00:02.000 --> 00:03.000\nhome\n"
+    assert formats.read(source).words.texts == ["home"]
+
+
+def test_a_speaker_in_parentheses_makes_no_sound() -> None:
+    words = formats.read("00:01.000 --> 00:02.000\n(speaker 0) so\n\n00:02.000 --> 00:03.000\n(speaker 0) we\n").words
+    assert pauses(words) == [0, None]
+
+
 def test_an_empty_cue_does_not_swallow_the_next_index() -> None:
     document = formats.read("1\n00:00:01,000 --> 00:00:02,000\n2\n00:00:03,000 --> 00:00:04,000\nhi\n")
     assert [word.text for word in document.words] == ["hi"]
@@ -220,6 +231,7 @@ def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
         (["-5 volts\n-3 volts", "faraday"], [0] * 5),
         (["**Ann:** perhaps", "**Bo Ek**: faraday", "**Bo Ek** (00:12): the wire"], [1, 2, 2, 2]),
         (["__[0:01] Ann:__ perhaps", "**note:** what"], [1, 1, 1]),
+        (["(speaker 0) perhaps", "(speaker 1) what", "(speaker ?) so"], [1, 2, 2]),  # whisper.cpp
         ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # the speaker continues until the next chevrons
     ],
 )

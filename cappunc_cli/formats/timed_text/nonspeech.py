@@ -29,7 +29,7 @@ _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
-_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\([0-9:.,]+\))")
+_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\))")
 _BLANK = re.compile(r"[^\S\r\n]*")
 
 # A combining mark is not \w, but files from a Mac write `Íñigo` with two.
@@ -74,7 +74,8 @@ def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[i
 def _is_audible(mask: str) -> bool:
     """Whether a bracket describes a sound that interrupts speech, not an inaudible passage or a speaker's name."""
     inside = mask[1:-1].strip("*")
-    return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
+    named = GENERIC_LABEL.fullmatch(inside) or (mask[0] == "[" and _is_name(inside))
+    return not UNHEARD.match(fold(inside)) and not named
 
 
 def _is_name(inside: str) -> bool:
@@ -179,7 +180,7 @@ def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int,
         at = found.end()
         sign = found.group().lstrip()
         if sign[0] in "[(":
-            if sign[0] == "[" and _is_name(sign[1:-1]):
+            if _is_name(sign[1:-1]):
                 yield a, at, sign[1:-1]
             continue  # a sound or a time is masked already
         # `--` continues a sentence; a single dash starts another speaker's.
