@@ -167,6 +167,23 @@ def test_csv_fields_get_quotes_where_a_comma_is_added() -> None:
     formats.verify(document, output)
 
 
+def test_the_csv_of_whisper_cpp_has_times_speakers_and_quotes() -> None:
+    source = 'start,end,speaker,text\n0,1500,0," so ""we"" went"\n1500,2000,1, home\n'
+    document = formats.read(source, "talk.csv")
+    assert [(word.start, word.end) for word in document.words] == [(0, None), (None, None), (None, 1500), (1500, 2000)]
+    assert list(document.speakers.values()) == ["0", "1"]
+    output = formats.write(document, ["So", '""we""', "went,", "home,"])
+    rows = list(csv.reader(io.StringIO(output)))
+    assert rows[1:] == [["0", "1500", "0", ' So "we" went,'], ["1500", "2000", "1", " home,"]]
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("row", ["0,1500,so, we went", "0,so", "so,0,1"])
+def test_other_rows_below_the_titles_of_a_csv_are_refused(row: str) -> None:
+    with pytest.raises(UnknownFormat):
+        formats.read(f"start,end,text\n0,10,so\n{row}\n", "talk.csv")
+
+
 @pytest.mark.parametrize("text", ["Bonjour !", "bonjour", "Bonjour\xa0!"])
 def test_a_csv_of_one_word_is_recognised_with_any_mark(text: str) -> None:
     source = f"{text},0.14,0.94\n"
