@@ -46,10 +46,10 @@ _TIMED_NAME = re.compile(
     rf"[ \t@#*_]*(?:{_IN_BRACKETS}[ \t|*_–—-]+([^\W\d_][^\t\r\n]{{0,58}}?)"
     rf"|([^\W\d_][^\t\r\n]{{0,58}}?)[ \t|*_,–—-]+{_IN_BRACKETS})[*_]*{_MARKS}[ \t]*\Z"
 )
-# Zoom's chat: `00:11:09<tab>Mary Ann:<tab>` and `00:11:09 From Mary Ann to Everyone:`.
+# Zoom's chat: `00:11:09<tab>Mary Ann:<tab>`, `00:11:09<tab> From Mary Ann to Everyone:` and `… From Mary Ann : `.
 _CHAT = re.compile(
     rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
-    r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
+    r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)(?:[ ]+to[ ][^\t\r\n:]{1,80}|[ ]):)"
 )
 _BLANK_LINE = re.compile(rf"(?:{BREAKS.pattern})[^\S\r\n]*(?:{BREAKS.pattern})")
 # A word with or without marks: restored text must have the same paragraphs.

@@ -231,6 +231,7 @@ def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
         (["-5 volts\n-3 volts", "faraday"], [0] * 5),
         (["**Ann:** perhaps", "**Bo Ek**: faraday", "**Bo Ek** (00:12): the wire"], [1, 2, 2, 2]),
         (["__[0:01] Ann:__ perhaps", "**note:** what"], [1, 1, 1]),
+        (["Q: perhaps", "A: what", "a: so"], [1, 2, 2, 2]),
         (["(speaker 0) perhaps", "(speaker 1) what", "(speaker ?) so"], [1, 2, 2]),  # whisper.cpp
         ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # the speaker continues until the next chevrons
     ],
@@ -341,6 +342,7 @@ SRT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], "(he left at last)"),
         ("mary [sighs]: never", ["Mary", "Never."], "mary [sighs]: never"),
         ("so i said yes", ["So", "I", "said:", "Yes."], "So I said: Yes."),
+        ("q never", ["Q:", "Never."], "Q, Never."),
         ("**mary ann** never", ["**Mary", "Ann:**", "Never."], "**Mary Ann,** Never."),
     ],
 )

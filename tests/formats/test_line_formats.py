@@ -144,6 +144,8 @@ def test_labels_of_audacity_have_their_times_in_seconds() -> None:
         ("Ada Byron (00:05)\nso we\nAda Byron (00:09)\nwent\n", "so we went", ["Ada Byron"]),
         ("**Ada** (0:05)\nso we\n### Ada 0:09\nwent\n[0:12] **ada**\nhome\n", "so we went home", ["Ada", "ada"]),
         ("**Ada:** so we\n\n**Bo Ek:** went\n", "so we went", ["Ada", "Bo Ek"]),
+        ("#0:00:01-2# B: so we #0:00:05-0#\nI: yes #0:00:09-3#\n", "so we yes", ["B", "I"]),
+        ("10:00:01\t From  Ada : so we\n10:00:09\t From Bo to all : yes\n", "so we yes", ["Ada", "Bo"]),
         ("0:01 so we went\n0:04 so we went\n", "so we went " * 2, []),
         ("0:01 so we went\nby train\n0:04 home\nby car\n", "so we went by train home by car", []),
         ("we left at 10:30\nspeakers a few\n", "we left at 10:30 speakers a few", []),

@@ -23,13 +23,15 @@ from cappunc_cli.transcript.words import Span
 
 # Everything below needs one of these characters, which most lines do not have.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
-_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|#[0-9]+:[0-9:.,-]+#")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
-_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\))")
+_HEAD = re.compile(
+    r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\)|#[0-9]+:[0-9:.,-]+#)"
+)
 _BLANK = re.compile(r"[^\S\r\n]*")
 
 # A combining mark is not \w, but files from a Mac write `Íñigo` with two.
@@ -179,7 +181,7 @@ def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int,
         a = at
         at = found.end()
         sign = found.group().lstrip()
-        if sign[0] in "[(":
+        if sign[0] in "[(#":
             if _is_name(sign[1:-1]):
                 yield a, at, sign[1:-1]
             continue  # a sound or a time is masked already
@@ -204,7 +206,8 @@ def _is_label(head: str, following: str) -> bool:
         name = THROUGH.sub("", name)
     if following and not following.isspace() and not (following.isalpha() and name.isupper() and len(name) > 1):
         return False
-    if GENERIC_LABEL.fullmatch(name):
+    # `I:` and `Q:`, `A:` in interviews.
+    if GENERIC_LABEL.fullmatch(name) or (len(name) == 1 and name.isupper()):
         return True
     parts = name.split()
     if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):
