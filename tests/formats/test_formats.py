@@ -214,6 +214,22 @@ def test_rolling_captions_in_srt() -> None:
     assert all(word.end is None for word in document.words)  # the ends of cues are those of the next line
 
 
+def test_a_caption_that_is_shown_again_for_each_highlighted_word_is_spoken_once() -> None:
+    sentences, cues = ["so she ran home", "and then", "they slept well"], []
+    for sentence in sentences:
+        for word in sentence.split():
+            times = f"00:00:{len(cues):02d},000 --> 00:00:{len(cues) + 1:02d},000"
+            cues.append(f"{times}\n{sentence.replace(word, f'<u>{word}</u>')}\n")
+    document = formats.read("\n".join(cues))
+    assert [word.text for word in document.words] == " ".join(sentences).split()
+    assert [word.start for word in document.words if word.start is not None] == [0, 4000, 6000]
+    output = formats.write(document, ["So", "she", "ran", "home,", "and", "then", "they", "slept", "well."])
+    assert [output.count(new) for new in ("So", "home,", "well.")] == [4, 4, 3]
+    # Somebody who says the same words again takes a breath.
+    apart = "\n".join(cue.replace(",000\n", ",900\n") for cue in cues)
+    assert len(formats.read(apart).words) == 4 * 4 + 2 * 2 + 3 * 3
+
+
 def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
     cues = [f"{i}\n00:00:{i:02},000 --> 00:00:{i:02},900\nthank you\n" for i in range(1, 9)]
     assert len(formats.read("\n".join(cues)).words) == 16
