@@ -20,6 +20,8 @@ SUFFIXES = (".lrc",)
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
 _WHOLE_TIME = re.compile(_TIME)
 _STAMP = re.compile(rf"[ \t]*\[{_TIME}\]")
+# Who sings a line of a duet, as in lyrics from Apple: `[00:12.34]v1:la la`.
+_VOICE = re.compile(r"[ \t]*(v[0-9]{1,2}):", re.IGNORECASE)
 _LAST_STAMP = re.compile(rf".*<{_TIME}>[^\w<>]*\Z")
 _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _OFFSET = re.compile(r"^[ \t\ufeff]*\[offset:[ \t]*([+-]?[0-9]{1,9})[ \t]*\]", re.IGNORECASE | re.MULTILINE)
@@ -57,8 +59,11 @@ def read(text: str) -> Document:
             if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
                 notices.append(Notice(number, "text without a time", unread=True))
             continue
+        voice = _VOICE.match(text, at, stop)
+        at = voice.end() if voice else at
         last = _LAST_STAMP.match(text, at, stop)
-        cues.append(Cue(begin, _milliseconds(last, offset) if last else None, (at, stop)))
+        place = (at, stop)
+        cues.append(Cue(begin, _milliseconds(last, offset) if last else None, place, voice and voice[1]))
     if not cues and text.strip():
         raise BadInput("no stamp such as [00:12.34]")
     clock = partial(_clock, offset=offset)

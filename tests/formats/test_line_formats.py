@@ -377,6 +377,13 @@ def test_an_lrc_with_a_positive_offset_is_sung_earlier(offset: str, starts: list
     assert [word.start for word in formats.read(text).words] == starts
 
 
+def test_the_voices_of_a_duet_are_no_lyrics() -> None:
+    text = "[00:01.00]v1:so we\n[00:02.00] v2: <00:02.00>went\n[00:03.00]v1\n"
+    document = formats.read(text)
+    assert document.words.texts == ["so", "we", "went", "v1"]
+    assert list(document.speakers.values()) == ["v1", "v2"]
+
+
 # Properties. Random mixtures of lines have to be read as they are.
 
 TEXTS = [
