@@ -89,8 +89,17 @@ def _timing_lines(text: str, lines: Sequence[Span]) -> Iterator[_TimingLine]:
             continue  # `a --> b` is speech
         # A number right before a timing line is never speech, even if that leaves the cue before it empty.
         index = i > 0 and i - 1 != last and is_index(text[slice(*lines[i - 1])])
-        yield _TimingLine(i, i - 1 if index else i, found)
+        first = i - 1 if index else i
+        if not index and _double_spaced(text, lines, i, last):
+            first = i - 2
+        yield _TimingLine(i, first, found)
         last = i
+
+
+def _double_spaced(text: str, lines: Sequence[Span], at: int, last: int) -> bool:
+    """Whether the index of the cue is two lines before its timing line, and has blank lines around it."""
+    before = ["" if i < 0 else text[slice(*lines[i])].strip(_UNSEEN) for i in range(at - 3, at)]
+    return at - 2 > last and not before[0] and is_index(before[1]) is not None and not before[2]
 
 
 def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[int], notices: list[Notice]) -> Cue:

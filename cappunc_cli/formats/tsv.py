@@ -1,5 +1,6 @@
-"""Whisper's TSV (`start end text`, milliseconds) and whisper-timestamped's CSV (`text,start,end`, seconds).
+"""Whisper's TSV and whisper.cpp's CSV (start, end and text), and whisper-timestamped's CSV (text, start and end).
 
+Times are milliseconds, or seconds with a point; whisper-timestamped's have no names of columns.
 Audacity's labels are such a TSV in seconds, without the names of the columns.
 """
 
@@ -22,11 +23,17 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 SUFFIXES = (".tsv",)
 
 _HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
-_TIME = r"([0-9]{1,12}(?:\.[0-9]{1,6})?)"
-_ROW = re.compile(rf"{_TIME}\t{_TIME}\t([^\t\r\n]*)")
+_TIME = r"[0-9]{1,12}(?:\.[0-9]{1,6})?"
+_ROW = re.compile(rf"({_TIME})\t({_TIME})\t([^\t\r\n]*)")
 _LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
 # As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
-_CSV_ROW = re.compile(r'\ufeff?("(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*),([0-9]{1,6}\.[0-9]{1,3}),([0-9]{1,6}\.[0-9]{1,3})\Z')
+_CSV_TEXT = r'(?P<text>"(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*)'
+_CSV_ROW = re.compile(
+    rf"\ufeff?{_CSV_TEXT},(?P<start>[0-9]{{1,6}}\.[0-9]{{1,3}}),(?P<end>[0-9]{{1,6}}\.[0-9]{{1,3}})\Z"
+)
+_CSV_HEADER = re.compile(r"\ufeff?start,end,(?:(?P<speaker>speaker),)?text[ \t]*(?=[\r\n]|\Z)", re.IGNORECASE)
+_CPP_ROW = re.compile(rf"(?P<start>{_TIME}),(?P<end>{_TIME}),{_CSV_TEXT}\Z")
+_CPP_SPEAKER_ROW = re.compile(rf'(?P<start>{_TIME}),(?P<end>{_TIME}),(?P<speaker>[^",\r\n]*),{_CSV_TEXT}\Z')
 _WORD = re.compile(r"\w[^\s]*")
 #: Plausible speaking rates in letters a second; few in scripts that are not alphabetic.
 _SLOWEST, _FASTEST = 1, 50
@@ -42,6 +49,7 @@ class _Field:
     end: int
     text: Span
     quoted: bool
+    speaker: str | None
 
 
 def sniff(text: str) -> bool:
@@ -52,7 +60,7 @@ def sniff(text: str) -> bool:
 def read(text: str) -> Document:
     """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
     if fields := _fields(text):
-        cues = [Cue(field.start, field.end, field.text) for field in fields]
+        cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
         return read_cues("tsv", text, cues, [])
     titled = _HEADER.match(text) is not None
     if text.strip() and not titled and not _are_labels(text):
@@ -86,15 +94,20 @@ def _are_labels(text: str) -> bool:
 def _fields(text: str) -> list[_Field]:
     """The text fields, if the text is certainly a CSV of cues; otherwise nothing."""
     result: list[_Field] = []
-    for line in nonempty_lines(text):
-        found = _CSV_ROW.match(line.group())
+    titled = _CSV_HEADER.match(text)
+    row = _CSV_ROW if titled is None else _CPP_SPEAKER_ROW if titled["speaker"] else _CPP_ROW
+    for line in nonempty_lines(text, titled.end() if titled else 0):
+        found = row.match(line.group())
         if found is None:
             return []
         start = line.start()
-        a, b = found.span(1)
-        quoted = found.group(1).startswith('"')
+        a, b = found.span("text")
+        quoted = found["text"].startswith('"')
         place = (start + a + 1, start + b - 1) if quoted else (start + a, start + b)
-        result.append(_Field(_milliseconds(found.group(2)), _milliseconds(found.group(3)), place, quoted))
+        times = _milliseconds(found["start"]), _milliseconds(found["end"])
+        result.append(_Field(*times, place, quoted, found.groupdict().get("speaker")))
+    if titled:
+        return result
     if any(field.end < field.start for field in result):
         return []
     if any(b.start < a.start or b.start < a.end - _LONGEST_OVERLAP for a, b in pairwise(result)):

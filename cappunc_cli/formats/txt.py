@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import BREAKS, Spans, line_of, split_lines
@@ -25,7 +26,8 @@ _CLOCK = (
 )
 #: One time or two, of which editors number some: `00:00:01:00 - 00:00:02:12`, `1 00:00:01:00 00:00:02:12`.
 _TIMES = rf"(?:(?:[0-9]{{1,6}}[ \t]+)?{_CLOCK}{_MARKS}[ \t,>–—→-]{{1,8}})?{_CLOCK}{_MARKS}"
-_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)")
+# TMPlayer: `00:00:05:so we went`.
+_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)|[0-9]{{1,2}}:[0-9]{{2}}:[0-9]{{2}}[:=](?![0-9])")
 _ONLY_TIMES = re.compile(rf"[ \t]*[(\[]?{_TIMES}[)\]]?{_MARKS}[ \t]*\Z")
 _IN_BRACKETS = rf"[(\[]?{_CLOCK}[)\]]?"
 # Otter: `Mary Ann  0:01` on a line of its own; Zoom: `[Mary Ann] 10:00:01`.
@@ -39,10 +41,15 @@ _SPEAKER_LINE = re.compile(
     rf"[ \t–—-]*(?:{_IN_BRACKETS})?{_MARKS}[ \t]*\Z",
     re.IGNORECASE,
 )
-# Zoom's chat: `00:11:09<tab>Mary Ann:<tab>` and `00:11:09 From Mary Ann to Everyone:`.
+# Fathom: `0:01 - Ada Byron (Acme)`; Rev: `Ada Byron (00:01)`; Markdown: `**Ada Byron** [00:01]`.
+_TIMED_NAME = re.compile(
+    rf"[ \t@#*_]*(?:{_IN_BRACKETS}[ \t|*_–—-]+([^\W\d_][^\t\r\n]{{0,58}}?)"
+    rf"|([^\W\d_][^\t\r\n]{{0,58}}?)[ \t|*_,–—-]+{_IN_BRACKETS})[*_]*{_MARKS}[ \t]*\Z"
+)
+# Zoom's chat: `00:11:09<tab>Mary Ann:<tab>`, `00:11:09<tab> From Mary Ann to Everyone:` and `… From Mary Ann : `.
 _CHAT = re.compile(
     rf"{_CLOCK}(?:[ ]?\t[ ]?(?P<name>[^\t\r\n:]{{1,80}}):(?=[ ]?\t)"
-    r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)[ ]+to[ ][^\t\r\n:]{1,80}:)"
+    r"|(?:[ ]?\t[ ]*|[ ]{2,4})From[ ]+(?P<from>[^\t\r\n:]{1,80}?)(?:[ ]+to[ ][^\t\r\n:]{1,80}|[ ]):)"
 )
 _BLANK_LINE = re.compile(rf"(?:{BREAKS.pattern})[^\S\r\n]*(?:{BREAKS.pattern})")
 # A word with or without marks: restored text must have the same paragraphs.
@@ -81,7 +88,7 @@ def read(text: str) -> Document:
                 blank_before.append(len(words))
             paragraph_start = len(words)
         skipped, speaker = (
-            (stop - start, text[start:stop].strip())
+            (stop - start, names[number])
             if number in names
             else _label(text[start : min(stop, start + 200)], stop - start)
         )
@@ -111,22 +118,32 @@ def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
     return words >= _PARAGRAPH * paragraphs
 
 
-def _name_lines(text: str, lines: Sequence[Span]) -> frozenset[int]:
-    """The lines of names that stand right after lines of times, as Premiere writes them, or right before.
+def _name_lines(text: str, lines: Sequence[Span]) -> dict[int, str]:
+    """The names on lines right after lines of times, as Premiere writes them, or right before, or with a time.
 
     Names are told from speech by their repetition, since marks and case may change.
     """
-    times = {i for i, (start, stop) in enumerate(lines) if _ONLY_TIMES.match(text[start : min(stop, start + 200)])}
+    heads = [text[start : min(stop, start + 200)] for start, stop in lines]
+    times = {i for i, line in enumerate(heads) if _ONLY_TIMES.match(line)}
     for step in (1, -1):
         names = [i + step for i in times]
         # After a name, the next line is speech.
         shown = {*names, *(i + 1 for i in names if step > 0)}
         if len(times) < 2 or any(not 0 <= i < len(lines) or i in times for i in shown):
             continue
-        keys = {"".join(filter(str.isalnum, text[slice(*lines[i])].casefold())) for i in names}
-        if "" not in keys and 2 * len(keys) <= len(names) and all(text[slice(*lines[i])].strip() for i in shown):
-            return frozenset(names)
-    return frozenset()
+        if _are_names([heads[i] for i in names]) and all(heads[i].strip() for i in shown):
+            return {i: text[slice(*lines[i])].strip() for i in names}
+    with_colon = ((i, line) for i, line in enumerate(heads) if ":" in line or ";" in line)
+    timed = {i: found[1] or found[2] for i, line in with_colon if (found := _TIMED_NAME.match(line))}
+    filled = [i for i, line in enumerate(heads) if line.strip()]
+    before_speech = sum(i in timed and following not in timed for i, following in pairwise(filled))
+    return timed if 2 * before_speech > len(timed) and _are_names(list(timed.values())) else {}
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    """Whether texts occur twice on average, not counting marks and case."""
+    keys = {"".join(filter(str.isalnum, text.casefold())) for text in texts}
+    return "" not in keys and 2 * len(keys) <= len(texts)
 
 
 def _label(line: str, length: int) -> tuple[int, str | None]:

@@ -22,6 +22,9 @@ sniff = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)
 # `Region: id=…` is the syntax of the first drafts.
 _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z|Region:[ \t]*\w+=)")
 
+# Metadata tracks have data for a script of the page in their cues.
+_DATA = re.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+\{)")
+
 
 def read(text: str) -> Document:
     """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
@@ -64,7 +67,8 @@ def _cues(text: str, lines: Sequence[Span], at: int, notices: list[Notice]) -> l
             notices.append(Notice(end + 1, "no blank line before this cue"))
         if end == at + 1:
             notices.append(Notice(at + 1, "empty cue"))
-        place = (lines[at + 1][0], lines[end - 1][1]) if end > at + 1 else (stop, stop)
+        shown = end > at + 1 and not _DATA.match(text, lines[at + 1][0])
+        place = (lines[at + 1][0], lines[end - 1][1]) if shown else (stop, stop)
         cues.append(Cue(times.start, times.end, place))
         at = end
     return cues

@@ -147,6 +147,17 @@ def test_regions_in_the_syntax_of_the_first_webvtt_are_no_text() -> None:
     assert (list(document.notices), document.words.texts) == ([], ["hello"])
 
 
+@pytest.mark.parametrize("data", ["a.jpg#xywh=0,0,160,90", '{"title": "so we went"}', '[\n {"title": "so"}\n]', "{}"])
+def test_the_data_of_metadata_tracks_are_no_text(data: str) -> None:
+    source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{data}\n\n00:02.000 --> 00:03.000\nhome\n"
+    assert formats.read(source).words.texts == ["home"]
+
+
+def test_a_speaker_in_parentheses_makes_no_sound() -> None:
+    words = formats.read("00:01.000 --> 00:02.000\n(speaker 0) so\n\n00:02.000 --> 00:03.000\n(speaker 0) we\n").words
+    assert pauses(words) == [0, None]
+
+
 def test_an_empty_cue_does_not_swallow_the_next_index() -> None:
     document = formats.read("1\n00:00:01,000 --> 00:00:02,000\n2\n00:00:03,000 --> 00:00:04,000\nhi\n")
     assert [word.text for word in document.words] == ["hi"]
@@ -203,6 +214,22 @@ def test_rolling_captions_in_srt() -> None:
     assert all(word.end is None for word in document.words)  # the ends of cues are those of the next line
 
 
+def test_a_caption_that_is_shown_again_for_each_highlighted_word_is_spoken_once() -> None:
+    sentences, cues = ["so she ran home", "and then", "they slept well"], []
+    for sentence in sentences:
+        for word in sentence.split():
+            times = f"00:00:{len(cues):02d},000 --> 00:00:{len(cues) + 1:02d},000"
+            cues.append(f"{times}\n{sentence.replace(word, f'<u>{word}</u>')}\n")
+    document = formats.read("\n".join(cues))
+    assert [word.text for word in document.words] == " ".join(sentences).split()
+    assert [word.start for word in document.words if word.start is not None] == [0, 4000, 6000]
+    output = formats.write(document, ["So", "she", "ran", "home,", "and", "then", "they", "slept", "well."])
+    assert [output.count(new) for new in ("So", "home,", "well.")] == [4, 4, 3]
+    # Somebody who says the same words again takes a breath.
+    apart = "\n".join(cue.replace(",000\n", ",900\n") for cue in cues)
+    assert len(formats.read(apart).words) == 4 * 4 + 2 * 2 + 3 * 3
+
+
 def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
     cues = [f"{i}\n00:00:{i:02},000 --> 00:00:{i:02},900\nthank you\n" for i in range(1, 9)]
     assert len(formats.read("\n".join(cues)).words) == 16
@@ -218,6 +245,10 @@ def test_a_speaker_who_repeats_words_is_not_rolling() -> None:
         (["- perhaps\n- <i>the wire</i>", "faraday", "again"], [1, 2, 2, 3, 3]),
         (["perhaps\n- what", "faraday"], [0, 1, 1]),
         (["-5 volts\n-3 volts", "faraday"], [0] * 5),
+        (["**Ann:** perhaps", "**Bo Ek**: faraday", "**Bo Ek** (00:12): the wire"], [1, 2, 2, 2]),
+        (["__[0:01] Ann:__ perhaps", "**note:** what"], [1, 1, 1]),
+        (["Q: perhaps", "A: what", "a: so"], [1, 2, 2, 2]),
+        (["(speaker 0) perhaps", "(speaker 1) what", "(speaker ?) so"], [1, 2, 2]),  # whisper.cpp
         ([">> perhaps\n>> what", "faraday"], [1, 2, 2]),  # the speaker continues until the next chevrons
     ],
 )
@@ -327,6 +358,8 @@ SRT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
         ("(he left at last)", ["(HE", "LEFT", "AT", "LAST)"], "(he left at last)"),
         ("mary [sighs]: never", ["Mary", "Never."], "mary [sighs]: never"),
         ("so i said yes", ["So", "I", "said:", "Yes."], "So I said: Yes."),
+        ("q never", ["Q:", "Never."], "Q, Never."),
+        ("**mary ann** never", ["**Mary", "Ann:**", "Never."], "**Mary Ann,** Never."),
     ],
 )
 def test_no_change_turns_speech_into_something_else(line: str, new: list[str], written: str) -> None:
@@ -343,6 +376,18 @@ def test_a_carriage_return_too_many_makes_no_blank_lines(head: str) -> None:
     assert [(word.text, word.start, word.end) for word in document.words] == [("so", 1000, 2000), ("yes", 2000, 3000)]
     assert not document.notices
     assert formats.write(document, ["So,", "yes."]) == head + cues.replace("so", "So,").replace("yes", "yes.")
+
+
+def test_a_blank_line_after_every_line_separates_no_index_from_its_cue() -> None:
+    lines = ["1", "00:01.000 --> 00:02.000", "so we", "went", "", "2", "00:02.000 --> 00:03.000", "home", ""]
+    document = formats.read("\n\n".join(lines))
+    assert document.words.texts == ["so", "we", "went", "home"]
+    assert not any(notice.unread for notice in document.notices)
+    # A number in the text has text before it or its timing line.
+    numbers = formats.read(
+        "00:01.000 --> 00:02.000\n\n1\n\n00:02.000 --> 00:03.000\nso\n2\n\n00:03.000 --> 00:04.000\n3\n"
+    )
+    assert numbers.words.texts == ["so", "2", "3"]
 
 
 def test_a_name_before_the_times_of_a_cue_is_no_speech() -> None:

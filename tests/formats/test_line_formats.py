@@ -130,6 +130,7 @@ def test_labels_of_audacity_have_their_times_in_seconds() -> None:
         ("1 00:00:01:00 00:00:02:00 so we went\n", "so we went", []),
         ("0:01 - 0:04 so we went\n", "so we went", []),
         ("01:00:05;12. so we went\n", "so we went", []),
+        ("00:00:05:so we went\n00:00:07:\n00:00:09=home\n", "so we went home", []),
         ("12 10:30 trains\n", "12 10:30 trains", []),
         ("[Ada Byron] 10:00:01\nso we went\n", "so we went", ["Ada Byron"]),
         ("[00:00:05.210] - Speaker 1\nso we went\n", "so we went", ["Speaker 1"]),
@@ -137,6 +138,16 @@ def test_labels_of_audacity_have_their_times_in_seconds() -> None:
         ("Speaker A 0:05\nso we went\n", "so we went", ["Speaker A"]),
         ("speaker 2 - 0:05.\nso we went\n", "so we went", ["speaker 2"]),
         ("Speaker A: so we went\nSpeaker B: home\n", "so we went home", ["Speaker A", "Speaker B"]),
+        ("0:01 - Ada Byron (Acme)\nso we\n\n0:04 - Ada Byron (Acme)\nwent\n", "so we went", ["Ada Byron (Acme)"]),
+        ("ada byron, 0:01\n\nso we\nwent\n\nada byron, 1:00:04.\nhome\n", "so we went home", ["ada byron"]),
+        ("[00:00:05] Ada Byron\nso we\n[00:00:08] Ada Byron\nwent\n", "so we went", ["Ada Byron"]),
+        ("Ada Byron (00:05)\nso we\nAda Byron (00:09)\nwent\n", "so we went", ["Ada Byron"]),
+        ("**Ada** (0:05)\nso we\n### Ada 0:09\nwent\n[0:12] **ada**\nhome\n", "so we went home", ["Ada", "ada"]),
+        ("**Ada:** so we\n\n**Bo Ek:** went\n", "so we went", ["Ada", "Bo Ek"]),
+        ("#0:00:01-2# B: so we #0:00:05-0#\nI: yes #0:00:09-3#\n", "so we yes", ["B", "I"]),
+        ("10:00:01\t From  Ada : so we\n10:00:09\t From Bo to all : yes\n", "so we yes", ["Ada", "Bo"]),
+        ("0:01 so we went\n0:04 so we went\n", "so we went " * 2, []),
+        ("0:01 so we went\nby train\n0:04 home\nby car\n", "so we went by train home by car", []),
         ("we left at 10:30\nspeakers a few\n", "we left at 10:30 speakers a few", []),
     ],
 )
@@ -156,6 +167,23 @@ def test_csv_fields_get_quotes_where_a_comma_is_added() -> None:
     assert output.split("\r\n")[0] == '"we took the early, train.",0.38,2.76'
     assert output.split("\r\n")[3] == "Bravo!,7.5,8.02"
     formats.verify(document, output)
+
+
+def test_the_csv_of_whisper_cpp_has_times_speakers_and_quotes() -> None:
+    source = 'start,end,speaker,text\n0,1500,0," so ""we"" went"\n1500,2000,1, home\n'
+    document = formats.read(source, "talk.csv")
+    assert [(word.start, word.end) for word in document.words] == [(0, None), (None, None), (None, 1500), (1500, 2000)]
+    assert list(document.speakers.values()) == ["0", "1"]
+    output = formats.write(document, ["So", '""we""', "went,", "home,"])
+    rows = list(csv.reader(io.StringIO(output)))
+    assert rows[1:] == [["0", "1500", "0", ' So "we" went,'], ["1500", "2000", "1", " home,"]]
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("row", ["0,1500,so, we went", "0,so", "so,0,1"])
+def test_other_rows_below_the_titles_of_a_csv_are_refused(row: str) -> None:
+    with pytest.raises(UnknownFormat):
+        formats.read(f"start,end,text\n0,10,so\n{row}\n", "talk.csv")
 
 
 @pytest.mark.parametrize("text", ["Bonjour !", "bonjour", "Bonjour\xa0!"])
@@ -339,6 +367,21 @@ def test_lrc_stamps() -> None:
     odd = fixture("lrc/odd.lrc")
     assert [word.start for word in odd.words if word.start is not None] == [2500, 6100, 60_000]
     assert [notice.line for notice in odd.notices] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("offset", "starts"), [("500", [0, 2500, 3500]), ("+500", [0, 2500, 3500]), ("-500", [600, 3500, 4500])]
+)
+def test_an_lrc_with_a_positive_offset_is_sung_earlier(offset: str, starts: list[int]) -> None:
+    text = f"[ar:Ada]\n[offset: {offset}]\n[00:00.10]so\n[00:03.00]we <00:04.00>went\n"
+    assert [word.start for word in formats.read(text).words] == starts
+
+
+def test_the_voices_of_a_duet_are_no_lyrics() -> None:
+    text = "[00:01.00]v1:so we\n[00:02.00] v2: <00:02.00>went\n[00:03.00]v1\n"
+    document = formats.read(text)
+    assert document.words.texts == ["so", "we", "went", "v1"]
+    assert list(document.speakers.values()) == ["v1", "v2"]
 
 
 # Properties. Random mixtures of lines have to be read as they are.

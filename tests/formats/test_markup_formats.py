@@ -340,6 +340,11 @@ def test_ruby_text_is_no_word(text: str) -> None:
     assert new.endswith(text.replace("tokyo", "Tokyo").replace(" is big", " Is big.") + "\n")
 
 
+def test_an_empty_ruby_text_is_nothing() -> None:
+    found = formats.read("WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>tokyo<rt></rt></ruby> is big<rt>\n", "talk.vtt")
+    assert found.words.texts == ["tokyo", "is", "big"]
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -21,6 +21,7 @@ DIALECTS: dict[str, JsonFormat] = {
         "youtube",
         "azure",
         "azure-live",
+        "azure-fast",
         "aws",
         "aws-calls",
         "deepgram",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, node, seconds_of, text_fields
 
 
 def find_segments(value: object) -> list[Node]:
@@ -40,11 +40,9 @@ def fields(segments: Sequence[Node], key: str, text: str = "text") -> Iterator[F
     for segment, words in zip(segments, own, strict=True):
         speaker = segment.get("speaker")
         if not words and isinstance(segment.get(text), Literal):
-            start, end = seconds(segment.get("start")), seconds(segment.get("end"))
-            yield Field(segment[text], start, end, speaker, "\n")
+            yield Field(segment[text], *seconds_of(segment), speaker, "\n")
         for i, word in enumerate(words):
-            start, end = seconds(word.get("start")), seconds(word.get("end"))
-            yield Field(word[key], start, end, word.get("speaker", speaker), inner if i else "\n")
+            yield Field(word[key], *seconds_of(word), word.get("speaker", speaker), inner if i else "\n")
 
 
 def track(value: object, key: str, *others: Sequence[Field]) -> Track:

@@ -202,17 +202,19 @@ def text_fields(literals: Sequence[object], join: str = "\n") -> list[Field]:
 
 
 def word_fields(words: Sequence[Node], key: str, join: str = " ") -> list[Field]:
-    """A field for each of the `words` that has a text under `key`, with its `start` and `end` in seconds."""
-    return [
-        Field(word[key], seconds(word.get("start")), seconds(word.get("end")), join=join)
-        for word in words
-        if isinstance(word.get(key), Literal)
-    ]
+    """A field for each of the `words` that has a text under `key`, with its times in seconds."""
+    return [Field(word[key], *seconds_of(word), join=join) for word in words if isinstance(word.get(key), Literal)]
 
 
 def with_length(start: int | None, length: int | None) -> tuple[int | None, int | None]:
     """(start, end) of something that starts at `start` and takes `length` (ms)."""
     return start, None if start is None or length is None else start + length
+
+
+def seconds_of(value: Node) -> tuple[int | None, int | None]:
+    """(start, end) in ms of an entry with its `start` and `end`, or else `duration`, in seconds."""
+    start, end = seconds(value.get("start")), seconds(value.get("end"))
+    return (start, end) if "end" in value else with_length(start, seconds(value.get("duration")))
 
 
 def first(value: object) -> Node:

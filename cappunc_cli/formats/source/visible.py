@@ -107,7 +107,8 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
             shown = " "
         add(source[at:a], at, 0)
         if ruby and annotated is not None:
-            annotations.append((annotated, length))
+            if annotated < length:
+                annotations.append((annotated, length))
             annotated, shown = None, " "
         add(shown, a, b - a)
         if ruby and token[1] != "/":
@@ -118,7 +119,7 @@ def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN
             voices.append((length, voice.group(1)))
         at = b
     add(source[at:stop], at, 0)
-    if annotated is not None:
+    if annotated is not None and annotated < length:
         annotations.append((annotated, length))
     return Visible("".join(text), *pieces, stamps, voices, annotations)
 

@@ -23,13 +23,15 @@ from cappunc_cli.transcript.words import Span
 
 # Everything below needs one of these characters, which most lines do not have.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
-_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|#[0-9]+:[0-9:.,-]+#")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
-_HEAD = re.compile(r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\([0-9:.,]+\))")
+_HEAD = re.compile(
+    r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\)|#[0-9]+:[0-9:.,-]+#)"
+)
 _BLANK = re.compile(r"[^\S\r\n]*")
 
 # A combining mark is not \w, but files from a Mac write `Íñigo` with two.
@@ -38,6 +40,11 @@ _BY_LINE = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\Z")
 _TIME = re.compile(r"\s*[(\[][0-9:.,]+[)\]]\s*\Z")
 #: Up to the first colon outside brackets: `John Smith (00:01:02):`.
 _NAME_END = re.compile(r"(?:\([^()\r\n]*\)|\[[^\[\]\r\n]*\]|[^:：])*?[:：]")
+# Markdown: `**John:**`, `**John Smith (00:01:02)**:`.
+_BOLD_NAME = re.compile(
+    r"(\*\*|__)(?:\[[0-9:.,]+\][ ]?)?((?:\([^()\r\n]*\)|\[[^\[\]\r\n]*\]|[^*:()\[\]\r\n])+?)"
+    r"(?::\1|\1(?:[ ]?\([0-9:.,]+\))?:)(?!\S)"
+)
 _LONGEST_NAME = 60
 LONGEST_NAME_PARTS = 5
 
@@ -69,7 +76,8 @@ def find_nonspeech(text: str) -> tuple[list[Span], list[tuple[int, str]], list[i
 def _is_audible(mask: str) -> bool:
     """Whether a bracket describes a sound that interrupts speech, not an inaudible passage or a speaker's name."""
     inside = mask[1:-1].strip("*")
-    return not UNHEARD.match(fold(inside)) and not (mask[0] == "[" and _is_name(inside))
+    named = GENERIC_LABEL.fullmatch(inside) or (mask[0] == "[" and _is_name(inside))
+    return not UNHEARD.match(fold(inside)) and not named
 
 
 def _is_name(inside: str) -> bool:
@@ -173,14 +181,17 @@ def _speaker_marks_at(text: str, at: int, stop: int) -> Iterator[tuple[int, int,
         a = at
         at = found.end()
         sign = found.group().lstrip()
-        if sign[0] in "[(":
-            if sign[0] == "[" and _is_name(sign[1:-1]):
+        if sign[0] in "[(#":
+            if _is_name(sign[1:-1]):
                 yield a, at, sign[1:-1]
             continue  # a sound or a time is masked already
         # `--` continues a sentence; a single dash starts another speaker's.
         yield a, at, "" if (sign[0] == ">" and len(sign) > 1) or (len(sign) == 1 and sign != ">") else None
     blank = _BLANK.match(text, at, stop)
     a = blank.end() if blank else at
+    bold = _BOLD_NAME.match(text, a, min(stop, a + _LONGEST_NAME))
+    if bold and _is_label(bold[2], ""):
+        yield a, bold.end(), _TIME.sub("", bold[2]).strip()
     ended = _NAME_END.match(text, a, min(stop, a + _LONGEST_NAME))
     colon = ended.end() - 1 if ended else -1
     if colon > a and _is_label(text[a:colon], text[colon + 1 : min(stop, colon + 2)]):
@@ -195,7 +206,8 @@ def _is_label(head: str, following: str) -> bool:
         name = THROUGH.sub("", name)
     if following and not following.isspace() and not (following.isalpha() and name.isupper() and len(name) > 1):
         return False
-    if GENERIC_LABEL.fullmatch(name):
+    # `I:` and `Q:`, `A:` in interviews.
+    if GENERIC_LABEL.fullmatch(name) or (len(name) == 1 and name.isupper()):
         return True
     parts = name.split()
     if not 1 <= len(parts) <= LONGEST_NAME_PARTS or not all(_NAME_PART.fullmatch(part) for part in parts):

@@ -3,6 +3,8 @@
 Each line is shown up to three times, but is spoken only once. YouTube's automatic captions show the
 finished line above the one in progress, and between two such pairs a cue of 10 ms with only the finished line.
 Conversion to SRT drops the inline stamps, but keeps the repetition.
+
+Whisper with `--highlight_words` shows a caption again for each of its words, which it underlines.
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ class RollDetector:
     _before: Sequence[CaptionLine] = ()
     _chances: int = 0
     _evidence: int = 0
+    _end: int | None = None
 
     def repeated(self, cue: Sequence[CaptionLine], start: int | None, end: int | None) -> int:
         """Add the next cue; returns how many of its first lines repeat the last lines of the cue before.
@@ -72,9 +75,11 @@ class RollDetector:
             self._chances += 1
             count = _overlap(self._before, cue)
             hold = start is not None and end is not None and 0 <= end - start <= _HOLD
-            self._evidence += count > 0 and (hold or len(cue) > count)
+            again = start is not None and start == self._end and count == len(self._before)
+            several = sum(line.count for line in cue) > 1
+            self._evidence += count > 0 and (hold or len(cue) > count or (again and several))
             self.rolls = self._evidence >= 2 and 5 * self._evidence >= 2 * self._chances
-        self._before = cue
+        self._before, self._end = cue, end
         return count
 
 

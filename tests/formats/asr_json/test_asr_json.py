@@ -363,6 +363,40 @@ def test_another_spelling_gets_only_the_label() -> None:
     assert output["results"][0]["alternatives"][0]["transcript"] == "I'm glad, 11! came "
 
 
+def test_a_segment_of_whisper_cpp_can_begin_within_a_word() -> None:
+    texts = [" hello and wel", "come to the show", ", we are", " home", " now."]
+    segments = [{"offsets": {"from": i, "to": i + 1}, "text": text} for i, text in enumerate(texts)]
+    source = json.dumps({"systeminfo": "", "transcription": segments})
+    words = formats.read(source).words.texts
+    assert words == ["hello", "and", "welcome", "to", "the", "show,", "we", "are", "home", "now."]
+    # Who writes no spaces between segments begins each with a word.
+    assert formats.read(source.replace('" ', '"').replace('", we', '"so we')).words.texts[2:4] == ["wel", "come"]
+
+
+@pytest.mark.parametrize("entry", [
+    {"start": 1.0, "duration": 0.5},  # Premiere, youtube-transcript-api
+    {"offset": 1000, "duration": 500},
+    {"start_timestamp": 1.0, "end_timestamp": 1.5},
+    {"startOffset": "00:00:01.000", "endOffset": "00:00:01.500"},  # Teams
+])  # fmt: skip
+@pytest.mark.parametrize("more", [{}, {"confidence": 0.9}])
+def test_times_have_many_names(entry: dict[str, object], more: dict[str, object]) -> None:
+    segments = [{"text": text} | entry | more for text in ("so", "we")]
+    segments[1] |= {key: 4000 for key in entry if key == "offset"}
+    for value in (segments, {"segments": [{"words": segments, "language": "en"}]}):
+        first = formats.read(json.dumps(value)).words[0]
+        assert (first.text, first.start, first.end) == ("so", 1000, 1500)
+
+
+@pytest.mark.parametrize("key", ["words", "alignment"])
+def test_segments_of_words_are_all_read(key: str) -> None:
+    def segment(speaker: str, text: str) -> dict[str, object]:
+        return {"speaker": speaker, key: [{"text": text, "start_time": 1.0, "end_time": 1.5}]}
+
+    segments = [segment("Ada", "so"), segment("Ada", "we"), segment("Bo", "yes")]
+    assert turn_ends(formats.read(json.dumps({"transcript": segments})).words) == [False, True, False]
+
+
 def test_words_without_spaces_between_them() -> None:
     words = [{"text": c, "start": i, "end": i + 1, "confidence": 0.9} for i, c in enumerate("你好吗我很好")]
     segment = {"start": 0, "end": 6, "text": "你好吗我很好", "words": words}

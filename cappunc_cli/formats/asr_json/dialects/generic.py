@@ -15,12 +15,18 @@ from typing import Any
 
 from cappunc_cli.errors import UnknownFormat
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds, text_fields
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, seconds, text_fields, with_length
 
 _TEXTS = ("punctuated_word", "text", "word", "transcript", "sentence", "content", "body", "value", "name", "utf8")
-_STARTS = ("start", "start_time", "startTime", "begin", "from", "ts", "time", "offset", "start_ms", "startMs", "t0")
-_ENDS = ("end", "end_time", "endTime", "stop", "to", "end_ts", "end_ms", "endMs", "t1")
-_SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "spk", "channel")
+_STARTS = (
+    "start", "start_time", "startTime", "start_timestamp", "startOffset", "begin", "from", "ts", "time", "offset",
+    "start_ms", "startMs", "t0",
+)  # fmt: skip
+_ENDS = ("end", "end_time", "endTime", "end_timestamp", "endOffset", "stop", "to", "end_ts", "end_ms", "endMs", "t1")
+#: Where there is no end, in the unit of the start.
+_LENGTHS = ("duration", "dur", "duration_ms", "durationMs")
+_SPEAKERS = ("speaker", "speaker_id", "speakerId", "speaker_label", "speaker_name", "spk", "channel")
+_WORDS = ("words", "tokens", "items")
 _MILLIS = ("ms", "Ms")
 _DEPTH = 6
 #: A list with this many other entries, and more of them than transcripts, is not a list of transcripts.
@@ -43,14 +49,16 @@ def tracks(value: object) -> Iterator[Track]:
     if found is None:
         return
     holder, listed = found
-    words_key = next((key for key in ("words", "tokens", "items") if _timed(_inner(listed, key))), None)
+    words_key = _words_key(listed)
     copies = [text_fields([holder.get(key)]) for key in ("text", "transcript", "full_text", "full_transcript")]
     if words_key is None:
         fields = _fields(listed, " " if _single(listed) else "\n")
     else:
         fields = []
+        who = _key(listed, _SPEAKERS)
         for entry in listed:
-            fields += _fields(_timed(entries(entry, words_key)), " ") or _fields([entry], "\n")
+            speaker = entry.get(who) if who else None
+            fields += _fields(_timed(entries(entry, words_key)), " ", speaker) or _fields([entry], "\n")
         key = _key(listed, _TEXTS) or ""
         copies.insert(0, text_fields([entry.get(key) for entry in listed if _timed(entries(entry, words_key))]))
     yield Track(fields, copies)
@@ -83,11 +91,12 @@ def _with_own_speakers(number: int, track: Track) -> Track:
 
 
 def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[Node, list[Node]] | None:
-    """The first list of timed texts, and the object that contains it."""
+    """The first list of timed texts, or of segments with lists of them, and the object that contains it."""
     if depth > _DEPTH:
         return None
     if isinstance(value, list):
-        listed = _timed(entries(value))
+        found = entries(value)
+        listed = _timed(found) or (found if _words_key(found) else [])
         if listed:
             return holder or Node(), listed
         for child in value[:50]:
@@ -100,6 +109,12 @@ def _find(value: object, depth: int = 0, holder: Node | None = None) -> tuple[No
             if isinstance(child, (dict, list)) and (below := _find(child, depth + 1, value)):
                 return below
     return None
+
+
+def _words_key(listed: Sequence[Node]) -> str | None:
+    """The key of the words of segments, any key if these have no text or no time of their own."""
+    others = [] if _timed(listed) else [key for entry in listed for key in entry if isinstance(entry[key], list)]
+    return next((key for key in dict.fromkeys([*_WORDS, *others]) if _timed(_inner(listed, key))), None)
 
 
 def _inner(listed: Sequence[Node], key: str) -> list[Node]:
@@ -129,8 +144,9 @@ def _single(listed: Sequence[Node]) -> bool:
     return 2 * sum(len(str(entry.get(text, "")).split()) <= 1 for entry in listed) > len(listed)
 
 
-def _fields(listed: Sequence[Node], join: str) -> list[Field]:
+def _fields(listed: Sequence[Node], join: str, said_by: object = None) -> list[Field]:
     text, start, end = _key(listed, _TEXTS), _key(listed, _STARTS), _key(listed, _ENDS)
+    length = _key(listed, _LENGTHS)
     who = _key(listed, _SPEAKERS)
     if text is None or start is None:
         return []
@@ -139,8 +155,10 @@ def _fields(listed: Sequence[Node], join: str) -> list[Field]:
     for i, entry in enumerate(listed):
         value = entry.get(text)
         if isinstance(value, Literal):
-            speaker = entry.get(who) if who else None
+            speaker = entry.get(who) if who else said_by
             begin, stop = seconds(entry.get(start), scale), seconds(entry.get(end), scale) if end else None
+            if length and not end:
+                begin, stop = with_length(begin, seconds(entry.get(length), scale))
             spaced = join == " " and value[:1].isspace()
             fields.append(Field(value, begin, stop, speaker, "\n" if not i else "" if spaced else join))
     return fields

@@ -14,7 +14,7 @@ from cappunc_cli.formats.asr_json.tracks import Track
 
 def sniff(value: object) -> bool:
     words = segments.words_of(segments.find_segments(value), "text")
-    return bool(words) and "confidence" in words[0]
+    return bool(words) and "confidence" in words[0] and any("start" in word for word in words)
 
 
 def tracks(value: object) -> Iterator[Track]:

@@ -1,6 +1,6 @@
 """whisper.cpp (-oj, -ojf): a `transcription` of segments with offsets in milliseconds.
 
-With `-ml 1` a segment can be a part of a word (` 100`, `,`, `000`). The `tokens` are the model's
+With `-ml` a segment can begin within a word (` 100`, `,`, `000`). The `tokens` are the model's
 word pieces and stay as they are.
 """
 
@@ -22,7 +22,8 @@ def sniff(value: object) -> bool:
 def tracks(value: object) -> Iterator[Track]:
     segments = [s for s in entries(value, "transcription") if isinstance(s.get("text"), Literal)]
     spoken = [s["text"] for s in segments if s["text"].strip()]
-    pieces = 2 * sum(len(text.split()) == 1 for text in spoken) > len(spoken)
+    # Words begin with a space, in languages that write one.
+    pieces = 2 * sum(text[0].isspace() or len(text.split()) == 1 for text in spoken) > len(spoken)
     fields = []
     for segment in segments:
         clock = node(segment, "offsets")

@@ -1,0 +1,36 @@
+"""Azure fast transcription: phrases and their words, all with marks, and the text of each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cappunc_cli.formats.asr_json.scan import Literal, Node
+from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis, text_fields, with_length
+
+
+def sniff(value: object) -> bool:
+    return bool(entries(value, "combinedPhrases")) and bool(entries(value, "phrases"))
+
+
+def tracks(value: object) -> Iterator[Track]:
+    phrases, combined = entries(value, "phrases"), entries(value, "combinedPhrases")
+    for channel in dict.fromkeys(phrase.get("channel") for phrase in phrases):
+        own = [phrase for phrase in phrases if phrase.get("channel") == channel]
+        whole = text_fields([text.get("text") for text in combined if text.get("channel") == channel])
+        words: list[Field] = []
+        texts: list[Field] = []
+        for phrase in own:
+            text = _fields([phrase], phrase.get("speaker"))
+            spoken = _fields(entries(phrase, "words"), phrase.get("speaker"))
+            words += spoken or text
+            texts += text if spoken else []
+        yield Track(words, [texts, whole], channel=channel)
+
+
+def _fields(listed: Sequence[Node], speaker: object) -> list[Field]:
+    fields = []
+    for i, entry in enumerate(listed):
+        if isinstance(entry.get("text"), Literal):
+            times = with_length(millis(entry.get("offsetMilliseconds")), millis(entry.get("durationMilliseconds")))
+            fields.append(Field(entry["text"], *times, speaker, " " if i else "\n"))
+    return fields
