@@ -143,6 +143,7 @@ def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     ("code", "text"),
     [
         ("fr", "L'Ukraine a dit non. L'avion va de l'Ukraine aux États-Unis. L'Ouzbékistan attend l'avion."),
+        ("fr", "Voici M. d'Assonville et M. le président. Et M. Dupont."),
         (
             "nl",
             "Koud. 's Avonds at zij ijs in IJmuiden. IJs, 's-Hertogenbosch, 't Zandt. 's-Gravenhage is 's avonds leeg.",
