@@ -438,6 +438,7 @@ def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) ->
     [
         ("nl", "D.w.z. niet."),
         ("nl", "M.b.t. dit."),
+        ("nl", "T.g.v. dit."),
         ("eu", "K.a. hori."),
         ("pl", "M.in. tak."),
         ("ro", "Ș.a.m.d. apoi."),
