@@ -27,6 +27,9 @@ FILE_NAME = re.compile(
     r"|sql|bat|exe|zip|gz|tar|jpe?g|png|gif|svg|tiff?|mp[34]|wav|flac|avi|mov|mkv|srt|vtt)"
 )
 
+#: Units of measure that are written so in every language; those that may be other words are left out (`mW`, `kV`).
+UNIT_FORMS = {form.lower(): form for form in ("kWh", "MWh", "GWh", "TWh", "kHz", "MHz", "GHz", "Mbit/s", "Gbit/s")}
+
 _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from cappunc_cli.languages.language import Language, words, written_forms
 
 _TITLES = "dhr mevr mw mej dr drs prof"
-_DOTTED = "a.u.b d.w.z e.d e.a m.b.t m.n o.a o.m p.m s.v.p t.a.v t.o.v z.o.z"
+_DOTTED = (
+    "a.u.b c.q d.w.z e.d e.a i.p.v i.v.m m.a.w m.b.t m.n m.u.v n.a.v o.a o.l.v o.m p.m s.v.p t.a.v t.g.v t.n.v"
+    " t.o.v t.z.t z.g z.i z.o.z"
+)
 
 LANGUAGE = Language(
     "nl",

@@ -199,6 +199,14 @@ def test_parts_of_a_compound_are_written_as_in_other_compounds_and_acronyms_as_t
     assert mixed_form("bbc", lexicon, LANGUAGES["en"]) is None
 
 
+def test_both_sides_of_a_slash_are_written_as_words_of_their_own() -> None:
+    """It was `Cdu/csu-Fraktion`, `Usd/tấn` and `90/die`."""
+    lexicon = {"cdu": "CDU", "csu": "CSU", "nato": "NATO"}
+    for form in ("CDU/CSU-Fraktion", "NATO/Russland-Rat", "Bonn/NATO", "90/Die", "Lola/Ford"):
+        assert mixed_form(fold(form), lexicon, LANGUAGES["de"]) == form
+    assert mixed_form("cdu/csu", lexicon, LANGUAGES["de"]) is None  # `CDU/CSU` is its upper case
+
+
 def test_lexicon_look_up_in_either_normal_form() -> None:
     lexicon = {"mcñandú": "mcÑandú"}
     assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"
@@ -210,6 +218,7 @@ def test_lexicon_look_up_with_any_apostrophe_hyphen_or_letter() -> None:
     assert mixed_form("l’otan", {"l'otan": "l'OTAN"}, LANGUAGES["fr"]) == "l’OTAN"
     assert mixed_form("jean‑luc", {"jean-luc": "Jean-Luc"}, LANGUAGES["fr"]) == "Jean‑Luc"
     assert mixed_form("demaşco", {"demașco": "DeMașco"}, LANGUAGES["ro"]) == "DeMaşco"
+    assert mixed_form("eu‑staat", {"eu": "EU"}, LANGUAGES["de"]) == "EU‑Staat"  # a compound that the lexicon lacks
     assert mixed_form("d’avis", {"d'avis": "d'avis"}, LANGUAGES["fr"]) is None
 
 

@@ -316,6 +316,9 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
         last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
         letters = bare[first:last]
         spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
-        words = lower[first:last].all() and (language.begin_lines | language.never_last).issuperset(letters)
+        # French `il y a m. Dupont`, Spanish `y a d. Juan`: the last one is an abbreviation after words.
+        stem = last - passage.labels[last - 1].has_period
+        known_words = language.begin_lines | language.never_last
+        words = lower[first:stem].all() and known_words.issuperset(bare[first:stem])
         if not words and (spelled_out or "".join(letters) in language.initialisms):
             yield first, last

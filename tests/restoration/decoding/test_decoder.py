@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
+from cappunc_cli.languages.language import UNIT_FORMS
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import Evidence, evidence, judge, no_evidence, writing_style
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
@@ -143,6 +144,7 @@ def restored_in(code: str, words: list[str], rows: np.ndarray) -> str:
     ("code", "text"),
     [
         ("fr", "L'Ukraine a dit non. L'avion va de l'Ukraine aux États-Unis. L'Ouzbékistan attend l'avion."),
+        ("fr", "Voici M. d'Assonville et M. le président. Et M. Dupont."),
         (
             "nl",
             "Koud. 's Avonds at zij ijs in IJmuiden. IJs, 's-Hertogenbosch, 't Zandt. 's-Gravenhage is 's avonds leeg.",
@@ -168,13 +170,15 @@ def test_capitals_of_languages_with_apostrophes(code: str, text: str) -> None:
         ("eu", Case.CAPITAL, "Luis XIV.a hil da."),
         ("vi", Case.UPPER, "Hoa, v.v. và TP. Huế"),
         ("en", Case.MIXED, "The K-pop and the X-ray."),
+        ("de", Case.UPPER, "Er hat 5 MHz oder 3,5 kWh. Gbit/s auch."),
+        ("fr", Case.UPPER, "Ils font 9 MWh. Bien."),
     ],
 )
 def test_forms_that_are_never_written_otherwise(code: str, case: Case, text: str) -> None:
     """Whatever capital form a model prefers for the words that are not plain."""
     words, gold = taken_apart(text)
     cases = [
-        case if any(c in word for c in ".-°'") or word in ("mcdonald", "tp") else label.case
+        case if any(c in word for c in ".-°'") or word in ("mcdonald", "tp", *UNIT_FORMS) else label.case
         for word, label in zip(words, gold, strict=True)
     ]
     rows = np.array([likely(case, label.mark) for case, label in zip(cases, gold, strict=True)], np.float32)
@@ -437,6 +441,7 @@ def test_abbreviations_have_the_forms_of_their_language(code: str, text: str) ->
     [
         ("nl", "D.w.z. niet."),
         ("nl", "M.b.t. dit."),
+        ("nl", "T.g.v. dit."),
         ("eu", "K.a. hori."),
         ("pl", "M.in. tak."),
         ("ro", "Ș.a.m.d. apoi."),
