@@ -27,7 +27,7 @@ from cappunc_cli.application.storage.urls import (
     walk_url,
     write_url,
 )
-from cappunc_cli.cli import app
+from cappunc_cli.cli import app, main
 from cappunc_cli.errors import CappuncError, WrongUsage
 
 memory = pytest.importorskip("fsspec.implementations.memory")
@@ -45,7 +45,31 @@ def test_urls_are_distinguished_from_paths(name: str) -> None:
     assert is_url(name)
 
 
-@pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None, "file:///a"])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("fix a.srt -o file:///b/c.srt", "file:///b/c.srt: a local file is named by its path, without file://"),
+        ("fix file:///b/c.srt", "file:///b/c.srt: a local file is named by its path, without file://"),
+        ("fix a.srt -o s3://", "the name is empty: s3://"),
+        ("eval --ref s3://b/c.srt a.srt", "s3://b/c.srt is a URL; name a file on a disk"),
+        ("eval --ref a.srt s3://b/c.srt", "s3://b/c.srt is a URL; name a file on a disk"),
+        ("train a.srt -o s3://b", "s3://b is a URL; name a file on a disk"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_named_as_it_is(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.srt").write_text(TALK)
+    monkeypatch.setattr(sys, "argv", ["cappunc", *command.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.srt"]  # no folder `s3:`
+
+
+@pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None])
 def test_a_path_is_not_a_url(name: str | None) -> None:
     assert not is_url(name)
 
