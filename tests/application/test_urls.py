@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cappunc_cli.application.fixer import Fixer, Settings
+from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.review.review_server import ReviewSession
 from cappunc_cli.application.storage import urls
 from cappunc_cli.application.storage.files import is_url, names_in
 from cappunc_cli.application.storage.urls import (
@@ -29,6 +33,7 @@ from cappunc_cli.application.storage.urls import (
 )
 from cappunc_cli.cli import app, main
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.options import Options
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 local = pytest.importorskip("fsspec.implementations.local")
@@ -72,6 +77,24 @@ def test_a_url_that_cannot_be_used_is_named_as_it_is(
 @pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None])
 def test_a_path_is_not_a_url(name: str | None) -> None:
     assert not is_url(name)
+
+
+def test_decisions_of_a_page_are_written_beside_a_url(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source, new = "memory://box/talk.srt", TALK.replace("hello", "Hello,").encode()
+    write_url(source, TALK.encode())
+    fixer = Fixer(Settings(str(tiny_model), "cpu", None, Options(language="en")), print)
+    session = ReviewSession(Job(source), fixer, 1.0)
+    own = [{"word": 1, "was": "hello", "text": "Hello,"}]
+    made = {"kind": "cappunc review", "sha256": hashlib.sha256(TALK.encode()).hexdigest(), "decisions": own}
+    for _ in range(2):
+        assert session.write(json.dumps(made).encode())["written"] == "memory://box/talk.fixed.srt"
+    assert (read_url("memory://box/talk.fixed.srt"), read_url(source)) == (new, TALK.encode())
+    session.write(json.dumps({**made, "where": "in-place"}).encode())
+    assert read_url(source) == new
+    assert not list(tmp_path.iterdir())  # no folder `memory:`
 
 
 def test_what_is_written_is_read_and_listed() -> None:
