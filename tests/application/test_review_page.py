@@ -194,6 +194,8 @@ def test_the_server_requires_its_token(server: ReviewServer) -> None:
     assert asked(server, "GET", own, Host="evil.example")[0] == 403
     assert asked(server, "POST", f"{own}write", b"{}", Origin="http://evil.example")[0] == 403
     assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
+    for length in ("-1", "\xb2", "64000001", "9" * 5000):
+        assert asked(server, "POST", f"{own}write", b"{}", Content_Length=length)[0] == 413
     assert asked(server, "OPTIONS", f"{own}write")[0] == 501
     assert server.server_address[0] == "127.0.0.1"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import sys
 import threading
@@ -165,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if origin is not None and origin not in self._origins():
             self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
-        elif not (length.isascii() and length.isdigit() and int(length) <= _MAX_BODY):
+        elif not (re.fullmatch("[0-9]{1,9}", length) and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
         elif path == "closed":
             self.rfile.read(int(length))
