@@ -17,8 +17,8 @@ _SLOW_MACHINES = [HealthCheck.too_slow]
 settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("release", deadline=None, max_examples=1000, suppress_health_check=_SLOW_MACHINES)
-# Tests ignore the user's own configuration.
-os.environ["XDG_CONFIG_HOME"] = str(HERE / "no-such-folder")
+# Tests ignore the user's own configuration, and matplotlib can make no folder there.
+os.environ["XDG_CONFIG_HOME"] = os.devnull
 # Processes that start elsewhere find the package that the tests have found.
 os.environ["PYTHONPATH"] = str(Path(cappunc_cli.__file__).parents[1])
 # Terminal output is compared without colours, except in the tests of colours.

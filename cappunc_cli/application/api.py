@@ -108,8 +108,6 @@ def fix(
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
     terms = options.pop("glossary", ())
-    if isinstance(terms, str):  # would be taken for a list of letters
-        raise WrongUsage("glossary must be a list of terms, not a str")
     glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
     chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
     with _errors_about(source):

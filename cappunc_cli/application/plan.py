@@ -195,7 +195,8 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
     if isinstance(root, Path):
         is_file = os.path.lexists(root) and not root.is_dir()
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
-            raise BadOption(f"{output} is not a directory, which several files need", option="-o")
+            why = "" if output.endswith(("/", os.sep)) else ", which several files need"
+            raise BadOption(f"{output} is not a directory{why}", option="-o")
     return _without_pipes([replace(job, target=root / job.relative) for job in jobs])
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cappunc_cli.application.colour import ERROR, WARNING, Parts, is_coloured, plain, print_on, print_parts
+from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -220,9 +221,14 @@ class FileTally:
 
 
 def table_console() -> Console:
-    """A console on standard output, on which tables are cut off by a terminal's width but by no other (`COLUMNS`)."""
+    """A console on standard output, on which tables are cut off by a terminal's width but by no other (`COLUMNS`).
+
+    Raises CappuncError if standard output is closed (`>&-`).
+    """
     from rich.console import Console
 
+    if sys.stdout is None:
+        raise CappuncError("is closed", "standard output")
     console = Console()
     if not console.is_terminal:
         console.width = 200

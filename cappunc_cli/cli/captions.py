@@ -30,6 +30,7 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     files_read,
     finite,
+    is_typed,
     names_asked,
     options_checked,
     tallied,
@@ -157,19 +158,22 @@ def captions(
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
     for name, given in (
-        ("--report", report),
-        ("--fps", fps),
-        ("--by", by is CutBy.SENTENCE),
-        ("--speakers", speakers is not Speakers.NONE),
+        ("report", report),
+        ("fps", fps),
+        ("by", by is CutBy.SENTENCE),
+        ("speakers", speakers is not Speakers.NONE),
+        ("restore", restore),
+        ("glossary", glossary),
     ):
-        if rewrap and given:
-            raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=name)
+        # A setting, which is made for other runs as well, is ignored.
+        if rewrap and given and is_typed(context, name):
+            raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=f"--{name}")
     with options_checked():
         check_report_name(report)
     named = _kind_of_name(output)
     if to is not None and named not in (None, to):
         raise typer.BadParameter(f"{to.value} contradicts the name {output}", param_hint="--to")
-    if speakers is Speakers.VOICE and (to or named) in (None, CaptionKind.SRT):
+    if speakers is Speakers.VOICE and not rewrap and (to or named) in (None, CaptionKind.SRT):
         raise typer.BadParameter(
             "SRT has no field for speakers; use --speakers name, or --to vtt", param_hint="--speakers"
         )
@@ -219,7 +223,7 @@ def captions(
             fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
 
-    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary)))
+    common = Settings("", device, format_name, Options(glossary=load_glossaries(None if rewrap else glossary)))
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,

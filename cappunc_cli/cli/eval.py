@@ -170,6 +170,9 @@ def eval_(
             raise typer.BadParameter("applies only when the model is scored, without a hypothesis", param_hint=names)
     if json + csv + markdown > 1:
         raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
+    for name, asked in (("--vs", versus), ("--sweep", sweep)):
+        if asked and (csv or markdown) and html is None:
+            raise typer.BadParameter("has no place in --csv and --markdown; use --json", param_hint=name)
     if html is not None and is_url(html):
         raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
     if shuffle_pauses and starts_alone:

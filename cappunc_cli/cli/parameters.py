@@ -12,7 +12,14 @@ from typing import Annotated
 import typer
 
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import PIPE, checked_name, names_in, refuse_path_outside, standard_input
+from cappunc_cli.application.storage.files import (
+    PIPE,
+    checked_name,
+    is_url,
+    names_in,
+    refuse_path_outside,
+    standard_input,
+)
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES, code_of
 from cappunc_cli.restoration.model.engines import ENGINES
@@ -120,8 +127,9 @@ EncodingName = Annotated[
 
 
 def _not_empty(name: str) -> str:
-    if not name:
-        raise typer.BadParameter("the name is empty")
+    """The name; refuses "" and `s3://`, as from an unset shell variable."""
+    if not name or name.endswith("://"):
+        raise typer.BadParameter(f"the name is empty{name and f': {name}'}")
     return name
 
 
@@ -230,13 +238,15 @@ class CaptionLimits(StrEnum):
 
 
 def path_of(name: str) -> Path:
-    """A path; refuses "", as from an unset shell variable, which Path would take for the current directory."""
+    """A path; refuses URLs, and "" (an unset shell variable), which Path would take for the current directory."""
+    if is_url(name):
+        raise typer.BadParameter(f"{name} is a URL; name a file on a disk")
     return Path(_not_empty(name))
 
 
 def page_of(name: str) -> str:
     """The name of an HTML page to write: `review --html talk.srt` must not overwrite the transcript."""
-    if path_of(name).suffix.lower() not in {".html", ".htm"}:
+    if Path(_not_empty(name)).suffix.lower() not in {".html", ".htm"}:
         raise typer.BadParameter(f"{name} is not the name of a page (.html)")
     return name
 

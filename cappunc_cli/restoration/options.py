@@ -54,12 +54,15 @@ class Options:
     def __post_init__(self) -> None:
         if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *PairedMark)]):
             raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
-        if not 0 <= self.sensitivity <= 1:
-            raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity}")
+        if not isinstance(self.sensitivity, int | float) or not 0 <= self.sensitivity <= 1:
+            raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity!r}")
         if self.style not in STYLES:
             raise WrongUsage(f"the style of commas must be one of {', '.join(STYLES)}, not {self.style!r}")
         if self.existing not in EXISTING:
             raise WrongUsage(f"existing marks: must be one of {', '.join(EXISTING)}, not {self.existing!r}")
+        for words in (self.window, self.overlap, self.min_words_cut):
+            if words is not None and not isinstance(words, int):
+                raise WrongUsage(f"window, overlap and min_words_cut must be whole numbers, not {words!r}")
 
     def conventions(self, config: ModelConfig) -> Language:
         """The conventions of the text's language."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.transcript.labels import Label, fold, strip
 
@@ -60,8 +60,12 @@ class Glossary:
     @classmethod
     def of(cls, terms: Iterable[str]) -> Glossary:
         """A glossary of these terms; the last spelling of a term counts. Raises CappuncError for an invalid term."""
+        if isinstance(terms, str):  # would be taken for a list of letters
+            raise WrongUsage("glossary must be a list of terms, not a str")
         by_key: dict[tuple[str, ...], Term] = {}
         for term in terms:
+            if not isinstance(term, str):
+                raise WrongUsage(f"a term of a glossary must be a str, not {term!r}")
             parts = term.split()
             written = tuple(strip(part)[1].inside(part) for part in parts)
             if not written or not any(c.isalnum() for part in written for c in part):

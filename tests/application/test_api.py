@@ -209,12 +209,23 @@ def test_text_without_words_is_unchanged() -> None:
         ({"language": ""}, "the name of the language is empty"),
         ({"language": None}, "language must be a code or a name, not None"),
         ({"engine": "torch"}, "engine must be one of onnx, ngram, gru, not 'torch'"),
+        ({"glossary": "London"}, "glossary must be a list of terms, not a str"),
+        ({"glossary": [b"London"]}, "a term of a glossary must be a str, not b'London'"),
+        ({"glossary": b"London"}, "a term of a glossary must be a str, not 76"),
+        ({"sensitivity": "0.5"}, "the sensitivity must be between 0 and 1, not '0.5'"),
+        ({"window": "10"}, "window, overlap and min_words_cut must be whole numbers, not '10'"),
+        ({"overlap": 10.5}, "window, overlap and min_words_cut must be whole numbers, not 10.5"),
     ],
 )
 def test_an_unknown_value_is_wrong_usage(given: dict[str, Any], said: str) -> None:
     with pytest.raises(cappunc.WrongUsage) as raised:
         cappunc.fix("good evening london", TINY, **given)
     assert str(raised.value) == said
+
+
+def test_a_glossary_is_no_text() -> None:
+    with pytest.raises(cappunc.WrongUsage, match="not a str"):
+        cappunc.Glossary.of("London")
 
 
 @pytest.mark.parametrize("name", ["English", "EN", "en-GB"])

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from typer.testing import CliRunner
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.review import review_server
 from cappunc_cli.application.review.decisions import Decision, decided_texts, parse_decisions, sha256
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.review_server import ReviewServer, ReviewSession
@@ -193,6 +195,8 @@ def test_the_server_requires_its_token(server: ReviewServer) -> None:
     assert asked(server, "GET", own, Host="evil.example")[0] == 403
     assert asked(server, "POST", f"{own}write", b"{}", Origin="http://evil.example")[0] == 403
     assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
+    for length in ("-1", "\xb2", "64000001", "9" * 5000):
+        assert asked(server, "POST", f"{own}write", b"{}", Content_Length=length)[0] == 413
     assert asked(server, "OPTIONS", f"{own}write")[0] == 501
     assert server.server_address[0] == "127.0.0.1"
 
@@ -231,6 +235,16 @@ def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> N
     status, told = write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))
     assert (status, "was changed" in told["error"]) == (409, True)
     assert path.read_bytes() == data + b"\r\n"
+
+
+def test_the_server_stays_while_another_page_is_open(server: ReviewServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(review_server, "_RELOAD_S", 0.0)
+    own = f"/{server.token}/"
+    for _ in range(2):
+        assert asked(server, "GET", own)[0] == 200
+    assert asked(server, "POST", f"{own}closed", b"")[0] == 200
+    time.sleep(0.2)
+    assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
 
 
 def test_a_file_without_words_has_a_page() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,6 +13,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cappunc_cli.application.fixer import Fixer, Settings
+from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.review.review_server import ReviewSession
 from cappunc_cli.application.storage import urls
 from cappunc_cli.application.storage.files import is_url, names_in
 from cappunc_cli.application.storage.urls import (
@@ -27,8 +31,9 @@ from cappunc_cli.application.storage.urls import (
     walk_url,
     write_url,
 )
-from cappunc_cli.cli import app
+from cappunc_cli.cli import app, main
 from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.restoration.options import Options
 
 memory = pytest.importorskip("fsspec.implementations.memory")
 local = pytest.importorskip("fsspec.implementations.local")
@@ -45,9 +50,51 @@ def test_urls_are_distinguished_from_paths(name: str) -> None:
     assert is_url(name)
 
 
-@pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None, "file:///a"])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("fix a.srt -o file:///b/c.srt", "file:///b/c.srt: a local file is named by its path, without file://"),
+        ("fix file:///b/c.srt", "file:///b/c.srt: a local file is named by its path, without file://"),
+        ("fix a.srt -o s3://", "the name is empty: s3://"),
+        ("eval --ref s3://b/c.srt a.srt", "s3://b/c.srt is a URL; name a file on a disk"),
+        ("eval --ref a.srt s3://b/c.srt", "s3://b/c.srt is a URL; name a file on a disk"),
+        ("train a.srt -o s3://b", "s3://b is a URL; name a file on a disk"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_named_as_it_is(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.srt").write_text(TALK)
+    monkeypatch.setattr(sys, "argv", ["cappunc", *command.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.srt"]  # no folder `s3:`
+
+
+@pytest.mark.parametrize("name", ["talk.srt", "C:\\talk.srt", "C://talk.srt", "a/b://c", "-", "", None])
 def test_a_path_is_not_a_url(name: str | None) -> None:
     assert not is_url(name)
+
+
+def test_decisions_of_a_page_are_written_beside_a_url(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source, new = "memory://box/talk.srt", TALK.replace("hello", "Hello,").encode()
+    write_url(source, TALK.encode())
+    fixer = Fixer(Settings(str(tiny_model), "cpu", None, Options(language="en")), print)
+    session = ReviewSession(Job(source), fixer, 1.0)
+    own = [{"word": 1, "was": "hello", "text": "Hello,"}]
+    made = {"kind": "cappunc review", "sha256": hashlib.sha256(TALK.encode()).hexdigest(), "decisions": own}
+    for _ in range(2):
+        assert session.write(json.dumps(made).encode())["written"] == "memory://box/talk.fixed.srt"
+    assert (read_url("memory://box/talk.fixed.srt"), read_url(source)) == (new, TALK.encode())
+    session.write(json.dumps({**made, "where": "in-place"}).encode())
+    assert read_url(source) == new
+    assert not list(tmp_path.iterdir())  # no folder `memory:`
 
 
 def test_what_is_written_is_read_and_listed() -> None:

@@ -825,6 +825,24 @@ def test_closed_streams_are_handled(tmp_path: Path, tiny: tuple[str, str]) -> No
     assert (tmp_path / "new.srt").exists()
 
 
+def test_a_file_is_no_directory_for_one_result(tmp_path: Path, tiny: tuple[str, str]) -> None:
+    talk(tmp_path)
+    (tmp_path / "gold.srt").write_text(SRT)
+    run = cappunc("fix", *tiny, "talk.srt", "-o", "gold.srt/", cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith(b"cappunc: Invalid value for -o: gold.srt/ is not a directory; see ")
+
+
+@pytest.mark.parametrize("command", ["eval --ref talk.srt talk.srt", "bench --words 20 --repeat 1 MODEL"])
+def test_a_table_cannot_be_printed_on_a_closed_standard_output(
+    tmp_path: Path, tiny: tuple[str, str], command: str
+) -> None:
+    talk(tmp_path)
+    line = f"{sys.executable} -m cappunc_cli {command.replace('MODEL', shlex.join(tiny))} >&-"
+    run = subprocess.run(line, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
+    assert (run.returncode, run.stderr) == (1, b"cappunc: standard output: is closed\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[str, str], unbuffered: str) -> None:

@@ -313,6 +313,8 @@ def test_fail_under_sets_the_exit_code(limit: str, code: int, said: str) -> None
         (("--ref", str(GOLD), "--model", "nowhere"), 2, "no model 'nowhere'"),
         (("--ref", str(GOLD), str(HEARD), "--sweep", "window=1:2:1"), 2, "without a hypothesis"),
         (("--ref", str(GOLD), str(HEARD), "--json", "--csv"), 2, "exclude each other"),
+        (("--ref", str(GOLD), str(HEARD), "--vs", str(GOLD), "--csv"), 2, "--vs: has no place in --csv"),
+        (("--ref", str(GOLD), "--sweep", "window=8:9:1", "--markdown"), 2, "--sweep: has no place in --csv"),
         (("--ref", str(GOLD), "--marks", "x"), 2, "is not one of"),
         (("--ref", str(GOLD), "--sweep", "colour=1:2:1", "--model", "nowhere"), 2, "can be swept"),
         (("--ref", str(GOLD), "--seed", "-1", "--bootstrap", "5", str(HEARD)), 2, "--seed"),

@@ -79,6 +79,18 @@ def test_a_setting_for_texts_does_not_matter_to_other_formats(tmp_path: Path, ho
 
 
 @only_xdg
+def test_settings_for_new_captions_do_not_matter_to_rewrap(tmp_path: Path, home: dict[str, str]) -> None:
+    work = tmp_path / "work"
+    (work / "cappunc.toml").write_text(
+        'fps = 25\nglossary = "terms.txt"\n[captions]\nspeakers = "voice"\nby = "sentence"\n'
+    )
+    (work / "terms.txt").write_text("Kubernetes\n", "utf-8")
+    (work / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello anna\n", "utf-8")
+    run = cappunc("captions", "--rewrap", "a.srt", "-o", "b.srt", cwd=work, env=home)
+    assert (run.returncode, run.stderr) == (0, "cappunc: a.srt -> b.srt: 2 words, lines of 42 characters\n")
+
+
+@only_xdg
 def test_it_is_said_that_nothing_is_set(tmp_path: Path, home: dict[str, str]) -> None:
     run = cappunc("config", cwd=tmp_path / "work", env=home)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "cappunc: nothing is set\n")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.input_files import Job, fixed_name
+from cappunc_cli.application.plan import sibling
 from cappunc_cli.application.result_writer import ResultWriter, read_version
 from cappunc_cli.application.review.decisions import parse_decisions, sha256, with_decisions, write_decided
 from cappunc_cli.application.review.page import page_bytes
 from cappunc_cli.application.review.page_data import compared, page_data, with_file
 from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.application.storage.files import about, is_pipe, read_bytes
+from cappunc_cli.application.storage.files import about, is_pipe, read_bytes, target_named
+from cappunc_cli.application.storage.urls import Target
 from cappunc_cli.errors import CappuncError
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ class ReviewSession:
     def __init__(self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None) -> None:
         self.job, self.fixer, self.below, self.other = job, fixer, below, other
         self._rows: Rows | None = None
-        self._ours: dict[Path, str] = {}
+        self._ours: dict[Target, str] = {}
         self._lock = threading.Lock()
 
     def report(self, alone: bool = False) -> Report:
@@ -72,12 +76,14 @@ class ReviewSession:
             decisions = parse_decisions(body)
             if is_pipe(self.job.source):
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
-            source = Path(self.job.source)
+            source = self.job.source
             in_place = json.loads(body).get("where") == "in-place"
-            target = source if in_place else source.with_name(fixed_name(source))
+            target = target_named(source if in_place else str(sibling(source, fixed_name(Path(source)))))
             writer = ResultWriter("in-place" if in_place else "new")
-            if not in_place and target.is_file() and self._ours.get(target) == sha256(target.read_bytes()):
-                writer = ResultWriter("force")  # written by this session itself
+            if not in_place and target in self._ours:
+                with suppress(FileNotFoundError):
+                    if sha256(read_bytes(str(target))) == self._ours[target]:
+                        writer = ResultWriter("force")  # written by this session itself
             job = replace(self.job, target=target)
             data, version = read_version(job.source)
             decided = with_decisions(data, decisions, self.fixer, job)
@@ -101,6 +107,7 @@ class ReviewServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.session = session
         self.token = secrets.token_urlsafe(24)
+        self._pages = 0
         self._closing: threading.Timer | None = None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -114,14 +121,17 @@ class ReviewServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def opened(self) -> None:
-        """The page was opened or reloaded."""
+        """A page was opened or reloaded."""
+        self._pages += 1
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
 
     def closed(self) -> None:
-        """The page was left: shut down unless it is reloaded."""
-        self.opened()
+        """A page was left: shut down if it was the last one, unless it is reloaded."""
+        self._pages -= 1
+        if self._pages > 0:
+            return
         self._closing = threading.Timer(_RELOAD_S, self.shutdown)
         self._closing.daemon = True
         self._closing.start()
@@ -156,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if origin is not None and origin not in self._origins():
             self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
-        elif not (length.isascii() and length.isdigit() and int(length) <= _MAX_BODY):
+        elif not (re.fullmatch("[0-9]{1,9}", length) and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
         elif path == "closed":
             self.rfile.read(int(length))

@@ -30,8 +30,8 @@ PIPE = "-"
 #: Size and modification time (ns) of a file; None if there is none.
 State = tuple[int, int] | None
 
-#: At least two letters, since `C:` is a drive. file:// is not accepted: local files have paths.
-_URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://")
+#: At least two letters, since `C:` is a drive.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 #: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
 _TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
 #: Attributes that depend on the content, which the kernel sets itself.

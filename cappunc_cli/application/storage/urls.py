@@ -203,6 +203,8 @@ def _entry(url: str, relative: str, info: dict[str, Any]) -> Entry:
 def _place(url: str) -> tuple[Any, str]:
     """The fsspec file system of a URL and the path in it. Raises CappuncError."""
     scheme = url.partition("://")[0].lower()
+    if scheme == "file":
+        raise WrongUsage(f"{url}: a local file is named by its path, without file://")
     try:
         from fsspec import get_filesystem_class
     except ImportError:
