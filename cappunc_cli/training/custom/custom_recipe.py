@@ -69,6 +69,8 @@ def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[st
         "heldout": min(max(FEWEST_WORDS / words, 0.01), 0.1),
         "pause_bins_ms": _PAUSE_BINS,
         "seed": 1,
+        # Of three languages with 60,000 to 100,000 words, marks gain 0.4 to 2.8 points; models that are adapted gain nothing.
+        "dropout": 0.1,
         "network": NETWORK,
         "vocabulary": min(max(words // 40, 1000), 16_000),
         "around": tuple(PairedMark),
@@ -106,6 +108,7 @@ def _adapted(order: TrainingOrder, words: int) -> dict[str, Any]:
         "pause_bins_ms": config.pause_bins_ms,
         "around": config.around,
         "network": {},
+        "dropout": 0.0,
         "word_rate": 1e-3 if new else 1e-4,
         "encoder_rate": 3e-4 if new else 1e-4,
         "head_rate": 3e-4,
@@ -135,6 +138,7 @@ def _on_encoder(order: TrainingOrder, work: Path, words: int) -> dict[str, Any]:
     return {
         "start": work / ENCODER,
         "network": {},
+        "dropout": 0.0,
         "vocabulary": 0,
         "batch": _BATCH // 2,
         "encoder_rate": 2e-4 if shape.width < _WIDE else 5e-5,
