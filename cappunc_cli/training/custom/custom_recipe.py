@@ -69,7 +69,7 @@ def recipe_of(order: TrainingOrder, work: Path, words: int, corpora: Sequence[st
         "heldout": min(max(FEWEST_WORDS / words, 0.01), 0.1),
         "pause_bins_ms": _PAUSE_BINS,
         "seed": 1,
-        # Of three languages with 60,000 to 100,000 words, marks gain 0.4 to 2.8 points; models that are adapted gain nothing.
+        # Three languages, of 60,000 to 100,000 words, gain 0.4 to 2.8 points of marks; adapted models gain nothing.
         "dropout": 0.1,
         "network": NETWORK,
         "vocabulary": min(max(words // 40, 1000), 16_000),
