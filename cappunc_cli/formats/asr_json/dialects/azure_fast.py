@@ -14,9 +14,9 @@ def sniff(value: object) -> bool:
 
 def tracks(value: object) -> Iterator[Track]:
     phrases, combined = entries(value, "phrases"), entries(value, "combinedPhrases")
-    for channel in dict.fromkeys(phrase.get("channel") for phrase in phrases):
-        own = [phrase for phrase in phrases if phrase.get("channel") == channel]
-        whole = text_fields([text.get("text") for text in combined if text.get("channel") == channel])
+    for channel in dict.fromkeys(map(_channel, phrases)):
+        own = [phrase for phrase in phrases if _channel(phrase) == channel]
+        whole = text_fields([text.get("text") for text in combined if _channel(text) == channel])
         words: list[Field] = []
         texts: list[Field] = []
         for phrase in own:
@@ -25,6 +25,11 @@ def tracks(value: object) -> Iterator[Track]:
             words += spoken or text
             texts += text if spoken else []
         yield Track(words, [texts, whole], channel=channel)
+
+
+def _channel(entry: Node) -> int | None:
+    channel = entry.get("channel")
+    return channel if isinstance(channel, int) else None
 
 
 def _fields(listed: Sequence[Node], speaker: object) -> list[Field]:
