@@ -125,12 +125,12 @@ def main() -> None:
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     finally:
         # Output that cannot be written is dropped: Python would try again at exit, complain and return 120.
-        try:
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except OSError:
-            with Path(os.devnull).open("wb") as nothing:
-                os.dup2(nothing.fileno(), sys.stdout.fileno())
+        for output in filter(None, (sys.stdout, sys.stderr)):
+            try:
+                output.flush()
+            except OSError:
+                with Path(os.devnull).open("wb") as nothing:
+                    os.dup2(nothing.fileno(), output.fileno())
 
 
 def _usage_message(group: Any, error: Any) -> str:

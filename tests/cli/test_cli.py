@@ -859,12 +859,16 @@ def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path, tiny: tuple[
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["fix", "convert --to srt"])
-def test_messages_that_cannot_be_written_stop_no_run(tmp_path: Path, tiny: tuple[str, str], command: str) -> None:
+def test_messages_that_cannot_be_written_stop_no_run(
+    tmp_path: Path, tiny: tuple[str, str], command: str, unbuffered: str
+) -> None:
     names = [talk(tmp_path, f"{n}.srt").name for n in "ab"]
     line = [sys.executable, "-m", "cappunc_cli", *command.split(), *tiny, *names, "nowhere.srt", "-o", "out"]
+    own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("wb") as full:
-        assert subprocess.run(line, cwd=tmp_path, stderr=full, check=False).returncode == 1
+        assert subprocess.run(line, cwd=tmp_path, env=own, stderr=full, check=False).returncode == 1
     assert sorted(path.name for path in (tmp_path / "out").glob("*.srt")) == names
 
 
