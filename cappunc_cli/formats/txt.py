@@ -135,6 +135,8 @@ def _name_lines(text: str, lines: Sequence[Span]) -> dict[int, str]:
             return {i: text[slice(*lines[i])].strip() for i in names}
     with_colon = ((i, line) for i, line in enumerate(heads) if ":" in line or ";" in line)
     timed = {i: found[1] or found[2] for i, line in with_colon if (found := _TIMED_NAME.match(line))}
+    if not timed:
+        return {}
     filled = [i for i, line in enumerate(heads) if line.strip()]
     before_speech = sum(i in timed and following not in timed for i, following in pairwise(filled))
     return timed if 2 * before_speech > len(timed) and _are_names(list(timed.values())) else {}

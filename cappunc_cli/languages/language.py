@@ -27,9 +27,6 @@ FILE_NAME = re.compile(
     r"|sql|bat|exe|zip|gz|tar|jpe?g|png|gif|svg|tiff?|mp[34]|wav|flac|avi|mov|mkv|srt|vtt)"
 )
 
-#: Units of measure that are written so in every language; those that may be other words are left out (`mW`, `kV`).
-UNIT_FORMS = {form.lower(): form for form in ("kWh", "MWh", "GWh", "TWh", "kHz", "MHz", "GHz", "Mbit/s", "Gbit/s")}
-
 _ROMAN = re.compile(r"[ivxlcdm]+")
 _APOSTROPHE = re.compile("['’]")
 
@@ -43,10 +40,11 @@ class Language:
     is). `spaced` marks take a no-break space before them, as in French.
 
     `always_capital` words are capital everywhere (`i'm`, Spanish `Sr.`), `always_lower` words never (`p.m.`), and
-    `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations to the one
-    way in which they are written (German `z.B.`, Vietnamese `PGS`), `eras` those that are written so after a year or
-    a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`). Beside one of the words for `centuries`
-    a Roman numeral is capital (`siglo XX`), and their abbreviations are lower-case there (`s. XX`).
+    `never_upper` abbreviations at most in their first letter (Dutch `d.w.z.`). `forms` maps abbreviations, and always
+    units, to the one way in which they are written (German `z.B.`, Vietnamese `PGS`, `kWh`), `eras` those that are
+    written so after a year or a century only (Spanish `44 a.C.`, but `Washington D.C.`; Polish `XX w.`). Beside one of
+    the words for `centuries` a Roman numeral is capital (`siglo XX`), and their abbreviations are lower-case there
+    (`s. XX`).
     `initialisms` are those of two letters that are capital if a recogniser writes them as two words (`u s`). The
     period of `abbreviations` ends no sentence when another word follows (`dr`, `vs`); `titles`, a subset of them,
     are always followed by a name; with `lower_titles` they are lower-case within a sentence. With
@@ -102,6 +100,9 @@ class Language:
     numbers: NumberWords | None = None
     apostrophes: ApostropheWords | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forms", {**UNIT_FORMS, **self.forms})
+
     def spelled(self, word: str) -> str:
         """Normalise a word for look-up: NFC, one encoding per letter, ASCII apostrophe and hyphen."""
         if word.isascii():
@@ -155,6 +156,10 @@ def is_number(bare: str) -> bool:
 def written_forms(forms: str) -> dict[str, str]:
     """The bare words of these forms, and the forms."""
     return {form.lower(): form for form in forms.split()}
+
+
+#: Units of measure, which have their form in every language; those that may be other words are left out (`mW`, `kV`).
+UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s")
 
 
 def words(*lines: str) -> frozenset[str]:

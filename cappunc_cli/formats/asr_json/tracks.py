@@ -217,6 +217,14 @@ def seconds_of(value: Node) -> tuple[int | None, int | None]:
     return (start, end) if "end" in value else with_length(start, seconds(value.get("duration")))
 
 
+def by_channel(listed: Sequence[Node]) -> dict[str, list[Node]]:
+    """The entries of each `channel`, in order; those without one are of channel 0."""
+    channels: dict[str, list[Node]] = {}
+    for entry in listed:
+        channels.setdefault(str(entry.get("channel", 0)), []).append(entry)
+    return channels
+
+
 def first(value: object) -> Node:
     """The first object of a list: the best of several hypotheses."""
     found = entries(value)

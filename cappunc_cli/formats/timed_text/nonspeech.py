@@ -23,14 +23,16 @@ from cappunc_cli.transcript.words import Span
 
 # Everything below needs one of these characters, which most lines do not have.
 _SUSPECT = re.compile(r"[\[(（【［♪♫♬#*:：>‐‑–—―-]")
-_BRACKETED = re.compile(r"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|#[0-9]+:[0-9:.,-]+#")
+_HASHED_TIME = r"#[0-9]+:[0-9:.,-]+#"  # f4 and MAXQDA
+_BRACKETED = re.compile(rf"\[[^\[\]]*\]|【[^【】]*】|［[^［］]*］|{_HASHED_TIME}")
 _PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
 _NOTE = re.compile(r"[♪♫♬]")
 _HASHED = re.compile(r"^[ \t]*(#[ \t][^#]*[ \t]#)[ \t]*\r?$", re.MULTILINE)
 _CHEVRONS = re.compile(r"(?<!\S)>{2,}")
 _DASH = re.compile(r"(?<!\S)[-‐‑–—―](?!\S)")
 _HEAD = re.compile(
-    r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\)|#[0-9]+:[0-9:.,-]+#)"
+    r"[^\S\r\n]*(?:>+|[‐‑–—―-]{1,3}(?![0-9])|\[[^\[\]\r\n]*\]|\((?:[0-9:.,]+|speaker [0-9]+)\)"
+    rf"|{_HASHED_TIME})"
 )
 _BLANK = re.compile(r"[^\S\r\n]*")
 

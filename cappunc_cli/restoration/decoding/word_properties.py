@@ -16,14 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.languages import Language
-from cappunc_cli.languages.language import (
-    APOSTROPHE_PREFIXES,
-    CLAN_PREFIX,
-    DEGREE,
-    FILE_NAME,
-    UNIT_FORMS,
-    is_number,
-)
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
 from cappunc_cli.transcript.labels import Case, Label, capital, fold, strip, upper
 
 #: Distinct words in the cache before it is cleared.
@@ -238,7 +231,6 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     title, ordinal = name in language.titles, _ordinal(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
-    given = plain in language.forms or plain in UNIT_FORMS
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
     double_name = _DOUBLE_NAME.fullmatch(plain) is not None
     for property_, holds in (
@@ -248,7 +240,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         (WordProperty.HAS_FORM, form is not None),
         (
             WordProperty.ALWAYS_MIXED,
-            form is not None and (digraph or clitic or clan or ordinal or elided_initials or given),
+            form is not None and (digraph or clitic or clan or ordinal or elided_initials or plain in language.forms),
         ),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
@@ -263,7 +255,7 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
         ),
         (
             WordProperty.ALWAYS_CAPITAL,
-            plain in language.always_capital or given or ordinal or scale,
+            plain in language.always_capital or plain in language.forms or ordinal or scale,
         ),
         (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
         (WordProperty.FRAGMENT, word.endswith("-")),
@@ -297,7 +289,7 @@ def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str
 
     In mixed case, but for an abbreviation that the language writes in upper case.
     """
-    if listed := language.forms.get(word) or language.eras.get(word) or UNIT_FORMS.get(word):
+    if listed := language.forms.get(word) or language.eras.get(word):
         return listed
     form = lexicon.get(word)
     if form is None and (plain := language.spelled(word)) != word:

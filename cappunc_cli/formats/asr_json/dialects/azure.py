@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, first, millis, seconds, text_fields, with_length
+from cappunc_cli.formats.asr_json.tracks import (
+    Field,
+    Track,
+    by_channel,
+    entries,
+    first,
+    millis,
+    seconds,
+    text_fields,
+    with_length,
+)
 
 _TICKS = 1e-4
 
@@ -20,17 +30,11 @@ def sniff(value: object) -> bool:
 
 
 def tracks(value: object) -> Iterator[Track]:
-    phrases = entries(value, "recognizedPhrases")
-    combined = entries(value, "combinedRecognizedPhrases")
-    for channel in dict.fromkeys(map(_channel, phrases)):
-        own = [phrase for phrase in phrases if _channel(phrase) == channel]
-        texts = text_fields([c.get("display") for c in combined if _channel(c) == channel])
+    combined = by_channel(entries(value, "combinedRecognizedPhrases"))
+    for channel, own in by_channel(entries(value, "recognizedPhrases")).items():
+        texts = text_fields([text.get("display") for text in combined.get(channel, ())])
         shown = _words(own, channel, "displayWords", "displayText")
         yield Track(_phrases(own, channel), [texts, shown], _words(own, channel, "words", "word"), channel=channel)
-
-
-def _channel(value: Node) -> str:
-    return str(value.get("channel", 0))
 
 
 def _phrases(phrases: Sequence[Node], channel: str) -> list[Field]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.formats.asr_json.scan import Literal, Node
-from cappunc_cli.formats.asr_json.tracks import Field, Track, entries, millis, text_fields, with_length
+from cappunc_cli.formats.asr_json.tracks import Field, Track, by_channel, entries, millis, text_fields, with_length
 
 
 def sniff(value: object) -> bool:
@@ -13,10 +13,9 @@ def sniff(value: object) -> bool:
 
 
 def tracks(value: object) -> Iterator[Track]:
-    phrases, combined = entries(value, "phrases"), entries(value, "combinedPhrases")
-    for channel in dict.fromkeys(map(_channel, phrases)):
-        own = [phrase for phrase in phrases if _channel(phrase) == channel]
-        whole = text_fields([text.get("text") for text in combined if _channel(text) == channel])
+    combined = by_channel(entries(value, "combinedPhrases"))
+    for channel, own in by_channel(entries(value, "phrases")).items():
+        whole = text_fields([text.get("text") for text in combined.get(channel, ())])
         words: list[Field] = []
         texts: list[Field] = []
         for phrase in own:
@@ -25,11 +24,6 @@ def tracks(value: object) -> Iterator[Track]:
             words += spoken or text
             texts += text if spoken else []
         yield Track(words, [texts, whole], channel=channel)
-
-
-def _channel(entry: Node) -> int | None:
-    channel = entry.get("channel")
-    return channel if isinstance(channel, int) else None
 
 
 def _fields(listed: Sequence[Node], speaker: object) -> list[Field]:
