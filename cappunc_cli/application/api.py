@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
-from cappunc_cli.application.inspection import Report, find_missing, span_entry
+from cappunc_cli.application.inspection import Report, missing_entries
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.model_choice import ModelChoice
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
@@ -142,7 +142,7 @@ def check(
         text, _ = _content(source, format, encoding)
         fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
         document = fixer.read(text, _name(source))
-        return [_unrestored(span_entry(document, span)) for span in find_missing(document, fixer)]
+        return list(map(_unrestored, missing_entries(document, fixer)))
 
 
 def read(source: Source, name: str = "", format: str | None = None, encoding: str | None = None) -> Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
@@ -11,7 +12,7 @@ from cappunc_cli.application.input_files import Job
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.transcript.pauses import speaking_time
+from cappunc_cli.transcript.spread_times import spread_times
 from cappunc_cli.transcript.words import timestamp
 
 if TYPE_CHECKING:
@@ -102,49 +103,50 @@ def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
     write_json(sorted(found, key=lambda report: order[report["file"]]))
 
 
-def find_missing(document: Document, fixer: Fixer) -> list[UnrestoredSpan]:
-    """The stretches of a document that lack marks or case and that `fix` would change."""
-    return examine(document, fixer).missing() if document.words else []
+def missing_entries(document: Document, fixer: Fixer) -> list[Report]:
+    """The stretches of a document that lack marks or case and that `fix` would change, as JSON."""
+    found = examine(document, fixer).missing() if document.words else []
+    return span_entries(document, found)
 
 
-def span_entry(document: Document, stretch: UnrestoredSpan) -> Report:
-    """A stretch as JSON; words are counted from 1."""
-    return {
-        **place(document, stretch.start, stretch.stop),
-        "first_word": stretch.start + 1,
-        "last_word": stretch.stop,
-        "words": stretch.stop - stretch.start,
-        "missing": ["marks"] * stretch.marks + ["case"] * stretch.case,
-    }
+def span_entries(document: Document, stretches: Sequence[UnrestoredSpan]) -> list[Report]:
+    """Stretches as JSON; words are counted from 1."""
+    places = positions(document, [(stretch.start, stretch.stop) for stretch in stretches])
+    return [
+        {
+            **place,
+            "first_word": stretch.start + 1,
+            "last_word": stretch.stop,
+            "words": stretch.stop - stretch.start,
+            "missing": ["marks"] * stretch.marks + ["case"] * stretch.case,
+        }
+        for stretch, place in zip(stretches, places, strict=True)
+    ]
 
 
-def place(document: Document, start: int, stop: int) -> Report:
-    """The position of words [start, stop): times in milliseconds, null in untimed text; lines counted from 1."""
-    words = document.words
+def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Report]:
+    """The positions of spans [start, stop) of words: times in milliseconds, null without any; lines counted from 1.
+
+    A word that a recogniser left without times, such as a number, comes right after the one before it in its cue.
+    """
+    if not spans:
+        return []
+    words = spread_times(document.words)
+    starts, ends, cues = list(words.starts), list(words.ends), list(words.cues)
     plain = document.format == "txt"
-    return {
-        "start_ms": _word_times(words, start)[0],
-        "end_ms": _word_times(words, stop - 1)[1],
-        "lines": [words[start].cue + 1, words[stop - 1].cue + 1] if plain else None,
-    }
 
+    def known(time: int | None, at: int) -> int | None:
+        earlier = takewhile(lambda i: cues[i] == cues[at], range(at - 1, -1, -1))
+        return time if time is not None else next((ends[i] for i in earlier if ends[i] is not None), None)
 
-def _word_times(words: Sequence[Word], at: int) -> tuple[int | None, int | None]:
-    """Start and end of a word; inside a cue they are interpolated, and a word without an end lasts until the next."""
-    first, stop, cue = at, at + 1, words[at].cue
-    while words[first].start is None and first and words[first - 1].cue == cue:
-        first -= 1
-    while words[stop - 1].end is None and stop < len(words) and words[stop].start is None and words[stop].cue == cue:
-        stop += 1
-    begin, end = words[first].start, words[stop - 1].end
-    if end is None:
-        end = words[stop].start if stop < len(words) else begin
-    if begin is None or end is None:
-        return begin, end
-    lengths = [speaking_time(words[i].text) for i in range(first, stop)]
-    before, shared = sum(lengths[: at - first]), max(end - begin, 0)
-    word_start, word_end = (begin + shared * part // sum(lengths) for part in (before, before + lengths[at - first]))
-    return word_start, word_end
+    return [
+        {
+            "start_ms": known(starts[start], start),
+            "end_ms": known(ends[stop - 1], stop - 1),
+            "lines": [(cues[start] or 0) + 1, (cues[stop - 1] or 0) + 1] if plain else None,
+        }
+        for start, stop in spans
+    ]
 
 
 def span_line(report: Report, entry: Report) -> Parts:

@@ -11,10 +11,9 @@ import typer
 from cappunc_cli.application.input_files import Job, find_inputs
 from cappunc_cli.application.inspection import (
     Report,
-    find_missing,
     inspect_files,
+    missing_entries,
     print_json,
-    span_entry,
     span_line,
 )
 from cappunc_cli.application.plan import refuse_input
@@ -183,4 +182,4 @@ def _check_captions(
 
 def _stretches(document: Document, fixer: Fixer) -> Report:
     """The `stretches` of a document's report: those that lack marks or case."""
-    return {"stretches": [span_entry(document, found) for found in find_missing(document, fixer)]}
+    return {"stretches": missing_entries(document, fixer)}

@@ -20,9 +20,9 @@ from cappunc_cli.application.inspection import (
     examine,
     inspect_files,
     line_prefix,
-    place,
+    positions,
     print_json,
-    span_entry,
+    span_entries,
     span_line,
     span_text,
     tenths,
@@ -292,23 +292,27 @@ def _places(document: Document, fixer: Fixer, below: float, most: int | None) ->
         worst = sorted(found, key=lambda doubt: doubt.probability)[:most]
         found = sorted(worst, key=lambda doubt: doubt.index)
     return {
-        "stretches": [span_entry(document, stretch) for stretch in text.missing()],
-        "doubts": [_entry(document, doubt) for doubt in found],
+        "stretches": span_entries(document, text.missing()),
+        "doubts": _doubt_entries(document, found),
     }
 
 
-def _entry(document: Document, doubt: LowConfidence) -> Report:
-    """A doubt as JSON; words are counted from 1."""
-    return {
-        **place(document, doubt.index, doubt.index + 1),
-        "word": doubt.index + 1,
-        "kind": doubt.kind,
-        "written": doubt.written,
-        "probability": round(doubt.probability, 4),
-        "instead": doubt.instead,
-        "instead_probability": round(doubt.instead_probability, 4),
-        "text": _text(document, doubt.index),
-    }
+def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[Report]:
+    """Doubts as JSON; words are counted from 1."""
+    places = positions(document, [(doubt.index, doubt.index + 1) for doubt in doubts])
+    return [
+        {
+            **place,
+            "word": doubt.index + 1,
+            "kind": doubt.kind,
+            "written": doubt.written,
+            "probability": round(doubt.probability, 4),
+            "instead": doubt.instead,
+            "instead_probability": round(doubt.instead_probability, 4),
+            "text": _text(document, doubt.index),
+        }
+        for doubt, place in zip(doubts, places, strict=True)
+    ]
 
 
 def _text(document: Document, at: int) -> str:

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from test_cli import SRT, cappunc, talk
 
+from cappunc_cli import formats
+from cappunc_cli.application.inspection import positions
 from cappunc_cli.restoration.decoding.unrestored import Lack
 from cappunc_cli.restoration.low_confidence import LowConfidence, find_low_confidence
 from cappunc_cli.restoration.model.registry import ModelConfig
@@ -201,6 +203,20 @@ def test_lines_json_and_csv_list_the_same_places(tmp_path: Path, tiny: tuple[str
 
     worst = json.loads(cappunc("review", *tiny, "--below", "1", "--most", "1", "--json", path).stdout)[0]["doubts"]
     assert [entry["probability"] for entry in worst] == [min(entry["probability"] for entry in report["doubts"])]
+
+
+def test_times_at_the_edges_of_cues() -> None:
+    # The last line of lyrics has no end: its words take as long as words of one and eleven letters usually do.
+    lyrics = formats.read("[00:01.00]So\n[00:05.00]a caterpillar\n", "song.lrc")
+    entries = positions(lyrics, [(0, 1), (1, 2), (2, 3)])
+    assert [(entry["start_ms"], entry["end_ms"]) for entry in entries] == [(1000, 5000), (5000, 5120), (5120, 5790)]
+    # WhisperX aligns no numbers.
+    rows: list[dict[str, object]] = [{"word": "in", "start": 1, "end": 1.2}, {"word": "2014"}, {"word": "2015"}]
+    segments = [{"text": "in 2014 2015", "words": rows}, {"text": "2016", "words": [{"word": "2016"}]}]
+    words = [row for segment in segments for row in segment["words"]]
+    numbers = formats.read(json.dumps({"segments": segments, "word_segments": words}), "talk.json")
+    entries = positions(numbers, [(0, 2), (2, 3), (3, 4)])
+    assert [(entry["start_ms"], entry["end_ms"]) for entry in entries] == [(1000, 1200), (1200, 1200), (None, None)]
 
 
 def test_plain_text_has_lines_and_nothing_below_zero(tmp_path: Path, tiny: tuple[str, str]) -> None:
