@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cappunc_cli.restoration.decoding.evidence import THOUSAND
-from cappunc_cli.restoration.decoding.one_word import end_probability, is_supported, next_label, restrict
+from cappunc_cli.restoration.decoding.one_word import LastWord, WordDecider, end_probability, is_supported, restrict
 from cappunc_cli.restoration.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruReading, GruWindow
 from cappunc_cli.restoration.live import LOOK_AHEAD, LiveRequest, LiveRestorer
@@ -52,7 +52,8 @@ class LiveGruRestorer(LiveRestorer):
         super().__init__(model, options, look_ahead, every)
         assert isinstance(model.engine, GruEngine)
         self._engine = model.engine
-        self._is_supported = is_supported(model.config, self._options)
+        supported = is_supported(model.config, self._options)
+        self._decider = WordDecider(model.config, self._options, model.lexicon) if supported else None
         self._language = self._options.conventions(model.config)
         #: For each of `_words` its properties, and the pause after it (ms), None while unknown.
         self._info: list[_WordInfo] = []
@@ -61,8 +62,8 @@ class LiveGruRestorer(LiveRestorer):
         self._kept: Kept | None = None
         #: The probabilities of the last committed words.
         self._rows: deque[npt.NDArray[np.float32]] = deque(maxlen=_CONTEXT)
-        #: Of the last committed word: its mark, whether it is an abbreviation, the probability of a sentence end.
-        self._previous: tuple[str, bool, float] | None = None
+        #: The last committed word.
+        self._last: LastWord | None = None
 
     def add(self, word: Word) -> None:
         super().add(word)
@@ -84,19 +85,10 @@ class LiveGruRestorer(LiveRestorer):
     def take(self, request: LiveRequest, reading: GruReading) -> list[str]:
         first, count = len(self._committed), request.count
         words_read = self._info[first : first + len(reading.rows)]
-        if count == 1 and request.continues and self._is_simple():
+        if self._decider is not None and count == 1 and request.continues and self._is_simple():
             bare = words_read[0].bare
-            label = next_label(
-                bare,
-                reading.rows.tolist(),
-                [info.properties for info in words_read],
-                request.window.turns[0],
-                self._previous,
-                self._model.config,
-                self._options,
-                self._model.lexicon,
-                self._language,
-            )
+            properties = [info.properties for info in words_read]
+            label = self._decider.label(bare, reading.rows.tolist(), properties, request.window.turns[0], self._last)
             text = dress(bare, label)
             texts = [text if cached_strip(text)[0] == bare else bare]
         else:
@@ -106,9 +98,9 @@ class LiveGruRestorer(LiveRestorer):
             committed = self._committed[first - earlier :]
             new = rewrite(words, rows, self._model, self._options, committed, request.continues)
             texts = new[earlier : earlier + count]
-        last = words_read[count - 1].properties
-        end = end_probability(restrict(reading.rows[count - 1].tolist(), last)[1], last)
-        self._previous = cached_strip(texts[-1])[1].mark, bool(last & WordProperty.ABBREVIATION), end
+        own = words_read[count - 1].properties
+        end = end_probability(restrict(reading.rows[count - 1].tolist(), own)[1], own)
+        self._last = LastWord(cached_strip(texts[-1])[1].mark, bool(own & WordProperty.ABBREVIATION), end)
         self._rows.extend(reading.rows[:count])
         # The state of the last word is not kept: the pause after it may not have been known.
         self._kept = reading.kept[count : max(len(request.window.words), count + 1)].copy()
@@ -119,7 +111,7 @@ class LiveGruRestorer(LiveRestorer):
 
     def reset(self) -> None:
         super().reset()
-        self._info, self._pauses, self._kept, self._previous = [], [], None, None
+        self._info, self._pauses, self._kept, self._last = [], [], None, None
         self._rows.clear()
 
     def _window(self, count: int, silence: int | None) -> GruWindow:
@@ -146,8 +138,7 @@ class LiveGruRestorer(LiveRestorer):
         own = self._info[place]
         neighbours = self._info[max(place - 1, 0) : place] + self._info[place + 1 : place + 2]
         return (
-            self._is_supported
-            and own.is_bare
+            own.is_bare
             and all(info.is_bare for info in neighbours)
             # Spelled-out letters and numbers in groups are decided by rules for several words.
             and not (len(own.bare) == 1 and any(len(info.bare) == 1 for info in neighbours))

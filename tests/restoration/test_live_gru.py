@@ -19,7 +19,7 @@ from cappunc_cli.languages import language
 from cappunc_cli.restoration.chunks import Chunk
 from cappunc_cli.restoration.decoding.decoder import allowed, decide
 from cappunc_cli.restoration.decoding.evidence import no_evidence
-from cappunc_cli.restoration.decoding.one_word import is_supported, next_label
+from cappunc_cli.restoration.decoding.one_word import LastWord, WordDecider, is_supported
 from cappunc_cli.restoration.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restoration.decoding.word_properties import word_properties
 from cappunc_cli.restoration.gru.gru_engine import GruEngine, GruWindow
@@ -293,18 +293,15 @@ def test_one_word_is_decided_as_by_the_decoder(
         from cappunc_cli.restoration.decoding.passage import sentence_end_probability
         from cappunc_cli.restoration.decoding.word_properties import WordProperty
 
-        before = mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), float(sentence_end_probability(said)[0])
+        end = float(sentence_end_probability(said)[0])
+        before = LastWord(mark, bool(int(bits[0]) & WordProperty.ABBREVIATION), end)
     assert is_supported(MODEL.config, options)
-    label = next_label(
+    label = WordDecider(MODEL.config, options, MODEL.lexicon).label(
         words[given_count],
         rows[given_count:].tolist(),
         bits[given_count:].tolist(),
         bool(turned[given_count]),
         before,
-        MODEL.config,
-        options,
-        MODEL.lexicon,
-        english,
     )
     assert (label.case, label.after, label.form) == (expected.case, expected.after, expected.form)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from cappunc_cli.languages import Language
 from cappunc_cli.restoration.decoding.decoder import (
     DASH,
     DASH_COST,
@@ -121,64 +122,86 @@ def end_probability(marks: Sequence[float], properties: int) -> float:
     return sum(marks[end] for end in ENDS) - (marks[PERIOD] if properties & _ABBREVIATION else 0.0)
 
 
-def next_label(
-    word: str,
-    rows: Sequence[Sequence[float]],
-    properties: Sequence[int],
-    turns: bool,
-    previous: tuple[str, bool, float] | None,
-    config: ModelConfig,
-    options: Options,
-    lexicon: Mapping[str, str],
-    language: Language,
-) -> Label:
-    """The label of a bare word.
+class LastWord(NamedTuple):
+    """What the next label depends on of the word before: its mark, whether it is an abbreviation, P(sentence end)."""
 
-    `rows` and `properties` belong to the word and, if it is known, the next one; `turns`: the speaker changes after the
-    word. `previous` has the mark of the word before it, whether that word is an abbreviation, and how probable a
-    sentence end was there; None at the start of a text.
-    """
-    own = properties[0]
-    cases, marks = restrict(rows[0], own)
-    scores = [math.log(probability) if probability > 0 else -math.inf for probability in marks]
-    for mark, nats in config.bias.items():
-        scores[MARK_CLASSES.index(mark)] += nats
-    scores[NONE] -= SENSITIVITY_NATS * (2 * options.sensitivity - 1)
-    scores[COMMA] += STYLES[options.style]
-    scores[DASH] -= DASH_COST
-    if len(rows) > 1:
-        if own & _DIGIT_LAST and properties[1] & _DIGIT_FIRST and not turns:
-            scores = [score - NUMBER_COST * (mark != NONE) for mark, score in enumerate(scores)]
-        if not properties[1] & _NO_START:
-            capital = min(1 - restrict(rows[1], properties[1])[0][LOWER], 1 - _LEAST)
-            odds = math.log(capital / (1 - capital)) if capital > 0 else -math.inf
-            loss = config.consistency * min(max(odds, -20.0), 0.0)
-            for column in ENDS:
-                if column != PERIOD or not own & _ABBREVIATION:
-                    scores[column] += loss
-    if turns:
-        for column in UNCLOSED:
-            scores[column] -= TURN_COST
-    best = max(range(len(scores)), key=scores.__getitem__)
-    case = LOWER
-    if _capital_probability(cases, own, previous) > 0.5:
-        if cases[LOWER] > 0.5:
-            cases[UPPER] = 0
-        case = 1 + max(range(len(cases) - 1), key=cases[1:].__getitem__)
-        if case == CAPITAL and own & _INITIALISM:
-            case = UPPER
-        elif case == CAPITAL and own & _ALWAYS_MIXED:
-            case = MIXED
-    form = mixed_form(word, lexicon, language) or "" if case == MIXED else ""
-    return cached_label(CASE_CLASSES[case], "", MARK_CLASSES[best], form)
+    mark: str
+    is_abbreviation: bool
+    end: float
 
 
-def _capital_probability(cases: Sequence[float], properties: int, previous: tuple[str, bool, float] | None) -> float:
+@dataclass(frozen=True, slots=True)
+class WordDecider:
+    """Decides bare words one by one, for a model and options that are supported (`is_supported`)."""
+
+    config: ModelConfig
+    options: Options
+    lexicon: Mapping[str, str]
+
+    def label(
+        self, word: str, rows: Sequence[Sequence[float]], properties: Sequence[int], turns: bool, last: LastWord | None
+    ) -> Label:
+        """The label of a bare word.
+
+        `rows` and `properties` belong to the word and, if it is known, the next one; `turns`: the speaker changes after
+        the word. `last` is None at the start of a text.
+        """
+        own = properties[0]
+        cases, marks = restrict(rows[0], own)
+        scores = self._mark_scores(marks)
+        if len(rows) > 1:
+            self._weigh_next(scores, own, properties[1], rows[1], turns)
+        if turns:
+            for column in UNCLOSED:
+                scores[column] -= TURN_COST
+        mark = max(range(len(scores)), key=scores.__getitem__)
+        case = _capital_form(cases, own) if _capital_probability(cases, own, last) > 0.5 else LOWER
+        form = (mixed_form(word, self.lexicon, self.options.conventions(self.config)) or "") if case == MIXED else ""
+        return cached_label(CASE_CLASSES[case], "", MARK_CLASSES[mark], form)
+
+    def _mark_scores(self, marks: Sequence[float]) -> list[float]:
+        """The scores of the marks [9] of a word, whatever follows."""
+        scores = [math.log(probability) if probability > 0 else -math.inf for probability in marks]
+        for mark, nats in self.config.bias.items():
+            scores[MARK_CLASSES.index(mark)] += nats
+        scores[NONE] -= SENSITIVITY_NATS * (2 * self.options.sensitivity - 1)
+        scores[COMMA] += STYLES[self.options.style]
+        scores[DASH] -= DASH_COST
+        return scores
+
+    def _weigh_next(
+        self, scores: list[float], own: int, next_properties: int, next_row: Sequence[float], turns: bool
+    ) -> None:
+        """Change the scores of a word's marks by what follows: two numbers, and the capital after a sentence end."""
+        if own & _DIGIT_LAST and next_properties & _DIGIT_FIRST and not turns:
+            scores[1:] = [score - NUMBER_COST for score in scores[1:]]
+        if next_properties & _NO_START:
+            return
+        capital = min(1 - restrict(next_row, next_properties)[0][LOWER], 1 - _LEAST)
+        odds = math.log(capital / (1 - capital)) if capital > 0 else -math.inf
+        loss = self.config.consistency * min(max(odds, -20.0), 0.0)
+        for column in ENDS:
+            if column != PERIOD or not own & _ABBREVIATION:
+                scores[column] += loss
+
+
+def _capital_form(cases: Sequence[float], properties: int) -> int:
+    """The case of a word that is not lower, as in `decoder.capital_form`."""
+    forms = list(cases)
+    if cases[LOWER] > 0.5:
+        forms[UPPER] = 0.0
+    case = max(range(1, len(forms)), key=forms.__getitem__)
+    if case == CAPITAL and properties & _INITIALISM:
+        return UPPER
+    return MIXED if case == CAPITAL and properties & _ALWAYS_MIXED else case
+
+
+def _capital_probability(cases: Sequence[float], properties: int, last: LastWord | None) -> float:
     """P(not lower), as in `decoder.capital_probability`."""
     capital = min(max(1 - cases[LOWER], 0.0), 1 - _LEAST)
-    mark, is_abbreviation, end = previous or (".", False, 1.0)
+    mark, is_abbreviation, end = last or LastWord(".", False, 1.0)
     column = MARK_CLASSES.index(mark)
-    if previous is not None and IS_OPEN[column]:
+    if last is not None and IS_OPEN[column]:
         return capital
     if column in ENDS and not (is_abbreviation and mark == ".") and not properties & _NO_START:
         return 1.0
@@ -186,4 +209,4 @@ def _capital_probability(cases: Sequence[float], properties: int, previous: tupl
     rest = max(1 - high, _LEAST)
     name = ((capital - high) / rest - end) / max(1 - end, _LEAST)
     within_sentence = high + rest * min(max(name, 0.0), 1.0)
-    return within_sentence if previous is None else within_sentence - LATE_COST * end
+    return within_sentence if last is None else within_sentence - LATE_COST * end
