@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -98,6 +98,14 @@ LATE_COST = 0.4
 _MIN_NAME = 0.02
 
 
+class PlacedMarks(NamedTuple):
+    """The columns of the marks, and the texts `before` and `after` each word with all its marks, [n]."""
+
+    columns: Indices
+    before: Sequence[str]
+    after: Sequence[str]
+
+
 def allowed(passage: Passage) -> Posteriors:
     """The passage's posteriors with only the marks that the user allows, reweighted by the ends of captions."""
     text, wanted = passage.posteriors, passage.marks
@@ -133,8 +141,8 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         passage = replace(passage, labels=without_opening_marks(passage.labels, conventions.opening, committed))
     if (known.marks >= 0).all() and (known.cases >= 0).all():
         none_free = np.zeros(len(words), np.bool_)
-        marks, before, after = _place_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
-        return _labels(passage, known.cases.astype(np.intp), marks, before, after)
+        placed = _place_marks(passage, known.marks.astype(np.intp), text.marks, none_free)
+        return _labels(passage, known.cases.astype(np.intp), placed)
     capital = _shift_odds(1 - text.cases[:, LOWER], known.capital_odds)
     within = capital_within_sentence(text, capital)
     if 0 < committed < len(words):
@@ -150,21 +158,20 @@ def decide(passage: Passage, known: Evidence) -> list[Label]:
         for _, stop in found:
             scores[stop - 1, _COLON] = -np.inf
             marks[stop - 1] = scores[stop - 1].argmax()
-    marks, before, after = _place_marks(passage, marks, scores, known.marks < 0)
+    placed = _place_marks(passage, marks, scores, known.marks < 0)
     titles = np.flatnonzero(text.has(WordProperty.TITLE)[:-1]).tolist()
     if titles and not committed:
         # A model may have learnt `Ms. DELGADO` from transcripts; write `Ms. Delgado`.
         text = replace(text, cases=_without_upper(text, [(i + 1, i + 2) for i in titles]))
     if options.apart:
-        return _labels(passage, text.cases.argmax(1), marks, before, after)
-    begins_quote, ends_quote = contain_any(QUOTES, before), contain_any(QUOTES, after)
-    is_capital = capital_probability(text, marks, known, capital, within, begins_quote, ends_quote) > 0.5
+        return _labels(passage, text.cases.argmax(1), placed)
+    is_capital = capital_probability(text, placed, known, capital, within) > 0.5
     cases = np.where(known.cases >= 0, known.cases, np.where(is_capital, capital_form(text), LOWER))
-    return _labels(passage, cases, marks, before, after)
+    return _labels(passage, cases, placed)
 
 
-def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> tuple[Indices, list[str], list[str]]:
-    """Place the marks beside what the words have, and the paired marks: (mark columns, texts before, texts after) [n].
+def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) -> PlacedMarks:
+    """Place the marks beside what the words have, and the paired marks.
 
     The marks change only where an existing `¿` needs a `?`, for which `scores` [n, 9] and `free` [n] decide the word
     if nothing else does.
@@ -182,7 +189,7 @@ def _place_marks(passage: Passage, marks: Indices, scores: Rows, free: Flags) ->
     ]
     if language.opening or passage.options.paired_marks(passage.config):
         place_paired_marks(passage, marks, before, after)
-    return marks, before, after
+    return PlacedMarks(marks, before, after)
 
 
 def _shift_odds(probabilities: Probabilities, nats: Probabilities) -> Probabilities:
@@ -313,28 +320,23 @@ def _without_upper(text: Posteriors, places: Sequence[tuple[int, int]]) -> Rows:
 
 
 def capital_probability(
-    text: Posteriors,
-    marks: Indices,
-    known: Evidence,
-    capital: Probabilities,
-    within: Probabilities,
-    begins_quote: Flags,
-    ends_quote: Flags,
+    text: Posteriors, placed: PlacedMarks, known: Evidence, capital: Probabilities, within: Probabilities
 ) -> Probabilities:
-    """P(not lower) [n], given the marks and which words begin and end a quotation.
+    """P(not lower) [n], given the marks.
 
     `capital` is the model's P(not lower), and `within` the `capital_within_sentence`.
     """
+    marks = placed.columns
     ended = sentence_ends(text, marks)
     # `“What?” he asked`: the sentence may go on or end here.
-    open_end = IS_OPEN[marks] | (ends_quote & ended & (marks != PERIOD))
+    open_end = IS_OPEN[marks] | (contain_any(QUOTES, placed.after) & ended & (marks != PERIOD))
     after_comma = np.append(False, (marks == COMMA)[:-1] & (known.marks < 0)[:-1])
     less_probable = _shift_odds(within, np.full_like(within, -_COMMA_COST))
     within = np.where(after_comma & ~text.has(WordProperty.ALWAYS_CAPITAL), less_probable, within)
     starts = np.append(True, (ended & ~open_end)[:-1])
     starts[1:] |= (starts & text.has(WordProperty.PASSES_START))[:-1]
     starts &= ~(text.has(NO_START) | known.free_start)
-    after_open = np.append(False, open_end[:-1]) | begins_quote
+    after_open = np.append(False, open_end[:-1]) | contain_any(QUOTES, placed.before)
     probability: Probabilities = np.where(starts, np.float32(1), np.where(after_open, capital, within))
     return probability
 
@@ -353,11 +355,10 @@ def capital_form(text: Posteriors) -> Indices:
     return cases
 
 
-def _labels(
-    passage: Passage, cases: Indices, marks: Indices, before: Sequence[str], after: Sequence[str]
-) -> list[Label]:
+def _labels(passage: Passage, cases: Indices, placed: PlacedMarks) -> list[Label]:
     labels = [
-        cached_label(CASE_CLASSES[case], *sides, "") for case, *sides in zip(cases.tolist(), before, after, strict=True)
+        cached_label(CASE_CLASSES[case], before, after, "")
+        for case, before, after in zip(cases.tolist(), placed.before, placed.after, strict=True)
     ]
     conventions = passage.conventions
     mixed = (cases == MIXED) | ((cases == CAPITAL) & passage.posteriors.has(WordProperty.ALWAYS_MIXED))
@@ -365,7 +366,7 @@ def _labels(
         mixed |= cases == UPPER
     if not mixed.any():
         return labels
-    starts = np.append(True, sentence_ends(passage.posteriors, marks)[:-1])
+    starts = np.append(True, sentence_ends(passage.posteriors, placed.columns)[:-1])
     for i in np.flatnonzero(mixed).tolist():
         word = passage.bare[i]
         if cases[i] == UPPER:
