@@ -33,6 +33,7 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 _MARKS = len(MARKS)
+_MARK_TOKENS = np.arange(FIRST_MARK, FIRST_MARK + _MARKS)
 _ENDS = [MARKS.index(mark) for mark in TERMINAL]
 _CASES = tuple(Case)
 #: Words whose tables are in memory at a time; each takes about 2 KB.
@@ -141,66 +142,98 @@ def build_lattice(model: Trigrams, candidates: Sequence[Sequence[WordForm]], clo
     for i, forms in enumerate(candidates):
         for k, own in enumerate(forms):
             tokens[i, k], cases[i, k], shares[i, k] = own.token, _CASES.index(own.case), np.exp(own.share)
-    begins = np.append(opens, closes[:-1])
-    # The token in each slot before a word.
-    marks = np.arange(FIRST_MARK, FIRST_MARK + _MARKS)
-    slots = np.full((n, _MARKS + width), BEGIN, np.int64)
-    slots[:, :_MARKS] = marks
-    slots[1:, _MARKS:] = tokens[:-1]
-    slots[begins] = np.where(slots[begins] >= 0, BEGIN, -1)
-    slots[0, _MARKS:] = -1 if not opens else BEGIN
-    following = np.vstack([tokens[1:], np.full((1, width), -1, np.int64)])
-    following[closes, 0], following[closes, 1:] = END, -1
-
+    slots, following = _slots(tokens, closes, opens), _following(tokens, closes)
     exists = (slots[:, :, None] >= 0) & (tokens[:, None, :] >= 0)
     at, slot, form = np.nonzero(exists)
-    pair = np.full(exists.shape, -1, np.int64)
-    pair[exists] = model.pair(slots[at, slot], tokens[at, form])
+    pairs = np.full(exists.shape, -1, np.int64)
+    pairs[exists] = model.pair(slots[at, slot], tokens[at, form])
 
-    by_mark = np.zeros((*exists.shape, _MARKS))
-    shorter = np.full((n, width, _MARKS), -np.inf, np.float32)
-    shorter[tokens >= 0] = _marks_after(model, tokens[tokens >= 0], marks)
-    every = np.tile(marks, len(at))
-    log_probabilities = model.after_two(pair[exists].repeat(_MARKS), every, shorter[at, form].ravel())
-    by_mark[exists] = np.exp(log_probabilities).reshape(-1, _MARKS)
-
-    after_word = np.zeros((*exists.shape, width))
-    continues = exists[:, :, :, None] & (following[:, None, None, :] >= 0)
-    at, slot, form, nxt = np.nonzero(continues)
-    shorter = model.after_one(tokens[at, form], following[at, nxt])
-    after_word[continues] = np.exp(model.after_two(pair[at, slot, form], following[at, nxt], shorter))
-
-    after_mark = np.zeros((n, _MARKS, width, width))
-    continues = np.broadcast_to((tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :], after_mark.shape)
-    at, slot, form, nxt = np.nonzero(continues)
-    shorter = model.after_one(marks[slot], following[at, nxt])
-    contexts = model.pair(tokens[at, form], marks[slot])
-    after_mark[continues] = np.exp(model.after_two(contexts, following[at, nxt], shorter))
-
+    marks = _marks_after_words(model, tokens, exists, pairs)
+    after_word = _words_after_words(model, tokens, exists, pairs, following)
+    after_mark = _words_after_marks(model, tokens, following)
     _cross_turns(model, tokens, closes, after_mark, after_word)
     after_mark[:-1] *= shares[1:, None, None, :]
     after_word[:-1] *= shares[1:, None, None, :]
-    rest = np.where(exists, np.maximum(1 - by_mark.sum(3), 1e-3), 0)
+    rest = np.where(exists, np.maximum(1 - marks.sum(3), 1e-3), 0)
     start = np.where(tokens >= 0, np.exp(model.log_p[tokens]), 0).astype(np.float64)
-    known = tokens[0] >= 0
     if opens:
-        start[0, known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[0][known]))
+        start[0] = _at_beginning(model, tokens[0])
     start *= shares
-    return Lattice(tokens, cases, by_mark, after_mark, after_word, rest, start, bool(closes[-1]))
+    return Lattice(tokens, cases, marks, after_mark, after_word, rest, start, bool(closes[-1]))
 
 
-def _marks_after(model: Trigrams, tokens: Integers, marks: Integers) -> npt.NDArray[np.float32]:
-    """log P(mark | token), [tokens, 8]."""
-    return model.after_one(tokens.repeat(len(marks)), np.tile(marks, len(tokens))).reshape(-1, len(marks))
+def _slots(tokens: Integers, closes: Flags, opens: bool) -> Integers:
+    """The token in each slot before a word [n, 8 + F], -1 for padding: a mark, or the form of the word before."""
+    slots = np.full((len(tokens), _MARKS + tokens.shape[1]), BEGIN, np.int64)
+    slots[:, :_MARKS] = _MARK_TOKENS
+    slots[1:, _MARKS:] = tokens[:-1]
+    begins = np.append(opens, closes[:-1])
+    slots[begins] = np.where(slots[begins] >= 0, BEGIN, -1)
+    slots[0, _MARKS:] = BEGIN if opens else -1
+    return slots
+
+
+def _following(tokens: Integers, closes: Flags) -> Integers:
+    """The tokens that may come after a word [n, F'], -1 for padding: forms of the next one, END where a turn ends."""
+    following = np.vstack([tokens[1:], np.full((1, tokens.shape[1]), -1, np.int64)])
+    following[closes, 0], following[closes, 1:] = END, -1
+    return following
+
+
+def _marks_after_words(model: Trigrams, tokens: Integers, exists: Flags, pairs: Integers) -> Floats:
+    """P(mark | slot, form), [n, 8 + F, F, 8], given which pairs of a slot and a form exist, and the index of each."""
+    found = np.zeros((*exists.shape, _MARKS))
+    known = tokens[tokens >= 0]
+    # The same for all slots before a form, so computed once for each.
+    shorter = np.full((*tokens.shape, _MARKS), -np.inf, np.float32)
+    log_p = model.after_one(known.repeat(_MARKS), np.tile(_MARK_TOKENS, len(known)))
+    shorter[tokens >= 0] = log_p.reshape(-1, _MARKS)
+    at, _, form = np.nonzero(exists)
+    log_p = model.after_two(pairs[exists].repeat(_MARKS), np.tile(_MARK_TOKENS, len(at)), shorter[at, form].ravel())
+    found[exists] = np.exp(log_p).reshape(-1, _MARKS)
+    return found
+
+
+def _words_after_words(
+    model: Trigrams, tokens: Integers, exists: Flags, pairs: Integers, following: Integers
+) -> Floats:
+    """P(form of the next word | slot, form), [n, 8 + F, F, F']."""
+    possible = exists[:, :, :, None] & (following[:, None, None, :] >= 0)
+    at, slot, form, after = np.nonzero(possible)
+    found = np.zeros(possible.shape)
+    found[possible] = _third(model, pairs[at, slot, form], tokens[at, form], following[at, after])
+    return found
+
+
+def _words_after_marks(model: Trigrams, tokens: Integers, following: Integers) -> Floats:
+    """P(form of the next word | form, mark), [n, 8, F, F']."""
+    found = np.zeros((len(tokens), _MARKS, tokens.shape[1], tokens.shape[1]))
+    possible = np.broadcast_to((tokens >= 0)[:, None, :, None] & (following >= 0)[:, None, None, :], found.shape)
+    at, slot, form, after = np.nonzero(possible)
+    pairs = model.pair(tokens[at, form], _MARK_TOKENS[slot])
+    found[possible] = _third(model, pairs, _MARK_TOKENS[slot], following[at, after])
+    return found
+
+
+def _third(model: Trigrams, pairs: Integers, second: Integers, third: Integers) -> Floats:
+    """P(third | first, second) of tokens, given the index of each pair of the first two."""
+    found: Floats = np.exp(model.after_two(pairs, third, model.after_one(second, third)))
+    return found
+
+
+def _at_beginning(model: Trigrams, tokens: Integers) -> Floats:
+    """P(form) [F] of a word with which a turn begins, 0 for padding."""
+    known = tokens >= 0
+    found = np.zeros(len(tokens))
+    found[known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[known]))
+    return found
 
 
 def _cross_turns(model: Trigrams, tokens: Integers, closes: Flags, after_mark: Floats, after_word: Floats) -> None:
     """Continue after the end of a turn, whose probability is in place 0, with the first word of the next turn."""
     for i in np.flatnonzero(closes):
         if i + 1 < len(tokens):
-            known = tokens[i + 1] >= 0
-            begin = np.zeros(len(known))
-            begin[known] = np.exp(model.after_one(np.full(known.sum(), BEGIN), tokens[i + 1][known]))
+            begin = _at_beginning(model, tokens[i + 1])
             after_mark[i] = after_mark[i][:, :, :1] * begin
             after_word[i] = after_word[i][:, :, :1] * begin
 
