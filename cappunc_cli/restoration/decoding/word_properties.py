@@ -110,7 +110,7 @@ def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[s
         _cache[:] = [(language, lexicon, {})]
     table = _cache[0][2]
     for word in set(words).difference(table):
-        table[word] = int(_properties_of(word, language, lexicon))
+        table[word] = _properties_of(word, language, lexicon)
     return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
 
 
@@ -120,17 +120,46 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
     With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
     Italian `V sec. d.C.`), of a century (`s. XX`, `siglo XX`, `XX secolo`), or a unit (`5 mg`).
     """
-    found = np.zeros(len(words), np.uint32)
-    dotted = [label.has_period for label in labels]
     plain = [language.spelled(word) for word in words]
+    dotted = [label.has_period for label in labels]
+    dated = _dated(plain, labels, language)
+    found = _beside_numbers(plain, labels, dated, language)
+    stop = 0
+    for start in [i for i, has_period in enumerate(dotted) if has_period]:
+        if start < stop:
+            continue
+        run = start + 1
+        while run < len(words) and dotted[run] and run - start < _MOST_PARTS:
+            run += 1
+        stop = run
+        while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
+            stop -= 1
+        if stop > start + 1:
+            found[start:stop] = _properties_of_parts(plain[start:stop], dated[start], language)
+        elif not found[start] and (end := _initials(plain, start, run)) > start + 1:
+            stop = end
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
+    return found
+
+
+def _dated(plain: Sequence[str], labels: Sequence[Label], language: Language) -> list[bool]:
+    """Whether an era may come at each place: right after a number, or after its abbreviation (Italian `V sec.`)."""
     dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
-    for i, word in enumerate(plain):
-        if dotted[i] and len(word) > 1 and word in language.abbreviations:
+    for i, (word, label) in enumerate(zip(plain, labels, strict=True)):
+        if label.has_period and len(word) > 1 and word in language.abbreviations:
             dated[i + 1] |= dated[i]
+    return dated
+
+
+def _beside_numbers(
+    plain: Sequence[str], labels: Sequence[Label], dated: Sequence[bool], language: Language
+) -> WordProperties:
+    """Properties [n] of eras of one word, of units, and of centuries and their numerals."""
+    found = np.zeros(len(plain), np.uint32)
     for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
         if len(plain[i]) > 1:
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
-        elif dotted[i] and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
+        elif labels[i].has_period and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
             found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
     for i, (before, word) in enumerate(pairwise(plain), 1):
         if word in UNITS and before[-1:].isdigit():
@@ -140,33 +169,9 @@ def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], langu
         if (numeral := next(beside, None)) is not None:
             found[numeral] |= int(WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
             found[max(i, numeral)] |= int(WordProperty.JOINED)
-            if dotted[i]:
+            if labels[i].has_period:
                 abbreviation = WordProperty.ABBREVIATION | WordProperty.PART
                 found[i] |= int(abbreviation | WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
-    start = 0
-    while start < len(words):
-        stop = start
-        while stop < len(words) and dotted[stop] and stop - start < _MOST_PARTS:
-            stop += 1
-        run = stop
-        while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
-            stop -= 1
-        initials = _initials(plain, start, run) if stop <= start + 1 and not found[start] else start
-        if initials > start + 1:
-            stop = initials
-            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
-        elif stop > start + 1:
-            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.PART)
-            parts = plain[start:stop]
-            whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
-            is_era = whole in language.eras
-            if dated[start] or not is_era:
-                of_parts = _properties_of_parts(parts, whole, language)
-                found[start:stop] |= np.array(of_parts, np.uint32)
-                found[start] |= int(WordProperty.JOINED) * is_era
-                if of_parts[0] == WordProperty.LOWER_WITHIN:
-                    found[start:stop] |= int(WordProperty.SPACED)
-        start = max(stop, start + 1)
     return found
 
 
@@ -175,6 +180,28 @@ def _initials(words: Sequence[str], start: int, stop: int) -> int:
     while start < stop and len(words[start]) == 1 and words[start].isalpha():
         start += 1
     return start
+
+
+def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) -> list[int]:
+    """The properties of the parts of a listed abbreviation; an era has its own case only if `dated`."""
+    whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
+    found = [int(WordProperty.ABBREVIATION | WordProperty.PART)] * len(parts)
+    is_era = whole in language.eras
+    if is_era and not dated:
+        return found
+    form, raised = mixed_form(whole, {}, language) or whole, WordProperty.ALWAYS_CAPITAL
+    if _DOUBLED.fullmatch(whole):
+        form, raised = upper(whole), raised | WordProperty.INITIALISM
+    # The first letter is a capital where a sentence begins.
+    begins_low = form.startswith(parts[0])
+    at = 0
+    for i, part in enumerate(parts):
+        low = WordProperty.ALWAYS_LOWER if i else WordProperty.LOWER_WITHIN
+        found[i] |= int(low if form[at : at + len(part)] == part else raised)
+        found[i] |= int(WordProperty.SPACED) * begins_low
+        at += len(part) + 1
+    found[0] |= int(WordProperty.JOINED) * is_era
+    return found
 
 
 def initial_properties(
@@ -200,24 +227,7 @@ def initial_properties(
     return found
 
 
-def _properties_of_parts(parts: Sequence[str], whole: str, language: Language) -> list[int]:
-    """The properties that give the parts of the listed abbreviation `whole` their case."""
-    form, raised = mixed_form(whole, {}, language) or whole, WordProperty.ALWAYS_CAPITAL
-    if _DOUBLED.fullmatch(whole):
-        form, raised = upper(whole), raised | WordProperty.INITIALISM
-    found, at = [], 0
-    for part in parts:
-        # The first letter is a capital where a sentence begins.
-        low = WordProperty.ALWAYS_LOWER if at else WordProperty.LOWER_WITHIN
-        found.append(int(low if form[at : at + len(part)] == part else raised))
-        at += len(part) + 1
-    return found
-
-
-def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> WordProperty:
-    found = WordProperty(0)
-    as_given = word[:1] == "#" or ("." in word and FILE_NAME.fullmatch(word) is not None)
-    first, top = (word, word) if as_given else (capital(word), upper(word))
+def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> int:
     plain = language.spelled(word)
     form = mixed_form(word, lexicon, language)
     digraph = bool(language.digraph) and word.startswith(language.digraph)
@@ -231,57 +241,52 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     title, ordinal = name in language.titles, _ordinal(word, language) is not None
     degree = not ordinal and DEGREE.fullmatch(word) is not None
     clan = form is not None and form.startswith("Mc") and not is_number(plain)
+    listed = plain in language.forms
     doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
     double_name = _DOUBLE_NAME.fullmatch(plain) is not None
-    for property_, holds in (
-        (WordProperty.NO_CASE, top == word),
-        (WordProperty.NO_CAPITAL, first == word),
-        (WordProperty.ONE_LETTER, first == top),
+    acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
+    never_upper = long or degree or elided_initials or stem in language.never_upper or _JOINED in plain
+    linking = name != stem and name in language.linking
+    return _written_properties(word) | _sum(
         (WordProperty.HAS_FORM, form is not None),
         (
             WordProperty.ALWAYS_MIXED,
-            form is not None and (digraph or clitic or clan or ordinal or elided_initials or plain in language.forms),
+            form is not None and (digraph or clitic or clan or ordinal or elided_initials or listed),
         ),
         (WordProperty.PASSES_START, clitic and plain in language.always_lower),
         (WordProperty.TITLE, title),
-        (
-            WordProperty.NO_UPPER,
-            (title and len(plain) > 2)
-            or long
-            or degree
-            or elided_initials
-            or stem in language.never_upper
-            or _JOINED in plain,
-        ),
-        (
-            WordProperty.ALWAYS_CAPITAL,
-            plain in language.always_capital or plain in language.forms or ordinal or scale,
-        ),
+        (WordProperty.NO_UPPER, never_upper or (title and len(plain) > 2)),
+        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or listed or ordinal or scale),
         (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
+        (WordProperty.ALWAYS_LOWER, low),
+        (WordProperty.DEGREE, degree),
+        (WordProperty.INITIALISM, acronym or doubled or double_name or scale),
+        (
+            WordProperty.LOWER_WITHIN,
+            ("." in stem and stem in language.never_upper) or linking or (title and language.lower_titles),
+        ),
+    )
+
+
+def _written_properties(word: str) -> int:
+    """The properties that the characters of a word show in any language."""
+    as_given = word[:1] == "#" or ("." in word and FILE_NAME.fullmatch(word) is not None)
+    first, top = (word, word) if as_given else (capital(word), upper(word))
+    return _sum(
+        (WordProperty.NO_CASE, top == word),
+        (WordProperty.NO_CAPITAL, first == word),
+        (WordProperty.ONE_LETTER, first == top),
         (WordProperty.FRAGMENT, word.endswith("-")),
         (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
         (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
-        (WordProperty.ALWAYS_LOWER, low),
-        (WordProperty.DEGREE, degree),
-        (
-            WordProperty.INITIALISM,
-            ((letters or word.endswith(".")) and not low and stem not in language.abbreviations)
-            or doubled
-            or double_name
-            or scale,
-        ),
-        (
-            WordProperty.LOWER_WITHIN,
-            ("." in stem and stem in language.never_upper)
-            or (name != stem and name in language.linking)
-            or (title and language.lower_titles),
-        ),
-    ):
-        if holds:
-            found |= property_
-    return found
+    )
+
+
+def _sum(*found: tuple[WordProperty, bool]) -> int:
+    """The properties that a word has."""
+    return sum(int(property_) for property_, holds in found if holds)
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
