@@ -247,7 +247,8 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
     acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
     never_upper = long or degree or elided_initials or stem in language.never_upper or _JOINED in plain
     linking = name != stem and name in language.linking
-    return _written_properties(word) | _sum(
+    found = (
+        *_written_properties(word),
         (WordProperty.HAS_FORM, form is not None),
         (
             WordProperty.ALWAYS_MIXED,
@@ -266,13 +267,14 @@ def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) ->
             ("." in stem and stem in language.never_upper) or linking or (title and language.lower_titles),
         ),
     )
+    return sum(int(property_) for property_, holds in found if holds)
 
 
-def _written_properties(word: str) -> int:
-    """The properties that the characters of a word show in any language."""
+def _written_properties(word: str) -> tuple[tuple[WordProperty, bool], ...]:
+    """What the characters of a word show in any language: properties, and whether it has them."""
     as_given = word[:1] == "#" or ("." in word and FILE_NAME.fullmatch(word) is not None)
     first, top = (word, word) if as_given else (capital(word), upper(word))
-    return _sum(
+    return (
         (WordProperty.NO_CASE, top == word),
         (WordProperty.NO_CAPITAL, first == word),
         (WordProperty.ONE_LETTER, first == top),
@@ -282,11 +284,6 @@ def _written_properties(word: str) -> int:
         (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
         (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
     )
-
-
-def _sum(*found: tuple[WordProperty, bool]) -> int:
-    """The properties that a word has."""
-    return sum(int(property_) for property_, holds in found if holds)
 
 
 def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:

@@ -23,7 +23,7 @@ from cappunc_cli.restoration.model.engines import ENGINES
 from cappunc_cli.restoration.model.registry import ModelConfig
 from cappunc_cli.restoration.ngram import trigrams
 from cappunc_cli.restoration.ngram.trigrams import BEGIN, END, FIRST_MARK, Trigrams, WordForm, WordForms
-from cappunc_cli.transcript.labels import MARKS, TERMINAL, Case
+from cappunc_cli.transcript.labels import CASE_CLASSES, MARKS, TERMINAL, Case
 
 if TYPE_CHECKING:
     from cappunc_cli.restoration.chunks import Rows
@@ -35,7 +35,6 @@ Flags = npt.NDArray[np.bool_]
 _MARKS = len(MARKS)
 _MARK_TOKENS = np.arange(FIRST_MARK, FIRST_MARK + _MARKS)
 _ENDS = [MARKS.index(mark) for mark in TERMINAL]
-_CASES = tuple(Case)
 #: Words whose tables are in memory at a time; each takes about 2 KB.
 _WORDS_AT_ONCE = 1 << 14
 _LEAST = 1e-30
@@ -122,11 +121,11 @@ class NgramEngine:
         cases = lattice.cases[places]
         # A lower-case form is written with a capital after a sentence end.
         ended = states[:, :, _ENDS, :].sum(2)
-        lower = (cases == _CASES.index(Case.LOWER)) & (lattice.tokens[places] >= 0)
+        lower = (cases == CASE_CLASSES.index(Case.LOWER)) & (lattice.tokens[places] >= 0)
         raised = np.where(lower, ended, 0)
         forms = states.sum(2) - raised
-        table = np.stack([np.where(cases == c, forms, 0).sum(2) for c in range(len(_CASES))], 2)
-        table[:, :, _CASES.index(Case.CAPITAL)] += raised.sum(2)
+        table = np.stack([np.where(cases == c, forms, 0).sum(2) for c in range(len(CASE_CLASSES))], 2)
+        table[:, :, CASE_CLASSES.index(Case.CAPITAL)] += raised.sum(2)
         rows: Rows = np.concatenate([table, marks], axis=2).astype(np.float32)
         return rows
 
@@ -141,7 +140,7 @@ def build_lattice(model: Trigrams, candidates: Sequence[Sequence[WordForm]], clo
     tokens, cases, shares = np.full((n, width), -1, np.int64), np.zeros((n, width), np.int64), np.zeros((n, width))
     for i, forms in enumerate(candidates):
         for k, own in enumerate(forms):
-            tokens[i, k], cases[i, k], shares[i, k] = own.token, _CASES.index(own.case), np.exp(own.share)
+            tokens[i, k], cases[i, k], shares[i, k] = own.token, CASE_CLASSES.index(own.case), np.exp(own.share)
     slots, following = _slots(tokens, closes, opens), _following(tokens, closes)
     exists = (slots[:, :, None] >= 0) & (tokens[:, None, :] >= 0)
     at, slot, form = np.nonzero(exists)
