@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cappunc_cli.application.progress import ProgressCallback
 from cappunc_cli.application.storage.code_pages import NAMING
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, encode, is_in, limited, refuse_unsure, writable
 from cappunc_cli.application.storage.files import write_atomic
@@ -127,7 +128,7 @@ class Fixer:
     warn: Callable[[str], None]
     detail: Callable[[str], None] = lambda _: None
     #: Called with the share of the current text's words that the model has read, when texts are done one by one.
-    on_progress: Callable[[float], None] | None = None
+    on_progress: ProgressCallback | None = None
     #: Opens the model for the settings in another way than `load_model`.
     opened: Callable[[Settings], Model] | None = None
 
@@ -157,9 +158,7 @@ class Fixer:
         # The transcript of a silent recording is empty, which is malformed in some formats.
         return formats.read(text, name, self.settings.format if text.strip() else None)
 
-    def word_progress(
-        self, words: int, on_progress: Callable[[float], None] | None = None
-    ) -> Callable[[int], None] | None:
+    def word_progress(self, words: int, on_progress: ProgressCallback | None = None) -> Callable[[int], None] | None:
         """A callback for the number of words read out of `words`, which reports their share; None without a listener.
 
         The listener is `on_progress`, or that of the Fixer.
@@ -168,7 +167,7 @@ class Fixer:
         return None if listener is None else lambda read: listener(read / max(words, 1))
 
     def restore(
-        self, documents: Sequence[Document], on_progress: Callable[[float], None] | None = None
+        self, documents: Sequence[Document], on_progress: ProgressCallback | None = None
     ) -> Iterator[list[str]]:
         """The new texts of each document's words; `on_progress` gets the share of all words that the model has read."""
         from cappunc_cli.restoration.pipeline import restore_all

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
+from typing import TypeVar
 
-from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url
+from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.storage.encodings import Encoding
+from cappunc_cli.application.storage.files import PIPE, about, is_pipe, is_url, read_text
 from cappunc_cli.application.storage.urls import (
     Target,
     fixed_part,
@@ -17,7 +20,9 @@ from cappunc_cli.application.storage.urls import (
     match_url,
     walk_url,
 )
-from cappunc_cli.errors import CappuncError, UnknownFormat
+from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,38 @@ class Job:
     def name(self) -> str:
         """The name of the input in messages."""
         return "<stdin>" if self.source == PIPE else self.source
+
+
+def read_job(job: Job, reporter: Reporter) -> tuple[str, Encoding]:
+    """The text of a job's input and its encoding, with a note to the user if that was guessed.
+
+    Raises CappuncError and OSError.
+    """
+    text, encoding = read_text(job.source, job.encoding)
+    if encoding.guess is not None:
+        reporter.info(f"{job.name}: {encoding.guess.note}")
+    return text, encoding
+
+
+def one_by_one(
+    jobs: Iterable[Job], work: Callable[[Job], _Result], reporter: Reporter, tally: FileTally
+) -> Iterator[_Result]:
+    """Yield what `work` returns for each job; failures go to the `reporter`, and all files are counted in the `tally`.
+
+    Raises BadModel, with which every other file would fail, and BrokenPipeError.
+    """
+    for job in jobs:
+        try:
+            tally.begin(job.name)
+            result = work(job)
+        except (BadModel, BrokenPipeError):
+            raise
+        except (CappuncError, OSError) as error:
+            reporter.failure(about(error, job.name), job.is_skipped(error))
+            tally.finish(job.name)
+            continue
+        tally.finish(job.name)
+        yield result
 
 
 def fixed_name(source: PurePath) -> str:

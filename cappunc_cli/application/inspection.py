@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
-from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.input_files import Job, one_by_one, read_job
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.application.storage.files import write_json
 from cappunc_cli.transcript.spread_times import spread_times
 from cappunc_cli.transcript.words import timestamp
 
@@ -79,22 +79,14 @@ def inspect_files(
     from cappunc_cli.application.fixer import Fixer
 
     for settings, own_jobs in parts:
-        fixer = Fixer(settings, reporter.info, reporter.detail)
-        for job in own_jobs:
-            try:
-                fixer.on_progress = tally.begin(job.name)
-                text, encoding = read_text(job.source, job.encoding)
-                document = fixer.read(text, job.source)
-                report_guess(reporter, job.name, encoding)
-                report = inspect(document, fixer)
-            except BadModel:
-                raise
-            except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_skipped(error))
-                tally.finish(job.name)
-                continue
-            tally.finish(job.name)
-            yield {"file": job.name, "format": document.format, "words": len(document.words), **report}
+        fixer = Fixer(settings, reporter.info, reporter.detail, tally.advance)
+        yield from one_by_one(own_jobs, partial(_inspected, inspect, fixer, reporter), reporter, tally)
+
+
+def _inspected(inspect: Callable[[Document, Fixer], Report], fixer: Fixer, reporter: Reporter, job: Job) -> Report:
+    text, _ = read_job(job, reporter)
+    document = fixer.read(text, job.source)
+    return {"file": job.name, "format": document.format, "words": len(document.words), **inspect(document, fixer)}
 
 
 def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.application.fixer import Fixer
 from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.progress import ProgressCallback
 from cappunc_cli.application.result_writer import InputVersion, ResultWriter, read_version
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.files import about, is_url, sync_directory, unified_diff
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from cappunc_cli.restoration.terms import Sightings
     from cappunc_cli.spelling.speller import Respelled
     from cappunc_cli.transcript.words import Document, Notice
-
-#: Called with the share of a group's words that the model has read.
-ProgressCallback = Callable[[float], None]
 
 #: Limits of the files that are restored together: enough words to fill batches, few enough to bound memory.
 FILES_TOGETHER, BYTES_TOGETHER = 256, 1 << 20

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from cappunc_cli.transcript.words import Notice
 
+#: Called with the share of words that the model has read, of a file or a group of files.
+ProgressCallback = Callable[[float], None]
+
 #: Control characters, line separators and bidirectional controls, which file names and texts may contain.
 _CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
@@ -166,7 +169,7 @@ class Steps:
         self._name = next(iter(self._left), name)
         self._moved()
 
-    def group_progress(self, files: int) -> Callable[[float], None]:
+    def group_progress(self, files: int) -> ProgressCallback:
         """A callback for the share of words that the model has read of a group of `files`.
 
         Several groups may be in progress at a time.
@@ -195,20 +198,23 @@ class FileTally:
     files: int = 0
     done: int = 0
     steps: Steps | None = None
-    _on_progress: Callable[[float], None] | None = None
+    _advance: ProgressCallback | None = None
 
-    def begin(self, name: str) -> Callable[[float], None] | None:
-        """Start on a file; returns the callback for the share of its words that the model has read, if it is shown."""
+    def begin(self, name: str) -> None:
+        """Start on a file."""
         if self.steps is not None:
             self.steps.begin([name])
-            self._on_progress = self.steps.group_progress(1)
-        return self._on_progress
+            self._advance = self.steps.group_progress(1)
+
+    def advance(self, share: float) -> None:
+        """Show the share of the current file's words that the model has read."""
+        if self._advance is not None:
+            self._advance(share)
 
     def finish(self, name: str) -> None:
         """Mark the current file as done."""
         self.done += 1
-        if self._on_progress is not None:
-            self._on_progress(1.0)
+        self.advance(1.0)
         if self.steps is not None:
             self.steps.done(name)
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, cast
 
 from cappunc_cli.application.fixer import Fixer, Settings
 from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.processing import JobOutcome, ProgressCallback, collect_rarely, process_jobs
-from cappunc_cli.application.progress import Steps
+from cappunc_cli.application.processing import JobOutcome, collect_rarely, process_jobs
+from cappunc_cli.application.progress import ProgressCallback, Steps
 from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.errors import BadModel, CappuncError
 

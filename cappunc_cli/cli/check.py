@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.input_files import Job, find_inputs
+from cappunc_cli.application.input_files import Job, find_inputs, one_by_one, read_job
 from cappunc_cli.application.inspection import (
     Report,
     inspect_files,
@@ -17,12 +17,9 @@ from cappunc_cli.application.inspection import (
     span_line,
 )
 from cappunc_cli.application.plan import refuse_input
-from cappunc_cli.application.progress import FileTally, Reporter
+from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import (
-    about,
-    read_text,
-    report_guess,
     target_named,
     write_lines,
     write_result,
@@ -47,7 +44,6 @@ from cappunc_cli.cli.parameters import (
     options_checked,
     tallied,
 )
-from cappunc_cli.errors import CappuncError
 from cappunc_cli.languages import language
 
 if TYPE_CHECKING:
@@ -102,9 +98,12 @@ def check(
     names = names_asked(context, files, files_from, nul)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:
-        with tallied(reporter, len(jobs), "checked") as tally:
-            also_read = files_read(None, files_from, *(job.source for job in jobs))
-            _check_captions(jobs, captions, report, also_read, as_json, lang, format_name, reporter, tally)
+        from cappunc_cli.application.conversion.caption_report import check_report_name
+
+        with options_checked():
+            check_report_name(report)
+            refuse_input(report, "--report", files_read(None, files_from, *(job.source for job in jobs)))
+        _check_captions(jobs, captions, report, as_json, lang, format_name, reporter)
         return
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.model_choice import ModelChoice, settings_by_model
@@ -129,50 +128,34 @@ def _check_captions(
     jobs: Sequence[Job],
     profile: str,
     file: str | None,
-    also_read: Sequence[str],
     as_json: bool,
     lang: str,
     format_name: str | None,
     reporter: Reporter,
-    tally: FileTally,
 ) -> None:
     """Report the faults of captions by the limits of a profile; exit with 1 if there are any."""
-    from cappunc_cli.application.conversion.caption_report import (
-        check_report_name,
-        document_report,
-        fault_line,
-        rendered,
-        summary,
-    )
+    from cappunc_cli.application.conversion.caption_report import document_report, fault_line, rendered, summary
     from cappunc_cli.application.language_detection import AUTO, language_of_text
     from cappunc_cli.formats import read
     from cappunc_cli.layout.caption_profiles import caption_profile
     from cappunc_cli.restoration.model.registry import known_languages
 
-    with options_checked():
-        check_report_name(file)
-        refuse_input(file, "--report", also_read)
     limits = caption_profile(profile).limits
+
+    def faults(job: Job) -> Report:
+        text, _ = read_job(job, reporter)
+        code = language_of_text(text, known_languages()) if lang == AUTO else lang
+        return document_report(job.name, read(text, job.source, format_name), language(code), limits)
+
     reports: list[Report] = []
-    for job in jobs:
-        tally.begin(job.name)
-        try:
-            text, encoding = read_text(job.source, job.encoding)
-            report_guess(reporter, job.name, encoding)
-            code = language_of_text(text, known_languages()) if lang == AUTO else lang
-            report = document_report(job.name, read(text, job.source, format_name), language(code), limits)
-        except (CappuncError, OSError) as error:
-            reporter.failure(about(error, job.name), job.is_skipped(error))
-            tally.finish(job.name)
-            continue
-        tally.finish(job.name)
-        reports.append(report)
-        if not as_json:
-            with reporter.without_bar():
-                write_lines(fault_line(report, entry) for entry in report["faults"])
+    with tallied(reporter, len(jobs), "checked") as tally:
+        for report in one_by_one(jobs, faults, reporter, tally):
+            reports.append(report)
+            if not as_json:
+                with reporter.without_bar():
+                    write_lines(fault_line(report, entry) for entry in report["faults"])
     if as_json:
-        with reporter.without_bar():
-            write_text(rendered(reports, ".json"))
+        write_text(rendered(reports, ".json"))
     if file is not None:
         write_result(target_named(file), shown_utf_8(rendered(reports, Path(file).suffix.lower())))
     reporter.info(f"{profile}: {summary(reports)}")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cappunc_cli.application.input_files import Job, find_inputs
+from cappunc_cli.application.input_files import Job, find_inputs, one_by_one, read_job
 from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import about, read_text, report_guess, write_json, write_text
+from cappunc_cli.application.storage.files import write_json, write_text
 from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked, tallied
-from cappunc_cli.errors import CappuncError
+from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,21 +86,19 @@ def _texts(
 
     loaded: dict[str, Model] = {}
     codes = [] if code else known_languages()
-    for job in jobs:
-        tally.begin(job.name)
-        try:
-            text, encoding = read_text(job.source, job.encoding)
-            report_guess(reporter, job.name, encoding)
-            document = formats.read(text, job.source)
-            texts = [word.text for word in document.words]
-            spoken = code or language_of_text(text, codes)
-            if texts and not is_cased(texts):
+
+    def words(job: Job) -> tuple[list[str], list[bool], Language]:
+        text, _ = read_job(job, reporter)
+        document = formats.read(text, job.source)
+        texts = [word.text for word in document.words]
+        spoken = code or language_of_text(text, codes)
+        if texts and not is_cased(texts):
+            try:
                 own = choice.of_language(spoken)
-                loaded[own] = loaded.get(own) or load_model(own, device)
-                texts = restore(document.words, loaded[own], Options(language=spoken))
-        except (CappuncError, OSError) as error:
-            reporter.failure(about(error, job.name), job.is_skipped(error))
-            tally.finish(job.name)
-            continue
-        tally.finish(job.name)
-        yield texts, layout_breaks(document.words), language(spoken)
+            except BadModel as error:
+                raise CappuncError(error.message) from error  # files in other languages may have one
+            loaded[own] = loaded.get(own) or load_model(own, device)
+            texts = restore(document.words, loaded[own], Options(language=spoken))
+        return texts, layout_breaks(document.words), language(spoken)
+
+    return one_by_one(jobs, words, reporter, tally)

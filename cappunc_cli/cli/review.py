@@ -261,7 +261,8 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
             raise about(error, compare) from error
     session = ReviewSession(job, fixer, below, other)
     with tallied(reporter, 1, "reviewed") as tally:
-        fixer.on_progress = tally.begin(job.name)
+        tally.begin(job.name)
+        fixer.on_progress = tally.advance
         try:
             found = session.report(alone=html is not None)
         except (CappuncError, OSError) as error:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.input_files import Job, one_by_one, read_job
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.model_choice import ModelChoice, settings_by_model, with_languages
 from cappunc_cli.application.plan import plan_jobs
 from cappunc_cli.application.result_writer import ResultWriter
 from cappunc_cli.application.storage.encodings import Encoding
-from cappunc_cli.application.storage.files import about, read_text, report_guess, write_result, write_stdout
-from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.application.storage.files import write_result, write_stdout
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.model.registry import known_languages
 
@@ -61,17 +61,11 @@ def make_files(
         parts = [(common.for_model("", code), own_jobs) for code, own_jobs in by_language.items()]
     for settings, own_jobs in parts:
         own = settings.options.conventions(settings.check()) if restore else language(settings.options.language or "")
-        fixer = Fixer(settings, reporter.info, reporter.detail)
+        fixer = Fixer(settings, reporter.info, reporter.detail, tally.advance)
         maker = maker_of(fixer, own)
-        for job in own_jobs:
-            try:
-                fixer.on_progress = tally.begin(job.name)
-                _make(job, fixer, maker, term_check, force, reporter)
-            except (BadModel, BrokenPipeError):
-                raise
-            except (CappuncError, OSError) as error:
-                reporter.failure(about(error, job.name), job.is_skipped(error))
-            tally.finish(job.name)
+        work = partial(_make, fixer, maker, term_check, force, reporter)
+        for _ in one_by_one(own_jobs, work, reporter, tally):
+            pass
     term_check.report(reporter)
 
 
@@ -84,10 +78,9 @@ def _by_language(jobs: Sequence[Job], lang: str, reporter: Reporter) -> dict[str
     return found
 
 
-def _make(job: Job, fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter) -> None:
+def _make(fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: Reporter, job: Job) -> None:
     ResultWriter("force" if force else "new", hint="").check(job)
-    text, encoding = read_text(job.source, job.encoding)
-    report_guess(reporter, job.name, encoding)
+    text, encoding = read_job(job, reporter)
     document = fixer.read(text, job.source)
     terms.check(document.words.texts)
     reporter.warnings(job.name, document.notices)

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TextIO
 
 from cappunc_cli.application.colour import Parts, diff_lines, is_coloured, plain, print_parts
-from cappunc_cli.application.progress import Reporter, escaped, escaped_lines
+from cappunc_cli.application.progress import escaped, escaped_lines
 from cappunc_cli.application.storage.encodings import Encoding, decode, shown_utf_8
 from cappunc_cli.application.storage.urls import Target, Url, read_url, write_url
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -115,12 +115,6 @@ def is_standard_output(source: str) -> bool:
 def read_text(source: str, codec: str | None = None) -> tuple[str, Encoding]:
     """The text of a file (`-` is standard input) and its encoding, which is `codec` or otherwise detected."""
     return decode(read_bytes(source), codec)
-
-
-def report_guess(reporter: Reporter, name: str, encoding: Encoding) -> None:
-    """Print a note if the encoding of a file was guessed."""
-    if encoding.guess is not None:
-        reporter.info(f"{name}: {encoding.guess.note}")
 
 
 def names_in(place: str, nul: bool = False) -> Iterator[str]:
