@@ -311,6 +311,36 @@ def test_detached_marks_of_an_stm_belong_to_the_word() -> None:
     formats.verify(document, output)
 
 
+@pytest.mark.parametrize("token", ["“.", '."', ")."])
+def test_a_mark_beside_a_quotation_mark_of_an_stm_is_not_that_of_the_word(token: str) -> None:
+    document = formats.read(f"t A x 0 1 so we went {token}\n", "talk.stm")
+    output = formats.write(document, ["So", "we", "went,"])
+    assert output == f"t A x 0 1 So we went, {token}\n"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts", "written"),
+    [
+        (["she-,", "left"], ["Left."], ["she-,", "Left."]),  # a fragment, with or without its mark
+        (["so", ")…"], ["So"], ["So", ")…"]),  # no row of a mark: the bracket would stay
+        # A word with a mark can have another one in the next row.
+        (["etc.", ","], ["Etc"], ["Etc"]),
+        (["etc.", ",", "so", ".", "left"], ["Etc.,", "So", "left"], ["Etc", ".,", "So", "left"]),
+        (["so", ",", "c)", "is"], ["So,", "C),", "is"], ["So", ",", "C),", "is"]),  # the bracket stays with its word
+        (["so;um", "left"], ["So;", "left"], ["So,;um", "left"]),  # `;;` begins a comment
+    ],
+)
+def test_rows_of_a_ctm_have_the_same_words_with_and_without_marks(
+    rows: list[str], texts: list[str], written: list[str]
+) -> None:
+    source, expected = ("".join(f"t A 0 1 {row}\n" for row in column) for column in (rows, written))
+    document = formats.read(source, "talk.ctm")
+    output = formats.write(document, texts)
+    assert output == expected
+    formats.verify(document, output)
+
+
 def test_textgrid_reads_words_and_no_phones() -> None:
     words = fixture("textgrid/long.TextGrid").words
     assert [(word.text, word.start, word.end) for word in words] == [
