@@ -91,6 +91,32 @@ def test_tsv_columns_after_the_text_stay() -> None:
     assert output.endswith("\tNot on a Sunday.\tCal\n")
 
 
+def test_the_first_line_of_a_tsv_names_its_columns() -> None:
+    source = (
+        "\ufeffStart\tend\tSpeaker\ttext\tid\r\n0\t900\tBea\tis it open\t7\r\n"
+        "900\t1.5\tCal\tno\t\r\n2000\t2100\t\tgo\n0\t1\tBea\n"
+    )
+    document = formats.read(source, "talk.tsv")
+    assert [(word.text, word.start, word.end) for word in document.words] == [
+        ("is", 0, None),
+        ("it", None, None),
+        ("open", None, 900),
+        ("no", 900, 1500),
+        ("go", 2000, 2100),
+    ]
+    assert list(document.speakers.values()) == ["Bea", "Cal"]
+    assert [notice.line for notice in document.notices] == [5]
+    output = formats.write(document, ["Is", "it", "open?", "No.", "Go."])
+    assert output == source.replace("is it open", "Is it open?").replace("no", "No.").replace("go\n", "Go.\n")
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("first", ["start\tend", "start\ttext\tspeaker", "start\tend\ttext\ttext", "begin\tend\ttext"])
+def test_other_columns_of_a_tsv_are_refused(first: str) -> None:
+    with pytest.raises(BadInput, match="does not name the columns"):
+        formats.read(f"{first}\n0\t900\tis it open\tno\n", "talk.tsv")
+
+
 @pytest.mark.parametrize(
     ("text", "hint"), [("0\tso you came\n1\tyes\n", "; with fewer than three columns, it has no"), ("0\t9\tyes\n", "")]
 )
