@@ -91,6 +91,20 @@ def test_tsv_columns_after_the_text_stay() -> None:
     assert output.endswith("\tNot on a Sunday.\tCal\n")
 
 
+@pytest.mark.parametrize("times", [("00:00:05:", "00:00:08:"), ("0:00:05=", "0:00:08="), ("[50][75]", "[80][99]")])
+def test_a_bar_breaks_the_lines_of_tmplayer_and_mpl2(times: tuple[str, str]) -> None:
+    source = f"{times[0]}so we went|home again\n{times[1]}- did you|- no\n"
+    document = formats.read(source, "talk.txt")
+    assert spoken(document) == "so we went home again did you no"
+    output = formats.write(document, ["So", "we", "went", "home", "again.", "Did", "you?", "No."])
+    assert output == f"{times[0]}So we went|home again.\n{times[1]}- Did you?|- No.\n"
+    formats.verify(document, output)
+
+
+def test_a_bar_in_other_plain_text_is_no_line_break() -> None:
+    assert spoken(formats.read("the norm |x|y| of a vector\n", "talk.txt")) == "the norm |x|y| of a vector"
+
+
 def test_the_first_line_of_a_tsv_names_its_columns() -> None:
     source = (
         "\ufeffStart\tend\tSpeaker\ttext\tid\r\n0\t900\tBea\tis it open\t7\r\n"
