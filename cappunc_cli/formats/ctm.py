@@ -11,7 +11,7 @@ from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.addresses import belongs, is_address
 from cappunc_cli.formats.source.spans import BREAKS, split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import Label, cached_strip, dress, fixed_parts, mark_of
+from cappunc_cli.transcript.labels import Label, are_marks, cached_strip, dress, fixed_parts
 from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
@@ -95,7 +95,9 @@ class _CtmReader:
         # A column ends at a space or a tab; any other white space around a word is not part of it.
         at, token = at + len(token) - len(token.lstrip()), token.strip()
         kind = (column[5] or "lex").lower()
-        if _KEPT.fullmatch(token) or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
+        # With or without marks: `she-,` is a fragment, too.
+        kept = any(map(_KEPT.fullmatch, (token, cached_strip(token)[0])))
+        if kept or is_address(token) or (kind in _TYPES and kind not in _SPOKEN_TYPES):
             return None
         if cut := _TAG.search(token):  # `THEY;tag1`: SCTK's tags
             token = token[: cut.start()].rstrip()
@@ -112,9 +114,9 @@ class _CtmReader:
     def mark(self, token: str, at: int) -> None:
         """Attach a mark that has a row of its own, as some recognisers write them, to the word before."""
         word = self.last
-        if word is not None and mark_of(token) and token == token.strip():
+        if word is not None and are_marks(token):
             bare, label = cached_strip(word.text)
-            if not label.after and cached_strip(word.text + token)[0] == bare:
+            if (not label.after or are_marks(label.after)) and cached_strip(word.text + token)[0] == bare:
                 copy = (*word.where[0], (at, at + len(token)))
                 self.last = replace(word, text=word.text + token, where=(copy,))
         self.flush()
@@ -205,7 +207,7 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
         own, *mark_row = _copy(document, i)
         if text == old and (rows or not mark_row):
             continue
-        new, label = _column(old, text)
+        new, label = _column(old, text, source[own[1] : own[1] + 1].strip())
         # A mark after some other kind of space stays where it is.
         moves = bool(label.after) and not any(map(str.isspace, label.after))
         on_row = rows and moves and _is_mark(new, label.after)
@@ -226,13 +228,16 @@ def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) 
             yield stop, stop, end + row
 
 
-def _column(old: str, new: str) -> tuple[str, Label]:
-    """The new text of a word and its label, without any spaces among the marks that were not there before."""
+def _column(old: str, new: str, following: str) -> tuple[str, Label]:
+    """The new text of a word and its label, without any spaces among the marks that were not there before.
+
+    `following` is what comes right after the word in its column: the `;` of a tag, or nothing.
+    """
     bare, label = cached_strip(new)
     old_label = cached_strip(old)[1]
     before = _without_new_spaces(old_label.before, label.before)
     after = _without_new_spaces(old_label.after, label.after)
-    if _TAG.search(after):  # `“hello;”` would have a tag
+    if _TAG.search(after + following):  # `“hello;”` would have a tag, and `HELLO;;tag1` another one
         after = after.replace(";", ",")
     label = replace(label, before=before, after=after)
     return dress(bare, label), label
@@ -244,7 +249,7 @@ def _without_new_spaces(old: str, new: str) -> str:
 
 def _is_mark(text: str, after: str) -> bool:
     """Whether a row with `after` would be read as the mark of the word before."""
-    return bool(mark_of(after)) and cached_strip(text)[0] == cached_strip(text[: len(text) - len(after)])[0]
+    return are_marks(after) and cached_strip(text)[0] == cached_strip(text[: len(text) - len(after)])[0]
 
 
 def _row(source: str, place: Span) -> Span:

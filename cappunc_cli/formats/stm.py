@@ -10,7 +10,7 @@ from cappunc_cli.formats.source import spans
 from cappunc_cli.formats.source.addresses import belongs, is_address
 from cappunc_cli.formats.source.spans import split_lines
 from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import cached_strip, fold, mark_of
+from cappunc_cli.transcript.labels import are_marks, cached_strip, fold
 from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
@@ -114,9 +114,8 @@ def _is_kept(token: str) -> bool:
 
 
 def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
-    if any(map(str.isalnum, token)) or not mark_of(token):
-        return False
-    return cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
+    # A quotation mark or a bracket would stay when the mark is removed.
+    return are_marks(token) and cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
 
 
 def write(document: Document, texts: Sequence[str]) -> str:

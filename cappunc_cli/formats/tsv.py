@@ -1,5 +1,7 @@
 """Whisper's TSV and whisper.cpp's CSV (start, end and text), and whisper-timestamped's CSV (text, start and end).
 
+The first line of a TSV names its columns, which may be more and in another order; one may name the speakers.
+
 Times are milliseconds, or seconds with a point; whisper-timestamped's have no names of columns.
 Audacity's labels are such a TSV in seconds, without the names of the columns.
 """
@@ -7,7 +9,7 @@ Audacity's labels are such a TSV in seconds, without the names of the columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,9 +24,11 @@ __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 
 SUFFIXES = (".tsv",)
 
-_HEADER = re.compile(r"\ufeff?start\tend\ttext(?=\t|[\r\n]|\Z)", re.IGNORECASE)
+#: Names of columns, in any order, and other columns may be among them; `speaker` may be missing.
+_NAMES = frozenset(("start", "end", "text"))
 _TIME = r"[0-9]{1,12}(?:\.[0-9]{1,6})?"
-_ROW = re.compile(rf"({_TIME})\t({_TIME})\t([^\t\r\n]*)")
+_WHOLE_TIME = re.compile(_TIME)
+_TAB = re.compile(r"\t")
 _LABEL = re.compile(r"\ufeff?([0-9]{1,6}\.[0-9]{1,6})\t([0-9]{1,6}\.[0-9]{1,6})\t([^\r\n]*)")
 # As Python's csv module writes it: fields are quoted only where necessary, and floats always have a point.
 _CSV_TEXT = r'(?P<text>"(?>(?:[^"\r\n]|"")*)"|[^",\r\n]*)'
@@ -54,7 +58,7 @@ class _Field:
 
 def sniff(text: str) -> bool:
     """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
-    return _HEADER.match(text) is not None or _are_labels(text) or bool(_fields(text))
+    return _columns(text) is not None or _are_labels(text) or bool(_fields(text))
 
 
 def read(text: str) -> Document:
@@ -62,20 +66,44 @@ def read(text: str) -> Document:
     if fields := _fields(text):
         cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
         return read_cues("tsv", text, cues, [])
-    titled = _HEADER.match(text) is not None
-    if text.strip() and not titled and not _are_labels(text):
+    columns = _columns(text)
+    if text.strip() and columns is None and not _are_labels(text):
         # A number and a text may be any table: no time tells that it is a transcript.
-        columns = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
-        hint = "" if columns > 2 else "; with fewer than three columns, it has no start and end times"
+        width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
+        hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
         raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
     notices: list[Notice] = []
     cues = []
-    for number, (start, stop) in enumerate(split_lines(text)[titled:], 1 + titled):
-        if found := _ROW.match(text, start + text.startswith("\ufeff", start), stop):
-            cues.append(Cue(_milliseconds(found.group(1)), _milliseconds(found.group(2)), found.span(3)))
+    named = columns or {"start": 0, "end": 1, "text": 2}
+    for number, (start, stop) in enumerate(split_lines(text)[columns is not None :], 1 + (columns is not None)):
+        if cue := _cue(text, start + text.startswith("\ufeff", start), stop, named):
+            cues.append(cue)
         elif text[start:stop].strip():
             notices.append(Notice(number, "not a row of start, end and text", unread=True))
     return read_cues("tsv", text, cues, notices)
+
+
+def _columns(text: str) -> dict[str, int] | None:
+    """The number of each column by its name, if the first line names those that are needed, each once."""
+    first = next(nonempty_lines(text), None)
+    if first is None or first.start() > 1 or "\t" not in first[0]:
+        return None
+    names = [name.strip().lower() for name in first[0].removeprefix("\ufeff").split("\t")]
+    return {name: i for i, name in enumerate(names)} if all(names.count(name) == 1 for name in _NAMES) else None
+
+
+def _cue(text: str, start: int, stop: int, columns: Mapping[str, int]) -> Cue | None:
+    """The cue of a row; None for a row without times or without a text."""
+    tabs = (found.start() for found in _TAB.finditer(text, start, stop))
+    cells = [(a + 1, b) for a, b in pairwise((start - 1, *tabs, stop))]
+    if max(columns[name] for name in _NAMES) >= len(cells):
+        return None
+    begin, end = (_WHOLE_TIME.fullmatch(text, *cells[columns[name]]) for name in ("start", "end"))
+    if begin is None or end is None:
+        return None
+    who = columns.get("speaker", len(cells))
+    speaker = text[slice(*cells[who])].strip() if who < len(cells) else ""
+    return Cue(_milliseconds(begin[0]), _milliseconds(end[0]), cells[columns["text"]], speaker or None)
 
 
 def _milliseconds(number: str) -> int:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.source.spans import BREAKS, Spans, line_of, split_lines
+from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
 from cappunc_cli.formats.timed_text.speech import scan_lazily
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
@@ -26,8 +27,12 @@ _CLOCK = (
 )
 #: One time or two, of which editors number some: `00:00:01:00 - 00:00:02:12`, `1 00:00:01:00 00:00:02:12`.
 _TIMES = rf"(?:(?:[0-9]{{1,6}}[ \t]+)?{_CLOCK}{_MARKS}[ \t,>–—→-]{{1,8}})?{_CLOCK}{_MARKS}"
-# TMPlayer: `00:00:05:so we went`.
-_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)|[0-9]{{1,2}}:[0-9]{{2}}:[0-9]{{2}}[:=](?![0-9])")
+#: TMPlayer: `00:00:05:so we went|home`.
+_TMPLAYER = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}[:=](?![0-9])"
+_TIME_FIRST = re.compile(rf"[ \t]*{_TIMES}(?=[ \t]|\Z)|{_TMPLAYER}")
+#: Of players that write a line break as `|`; MPL2: `[50][75]so we went|home`.
+_PLAYER = re.compile(rf"[\s\ufeff]*+(?:{_TMPLAYER}|\[[0-9]+\]\[[0-9]*\])")
+_HIDDEN_IN_PLAYER = re.compile(rf"{HIDDEN.pattern}|\|")
 _ONLY_TIMES = re.compile(rf"[ \t]*[(\[]?{_TIMES}[)\]]?{_MARKS}[ \t]*\Z")
 _IN_BRACKETS = rf"[(\[]?{_CLOCK}[)\]]?"
 # Otter: `Mary Ann  0:01` on a line of its own; Zoom: `[Mary Ann] 10:00:01`.
@@ -76,6 +81,7 @@ def read(text: str) -> Document:
         raise BadInput("this is not text", line=line_of(text, text.index("\0")))
     words, regions = Words(), list[Span]()
     turns, sound = TurnCounter(), False
+    hidden = _HIDDEN_IN_PLAYER if _PLAYER.match(text) else HIDDEN
     lines, paragraph_start = split_lines(text), 0
     has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
     blank_before: list[int] = []
@@ -94,7 +100,7 @@ def read(text: str) -> Document:
         )
         turns.announce(speaker)
         regions.append((start + skipped, stop))
-        speech = scan_lazily(text, start + skipped, stop)
+        speech = scan_lazily(text, start + skipped, stop, hidden)
         for word in speech.words:
             turn, sound = turns.next(word.speaker), sound or word.sound
             words.add(Word(word.text, None, None, number, turn, (word.copy,), sound, word.followed, word.preceded))
@@ -102,7 +108,7 @@ def read(text: str) -> Document:
         turns.announce(speech.trailing)
         sound |= speech.sound
     words.blank_before = array("I", (i for i in blank_before if i < len(words)))
-    return Document("txt", words, CueOrigin(text, Spans.of(regions)), speakers=turns.names)
+    return Document("txt", words, CueOrigin(text, Spans.of(regions), hidden), speakers=turns.names)
 
 
 def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:

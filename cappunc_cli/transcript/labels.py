@@ -182,6 +182,11 @@ def mark_of(after: str) -> str:
     return found[0] if found else ""
 
 
+def are_marks(text: str) -> bool:
+    """Whether a text consists of marks, without brackets, quotation marks or spaces."""
+    return bool(text) and _MARKS_AFTER.issuperset(text)
+
+
 def _set_mark(after: str, mark: str, enclosing: str) -> str:
     """Replace the marks in `after`; a mark where there was none goes after any leading `enclosing` characters."""
     rest: list[str] = []

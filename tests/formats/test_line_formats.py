@@ -91,6 +91,46 @@ def test_tsv_columns_after_the_text_stay() -> None:
     assert output.endswith("\tNot on a Sunday.\tCal\n")
 
 
+@pytest.mark.parametrize("times", [("00:00:05:", "00:00:08:"), ("0:00:05=", "0:00:08="), ("[50][75]", "[80][99]")])
+def test_a_bar_breaks_the_lines_of_tmplayer_and_mpl2(times: tuple[str, str]) -> None:
+    source = f"{times[0]}so we went|home again\n{times[1]}- did you|- no\n"
+    document = formats.read(source, "talk.txt")
+    assert spoken(document) == "so we went home again did you no"
+    output = formats.write(document, ["So", "we", "went", "home", "again.", "Did", "you?", "No."])
+    assert output == f"{times[0]}So we went|home again.\n{times[1]}- Did you?|- No.\n"
+    formats.verify(document, output)
+
+
+def test_a_bar_in_other_plain_text_is_no_line_break() -> None:
+    assert spoken(formats.read("the norm |x|y| of a vector\n", "talk.txt")) == "the norm |x|y| of a vector"
+
+
+def test_the_first_line_of_a_tsv_names_its_columns() -> None:
+    source = (
+        "\ufeffStart\tend\tSpeaker\ttext\tid\r\n0\t900\tBea\tis it open\t7\r\n"
+        "900\t1.5\tCal\tno\t\r\n2000\t2100\t\tgo\n0\t1\tBea\n"
+    )
+    document = formats.read(source, "talk.tsv")
+    assert [(word.text, word.start, word.end) for word in document.words] == [
+        ("is", 0, None),
+        ("it", None, None),
+        ("open", None, 900),
+        ("no", 900, 1500),
+        ("go", 2000, 2100),
+    ]
+    assert list(document.speakers.values()) == ["Bea", "Cal"]
+    assert [notice.line for notice in document.notices] == [5]
+    output = formats.write(document, ["Is", "it", "open?", "No.", "Go."])
+    assert output == source.replace("is it open", "Is it open?").replace("no", "No.").replace("go\n", "Go.\n")
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("first", ["start\tend", "start\ttext\tspeaker", "start\tend\ttext\ttext", "begin\tend\ttext"])
+def test_other_columns_of_a_tsv_are_refused(first: str) -> None:
+    with pytest.raises(BadInput, match="does not name the columns"):
+        formats.read(f"{first}\n0\t900\tis it open\tno\n", "talk.tsv")
+
+
 @pytest.mark.parametrize(
     ("text", "hint"), [("0\tso you came\n1\tyes\n", "; with fewer than three columns, it has no"), ("0\t9\tyes\n", "")]
 )
@@ -308,6 +348,36 @@ def test_detached_marks_of_an_stm_belong_to_the_word() -> None:
     output = formats.write(document, texts)
     assert "old   Bridge is closed \n" in output
     assert "since May!\n" in output
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize("token", ["“.", '."', ")."])
+def test_a_mark_beside_a_quotation_mark_of_an_stm_is_not_that_of_the_word(token: str) -> None:
+    document = formats.read(f"t A x 0 1 so we went {token}\n", "talk.stm")
+    output = formats.write(document, ["So", "we", "went,"])
+    assert output == f"t A x 0 1 So we went, {token}\n"
+    formats.verify(document, output)
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts", "written"),
+    [
+        (["she-,", "left"], ["Left."], ["she-,", "Left."]),  # a fragment, with or without its mark
+        (["so", ")…"], ["So"], ["So", ")…"]),  # no row of a mark: the bracket would stay
+        # A word with a mark can have another one in the next row.
+        (["etc.", ","], ["Etc"], ["Etc"]),
+        (["etc.", ",", "so", ".", "left"], ["Etc.,", "So", "left"], ["Etc", ".,", "So", "left"]),
+        (["so", ",", "c)", "is"], ["So,", "C),", "is"], ["So", ",", "C),", "is"]),  # the bracket stays with its word
+        (["so;um", "left"], ["So;", "left"], ["So,;um", "left"]),  # `;;` begins a comment
+    ],
+)
+def test_rows_of_a_ctm_have_the_same_words_with_and_without_marks(
+    rows: list[str], texts: list[str], written: list[str]
+) -> None:
+    source, expected = ("".join(f"t A 0 1 {row}\n" for row in column) for column in (rows, written))
+    document = formats.read(source, "talk.ctm")
+    output = formats.write(document, texts)
+    assert output == expected
     formats.verify(document, output)
 
 

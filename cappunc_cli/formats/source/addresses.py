@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ADDRESS = re.compile(
-    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\..+|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
+    r"[\"'(<“‘–—-]*(?:[a-z][a-z0-9+.-]*://.*|www\.\w.*|@\w.*|[^@]++@[^@.]++\.\w[^@]*+"
     r"|.+#xywh=.*"  # the thumbnails of a player: `thumb.jpg#xywh=0,0,160,90`
     r"|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|tv|info|biz|eu|uk|de|fr)(?:[/:].*)?)"
     r"[.,;:!?)\"'”’»›…–—-]*",

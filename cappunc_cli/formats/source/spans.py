@@ -206,17 +206,16 @@ def _as_entity(entity: str, c: str) -> str:
 
 
 def _replaced(units: Sequence[tuple[int, int, str]], new: str, anchor: int) -> Iterator[Edit]:
-    """The edits that replace a run of marks; common marks at both ends stay untouched, and so do brackets.
+    """The edits that replace a run of marks; common marks at both ends stay untouched, and so do brackets and entities.
 
     The run may be split by a tag: `hello,</i>”`.
     """
-    bracket = next((i for i, (_, _, c) in enumerate(units) if is_fixed(c)), None)
-    if bracket is not None and units[bracket][2] in new:
-        start, stop, c = units[bracket]
-        left, _, right = new.partition(c)
-        yield from _replaced(units[:bracket], left, start)
-        yield from _replaced(units[bracket + 1 :], right, stop)
-        return
+    for i, (start, stop, c) in enumerate(units):
+        if (is_fixed(c) or stop - start > 1) and c in new:
+            left, _, right = new.partition(c)
+            yield from _replaced(units[:i], left, start)
+            yield from _replaced(units[i + 1 :], right, stop)
+            return
     old = "".join([c for _, _, c in units])
     if old == new:
         return

@@ -301,9 +301,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
         raise TypeError(f"not a document of {document.format}")
     # White space around a word would be read back as part of the line.
     new = [text.strip() for text in texts]
-    # Only a colon, a dash or a bracket can make a word something else.
-    if any(bracket in origin.source for bracket in guard.OPENING) or any(map(guard.MISREAD.search, new)):
-        new = guard.revert_ambiguous(origin.source, origin.regions, document.words, new, origin.hidden)
+    new = guard.revert_ambiguous(origin.source, origin.regions, document.words, new, origin.hidden)
     changes = spans.changes(origin.source, document.words, new)
     return spans.splice(origin.source, changes, in_order=document.words.in_order)
 

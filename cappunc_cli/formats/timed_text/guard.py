@@ -1,9 +1,10 @@
 """Revert changes of marks or case that would make words be read back as something else.
 
-There are three of them. `london: never` must not become `London: never`, which reads as a speaker's
-name, and `(he left at last)` must not become `(HE LEFT AT LAST)`, which reads as a sound: the words
-would be lost to the next reader. There a colon becomes a comma, or the words stay as they were.
-A dash before the first word of a line marks a new speaker, so none is added there.
+`london: never` must not become `London: never`, which reads as a speaker's name, and `(he left at last)` must not
+become `(HE LEFT AT LAST)`, which reads as a sound: the words would be lost to the next reader. There a colon becomes a
+comma, or the words stay as they were. A dash before the first word of a line marks a new speaker, so none is added
+there. Of `30, %.` the comma stays, as the period would be that of `30`, and in `&Quot;` the capital, which makes it
+no entity.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from operator import ne
 from sys import intern
 
@@ -26,9 +26,11 @@ from cappunc_cli.transcript.words import Copy, Span, Words
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _DASHES = frozenset("—–―")
-#: In a source without opening brackets, nothing is reverted if no text has a colon or a dash.
-OPENING = "(（["
-MISREAD = re.compile(r"[:：—–―]")
+#: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
+#: it is markup, an address or a sign.
+_PLAIN = re.compile(r"""(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*+""")
+#: How often the words that are read back otherwise are reverted before the whole region is.
+_ATTEMPTS = 3
 #: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
 _Place = int
 _SPOT_BITS = 32
@@ -51,8 +53,7 @@ def revert_ambiguous(
     risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
     for number, places in _places(regions, words):
         region = _Region(source, (regions.starts[number], regions.stops[number]), hidden, words, places)
-        # `mary [on the phone]: never` has its colon outside all words.
-        if region.has(changed) and (region.has(risky) or region.has_brackets()):
+        if region.has(changed) and (region.has(risky) or not region.is_plain()):
             _revert_in_region(region, result)
     return result
 
@@ -60,18 +61,16 @@ def revert_ambiguous(
 def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
     """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
-    Such a region has no colon in it, and no brackets except around what is not a word.
+    Such a region is plain, apart from brackets around what is not a word.
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
         start, stop = regions.starts[number], regions.stops[number]
         brackets = list(_BRACKETED.finditer(source, start, stop))
         begins = [_copy(words, place)[0][0] for place in places]
-        safe = not any(_has_colon(words.texts[_word(place)]) for place in places)
-        if safe and any(source.find(bracket, start, stop) >= 0 for bracket in "()（）[]"):
-            rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
-            inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
-            safe = not inside and not _has_colon(source[start:stop]) and not set(rest).intersection("()（）[]")
+        rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
+        inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
+        safe = not inside and _PLAIN.fullmatch(rest) is not None
         if not safe:
             for place in places:
                 result[_word(place)] = False
@@ -126,9 +125,9 @@ class _Region:
             return words.find(1, _word(self.places[0]), _word(self.places[-1]) + 1) >= 0
         return any(words[_word(place)] for place in self.places)
 
-    def has_brackets(self) -> bool:
-        """Whether there is an opening bracket in it."""
-        return any(self.source.find(bracket, *self.span) >= 0 for bracket in OPENING)
+    def is_plain(self) -> bool:
+        """Whether nothing in it could be read otherwise."""
+        return _PLAIN.fullmatch(self.source, *self.span) is not None
 
     def read(self, texts: Sequence[str]) -> Iterator[str]:
         """Write the region with these texts and read its words back."""
@@ -153,12 +152,22 @@ class _Region:
 
     def reads_back(self, texts: Sequence[str]) -> bool:
         """Whether the region with these texts has the same words when it is read back."""
-        wanted = (self._wanted(place, texts) for place in self.places)
-        return all(a == b for a, b in zip_longest(self.read(texts), wanted))
+        return not self.misread(texts)
+
+    def misread(self, texts: Sequence[str]) -> Sequence[int]:
+        """The numbers of the places whose words are read back as others, and those around them if words are lost."""
+        read, wanted = list(self.read(texts)), [self._wanted(place, texts) for place in self.places]
+        if len(read) == len(wanted):
+            return [n for n, (a, b) in enumerate(zip(read, wanted, strict=True)) if a != b]
+        first = next(
+            (n for n, (a, b) in enumerate(zip(read, wanted, strict=False)) if a != b), min(len(read), len(wanted))
+        )
+        last = next((n for n, (a, b) in enumerate(zip(read[::-1], wanted[::-1], strict=False)) if a != b), 0)
+        return range(max(0, first - 1), min(len(wanted), max(first, len(wanted) - last) + 1))
 
 
 def _revert_in_region(region: _Region, texts: list[str]) -> None:
-    """Revert as few changes as it takes: new dashes, then new colons, then label-like words, then all."""
+    """Revert as few changes as it takes: new dashes, colons, label-like words, the words that are misread, then all."""
     old, numbers = region.words.texts, array("I", map(_word, region.places))
     if region.reads_back(texts):
         return
@@ -179,8 +188,12 @@ def _revert_in_region(region: _Region, texts: list[str]) -> None:
         if _has_colon(old[i]):  # the end of what would be a label if capitalised: `mary ann:`
             for j in numbers[max(start, n + 1 - LONGEST_NAME_PARTS) : n + 1]:
                 texts[j] = _as_before(old[j], texts[j])
-    if region.reads_back(texts):
-        return
+    for _ in range(_ATTEMPTS):
+        misread = region.misread(texts)
+        if not misread:
+            return
+        for n in misread:
+            texts[numbers[n]] = _as_before(old[numbers[n]], texts[numbers[n]])
     for i in numbers:
         texts[i] = _as_before(old[i], texts[i])
     if not region.reads_back(texts):

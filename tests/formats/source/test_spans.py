@@ -393,3 +393,8 @@ def test_scanning_is_linear(text: str) -> None:
 def test_an_address_of_another_speaker_begins_no_sentence() -> None:
     text = "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Ann>see www.example.org <v Bob>is it here\n"
     assert [word.preceded for word in formats.read(text, "talk.vtt").words] == [False] * 4
+
+
+def test_an_entity_between_two_marks_stays() -> None:
+    # In a TextGrid, a plain quotation mark would end the text.
+    assert rewritten("so he left.&quot;! now", ["so", "he", 'left"', "now"]) == "so he left&quot; now"

@@ -32,6 +32,32 @@ def test_words_stay_words_for_the_next_reader(text: str, wanted: list[str], writ
 @pytest.mark.parametrize(
     ("text", "wanted", "written"),
     [
+        # Without the comma, the mark after the sign or the address would be that of the word.
+        ("about 30, %. then we left", ["About", "30", "then", "we", "left."], "About 30, %. then we left."),
+        ("see us, www.example.org. or not", ["See", "us", "or", "not."], "See us, www.example.org. or not."),
+        ("so we left! &.", ["So", "we", "left"], "So we left! &."),
+        # In another case, this is an entity or a tag.
+        ("so R&Quot;D is", ["So", "r&quot;d", "is."], "So R&Quot;D is."),
+        ("so to<< > is", ["So", "to<<!", "is."], "So to<< > is."),
+        # What is far from it changes.
+        (
+            "go (he left at last) then home",
+            ["GO", "(HE", "LEFT", "AT", "LAST)", "THEN", "HOME"],
+            "go (he left at last) then HOME",
+        ),
+    ],
+)
+def test_only_what_would_be_misread_is_reverted(text: str, wanted: list[str], written: str) -> None:
+    for cue, name in ((CUE, "talk.srt"), ("{}\n", "talk.txt"), ("start\tend\ttext\n0\t900\t{}\n", "talk.tsv")):
+        document = formats.read(cue.format(text), name)
+        output = formats.write(document, wanted)
+        assert output == cue.format(written)
+        formats.verify(document, output)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "written"),
+    [
         ("ştefan: hai", ["Ștefan:", "hai."], "ștefan: hai."),
         ("şi ştefan: hai", ["Și", "Ștefan:", "hai."], "și ștefan: hai."),
     ],
