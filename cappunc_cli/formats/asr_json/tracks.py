@@ -159,7 +159,7 @@ def seconds(value: object, scale: float = 1000.0) -> int | None:
             return None
         sign, first, second, last = stamp.groups()
         hours, minutes = (first, second) if second is not None else (None, first)
-        value = (int(hours or 0) * 60 + int(minutes or 0)) * 60 + float(last.replace(",", "."))
+        value = (float(hours or 0) * 60 + float(minutes or 0)) * 60 + float(last.replace(",", "."))
         value = -value if sign else value
     if isinstance(value, (int, float)) and abs(value) < 1e15:
         return round(value * scale)
