@@ -91,7 +91,8 @@ def test_nothing_depends_on_words_beyond_the_look_ahead(
 def test_committed_words_constrain_the_next_ones(words: list[Word], look_ahead: int) -> None:
     new = [strip(text) for text in live(words, look_ahead)]
     for (word, label), (following, start) in pairwise(new):
-        if label.mark and label.mark in TERMINAL and word != "dr" and following not in ("3", "iphone"):
+        # `I. I. hello` has initials, whose periods end no sentence.
+        if label.mark and label.mark in TERMINAL and word not in ("dr", "i") and following not in ("3", "iphone"):
             assert start.case != "lower", (word, following)
         # After a word that is cut off there can be no mark, yet a sentence may begin: the network decides its case.
         if not label.mark and word != "she-" and following in ("the", "and", "cat", "went", "here", "she-"):
