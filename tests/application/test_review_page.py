@@ -169,7 +169,7 @@ def test_options_that_contradict_each_other(arguments: tuple[str, ...], tmp_path
 
 def test_the_page_loads_nothing_and_escapes_the_text(tmp_path: Path, tiny_model: Path) -> None:
     evil = tmp_path / "</title><script>alert(1)</script>.txt".replace("/", "∕")
-    evil.write_text("Hello </script><script>alert(1)</script> {{data}} there. <!-- Anna", "utf-8")
+    evil.write_text("Hello </script><script>alert(1)</script> {{data}} <!--\nAnna was there.", "utf-8")
     run = command("review", "--model", tiny_model, evil, "--html", "-")
     page = run.stdout
     assert run.exit_code == 0

@@ -27,8 +27,8 @@ from cappunc_cli.transcript.words import Copy, Span, Words
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _DASHES = frozenset("—–―")
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
-#: it is markup, an address or a sign.
-_PLAIN = re.compile(r"""(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*+""")
+#: it is markup, an address or a sign with a mark.
+_PLAIN = re.compile(r"""(?:[\w\s,?!;…'’"“”-]|\.(?!\w)|(?<!\S)[♪♫𝄞%#*+=/](?!\S))*+""")
 #: How often the words that are read back otherwise are reverted before the whole region is.
 _ATTEMPTS = 3
 #: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
@@ -48,6 +48,8 @@ def revert_ambiguous(
     `regions` are in the order of the source; `hidden` matches the markup in them. Raises ValueError if there are not
     as many texts as words.
     """
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
     risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
@@ -58,17 +60,17 @@ def revert_ambiguous(
     return result
 
 
-def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
+def unguarded(source: str, regions: Spans, words: Words, hidden: re.Pattern[str] = HIDDEN) -> list[bool]:
     """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
-    Such a region is plain, apart from brackets around what is not a word.
+    Such a region is plain, apart from markup, and brackets around what is not a word.
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
         start, stop = regions.starts[number], regions.stops[number]
         brackets = list(_BRACKETED.finditer(source, start, stop))
         begins = [_copy(words, place)[0][0] for place in places]
-        rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
+        rest = hidden.sub("", "".join(map(source.__getitem__, _between(start, stop, brackets))))
         inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
         safe = not inside and _PLAIN.fullmatch(rest) is not None
         if not safe:
