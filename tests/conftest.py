@@ -26,6 +26,11 @@ os.environ["NO_COLOR"] = "1"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run first what starts something that must have run for a while when a later test looks at it."""
+    items.sort(key=lambda item: "runs_first" not in item.keywords)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The samples and texts beside the checkout; CAPPUNC_SHARED names another place."""

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -166,17 +167,32 @@ def test_train(traced: Run) -> None:
     assert {path.split("/")[0] for path in traced.written()} == {"own"}
 
 
-@needs_strace
-@when_slow
-def test_a_run_of_more_than_a_minute(traced: Run) -> None:
-    # A library may collect telemetry for some time before it sends any.
-    with traced.start("stream", "--model", str(find_model("en-fast"))) as process:
+@pytest.fixture(scope="session")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, subprocess.Popen[bytes], float]]:
+    """A stream that has read a line and waits for more; when that was."""
+    run = Run(tmp_path_factory.mktemp("idle"))
+    with run.start("stream", "--model", str(find_model("en-fast"))) as process:
         assert process.stdin is not None
         process.stdin.write(b"hello anna then we went to london and so it was\n")
         process.stdin.flush()
-        time.sleep(70)
-        assert b"Hello" in traced.finish(process, b"and then we went home\n")
-    assert traced.written() == set()
+        yield run, process, time.monotonic()
+
+
+@needs_strace
+@when_slow
+@pytest.mark.runs_first
+def test_a_stream_waits(idle: tuple[Run, subprocess.Popen[bytes], float]) -> None:
+    assert idle[1].poll() is None
+
+
+@needs_strace
+@when_slow
+def test_a_run_of_more_than_a_minute(idle: tuple[Run, subprocess.Popen[bytes], float]) -> None:
+    # A library may collect telemetry for some time before it sends any. The other tests run in that time.
+    run, process, begun = idle
+    time.sleep(max(begun + 70 - time.monotonic(), 0))
+    assert b"Hello" in run.finish(process, b"and then we went home\n")
+    assert run.written() == set()
 
 
 @pytest.mark.parametrize("path", sorted(HERE.rglob("*.py")), ids=lambda path: str(path.relative_to(HERE)))

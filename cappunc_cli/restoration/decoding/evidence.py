@@ -177,16 +177,7 @@ def evidence(passage: Passage, existing: str, lack: Lack | None = None) -> Evide
     if existing == "keep":
         known = _keep(known, marks, cases)
     elif lack is not None and not lack.whole:
-        # Keep words that lack nothing, and in stretches that do keep existing marks, and capitals unless all is upper.
-        free_case = lack.case & (lack.upper | (cases == LOWER))
-        known = replace(
-            known,
-            marks=np.where(lack.marks & (marks == NONE), free, marks),
-            cases=np.where(free_case, free, cases),
-            capital_odds=np.where(~free_case & (cases == LOWER), np.float32(-_LOWER_COST), np.float32(0)),
-            capitals=~free_case & (cases == CAPITAL),
-            settled=~(lack.marks | lack.case),
-        )
+        known = _keep_outside(known, marks, cases, lack)
     else:
         if lack is None:
             # Only marks that cannot be removed are kept.
@@ -228,6 +219,22 @@ def _keep(known: Evidence, marks: Numbers, cases: Numbers) -> Evidence:
         capital_odds=np.where(_dense(cased) & ~cased, -_GAP_COST, 0).astype(np.float32),
         capitals=cases == CAPITAL,
         gap_cost=np.where(_dense(marked), _GAP_COST, 0).astype(np.float32),
+    )
+
+
+def _keep_outside(known: Evidence, marks: Numbers, cases: Numbers, lack: Lack) -> Evidence:
+    """The evidence `known` with all words fixed that lack nothing.
+
+    In the stretches that do, existing marks are fixed, and capitals unless all is in upper case.
+    """
+    free, free_case = np.int8(-1), lack.case & (lack.upper | (cases == LOWER))
+    return replace(
+        known,
+        marks=np.where(lack.marks & (marks == NONE), free, marks),
+        cases=np.where(free_case, free, cases),
+        capital_odds=np.where(~free_case & (cases == LOWER), np.float32(-_LOWER_COST), np.float32(0)),
+        capitals=~free_case & (cases == CAPITAL),
+        settled=~(lack.marks | lack.case),
     )
 
 
