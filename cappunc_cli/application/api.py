@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
+from types import NoneType
+from typing import Literal, TypedDict, Unpack, get_args
 
 from cappunc_cli import formats
 from cappunc_cli.application.fixer import Fixed, Fixer, Settings
@@ -17,15 +19,13 @@ from cappunc_cli.application.inspection import Report, missing_entries
 from cappunc_cli.application.language_detection import AUTO
 from cappunc_cli.application.model_choice import ModelChoice
 from cappunc_cli.application.storage.encodings import UTF_8, Encoding, codec_name, decode
-from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.errors import CappuncError, WrongUsage, require
 from cappunc_cli.languages import code_of
 from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.restoration.options import Options
 from cappunc_cli.restoration.pipeline import Model
 from cappunc_cli.restoration.terms import Glossary
-
-if TYPE_CHECKING:
-    from cappunc_cli.transcript.words import Document
+from cappunc_cli.transcript.words import Document
 
 #: The path of a file, its bytes, or its text.
 Source = str | bytes | os.PathLike[str]
@@ -107,6 +107,9 @@ def fix(
     for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
         if value not in known:
             raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    flags = {"fast": fast, "attach": attach, "numbers": numbers, "apostrophes": apostrophes}
+    for name, flag in flags.items():
+        require(name, flag, bool, "True or False")
     terms = options.pop("glossary", ())
     glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
     chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
@@ -156,6 +159,7 @@ def read(source: Source, name: str = "", format: str | None = None, encoding: st
     ('srt', 'good', 1280)
     """
     with _errors_about(source):
+        require("name", name, str, "a str")
         text, _ = _content(source, name or format, encoding)
         return formats.read(text, name or _name(source), format)
 
@@ -173,6 +177,12 @@ def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> 
     Traceback (most recent call last):
     cappunc_cli.errors.BadInput: 1: “evening” cannot become “morning,”: not the same word
     """
+    require("document", document, Document, "a Document")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise WrongUsage(f"texts must be a list of str, not {reprlib.repr(texts)}")
+    texts = list(texts)
+    for text in texts:
+        require("a text", text, str, "a str")
     output = formats.write(document, texts, attach=attach)
     formats.verify(document, output)
     return output
@@ -183,8 +193,9 @@ def _fixer(
 ) -> Fixer:
     """A Fixer with these settings, completed by the model and the language, which may depend on the text."""
     given = model if isinstance(model, Model) else None
-    if not isinstance(language, str):
-        raise WrongUsage(f"language must be a code or a name, not {language!r}")
+    require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
+    require("language", language, str, "a code or a name")
+    require("device", settings.device, str, "a str")
     if fast and model is not None:
         raise WrongUsage("fast and model exclude each other")
     named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
@@ -208,6 +219,9 @@ def _warn(message: str) -> None:
 
 def _content(source: Source, format_hint: str | None, encoding: str | None) -> tuple[str, Encoding]:
     """The text of a source and its encoding; raises WrongUsage for a str like a file name without a `format_hint`."""
+    require("source", source, (str, bytes, os.PathLike), "a Path, bytes or a str")
+    require("format", format_hint, (str, NoneType), "a str or None")
+    require("encoding", encoding, (str, NoneType), "a str or None")
     if not isinstance(source, str):
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         try:

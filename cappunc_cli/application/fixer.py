@@ -67,6 +67,8 @@ class Fixed:
 
         Raises CappuncError if the file exists, unless `force` is set, and OSError if it cannot be written.
         """
+        if not os.fspath(path):
+            raise WrongUsage("the name of the file is empty")
         target = Path(path)
         if not force and os.path.lexists(target):
             raise CappuncError("already exists; force=True overwrites it", str(target))

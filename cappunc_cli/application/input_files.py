@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
@@ -190,20 +191,24 @@ def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tup
     fixed = fixed_part(pattern)
     root = Path(fixed or ("/" if pattern.startswith("/") else ""))
     parts = pattern[len(fixed) :].lstrip("/").split("/")
+    # As in a shell, `a**` is `a*`; Path.glob refuses it before Python 3.13.
+    parts = [part if part == "**" else re.sub(r"\*+", "*", part) for part in parts]
 
-    def matched(count: int) -> list[Path]:
-        paths = sorted(set(root.glob("/".join(parts[:count])))) if count else [root]
+    # Path.glob passes over directories that cannot be read in silence, so each part is matched by itself.
+    folders: dict[Path, None] = {}
+    found = [root]
+    for part in parts:
+        within = [path for path in found if path.is_dir()]
+        folders |= dict.fromkeys(within)
+        paths = {path for folder in within for path in (folder.glob(part) if part else (folder,))}
         # As in a shell.
-        return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(root).parts)]
-
-    # Path.glob passes over directories that cannot be read in silence.
-    folders = {path: None for count in range(len(parts)) for path in matched(count) if path.is_dir()}
+        found = [path for path in sorted(paths) if not any(p.startswith(".") for p in path.relative_to(root).parts)]
     denied = [
         PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
         for folder in folders
         if not os.access(folder, os.R_OK | os.X_OK)
     ]
-    found = [path for path in matched(len(parts)) if not path.is_dir()]
+    found = [path for path in found if not path.is_dir()]
     if not found:
         raise denied[0] if denied else CappuncError("matches no file", pattern)
     for error in denied:

@@ -11,7 +11,7 @@ import typer
 
 from cappunc_cli.application.progress import Reporter, escaped, print_verbatim, table_console
 from cappunc_cli.application.storage.files import about, read_text, write_json
-from cappunc_cli.cli.parameters import Device, models_beginning
+from cappunc_cli.cli.parameters import Device, models_beginning, refuse_typed
 from cappunc_cli.errors import BadInput, UnknownFormat
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def bench(
+    context: typer.Context,
     file: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="Transcript to measure with (default: generated text).")
     ] = None,
@@ -43,6 +44,8 @@ def bench(
     cappunc bench talk.srt --device cpu         with a transcript of your own
     cappunc bench --device cuda --json          machine-readable
     """
+    if file is not None:
+        refuse_typed(context, ("words",), "applies only to the generated text, without FILE")
     command = " ".join(["cappunc", *sys.argv[1:]])
     try:
         report = {"command": command, **measure(file, model, device, words, repeat)}

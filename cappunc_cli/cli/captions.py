@@ -10,10 +10,10 @@ import typer
 
 from cappunc_cli.application.input_files import find_inputs
 from cappunc_cli.application.plan import check_name, refuse_input, refuse_result
-from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
-from cappunc_cli.application.storage.files import target_named, write_result
+from cappunc_cli.application.storage.files import PIPE, target_named, write_result
 from cappunc_cli.cli.parameters import (
+    RESTORING,
     CaptionLimits,
     Device,
     EncodingName,
@@ -30,9 +30,11 @@ from cappunc_cli.cli.parameters import (
     Verbose,
     files_read,
     finite,
-    is_typed,
     names_asked,
     options_checked,
+    refuse_second_read,
+    refuse_typed,
+    reporter_of,
     tallied,
 )
 from cappunc_cli.errors import CappuncError
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 #: Files that recognisers write beside their JSON and that have no times of words.
 _NO_WORDS = (".txt", ".tsv", ".lrc")
+#: The parameters that say what new captions are like; --rewrap makes none.
+_OF_NEW_CAPTIONS = ("report", "lines", "max_duration", "min_duration", "cps", "gap", "fps")
 
 
 class CaptionKind(StrEnum):
@@ -157,17 +161,12 @@ def captions(
 
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
-    for name, given in (
-        ("report", report),
-        ("fps", fps),
-        ("by", by is CutBy.SENTENCE),
-        ("speakers", speakers is not Speakers.NONE),
-        ("restore", restore),
-        ("glossary", glossary),
-    ):
-        # A setting, which is made for other runs as well, is ignored.
-        if rewrap and given and is_typed(context, name):
-            raise typer.BadParameter("does not apply to --rewrap, which keeps the captions", param_hint=f"--{name}")
+    if rewrap:
+        kept = {"by": by is CutBy.LIMITS, "speakers": speakers is Speakers.NONE, "restore": not restore}
+        unused = {*_OF_NEW_CAPTIONS, *RESTORING, *kept} - {name for name, is_kept in kept.items() if is_kept}
+        refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
+    elif not restore:
+        refuse_typed(context, RESTORING, "has no effect with --no-restore")
     with options_checked():
         check_report_name(report)
     named = _kind_of_name(output)
@@ -188,8 +187,9 @@ def captions(
     }
     own_limits = dict(limit for option, limit in limits_by_option.items() if _is_set(context, option))
     limits, gap_frames = caption_profile(profile.value).adapted(own_limits, fps)
+    refuse_second_read(glossary=glossary, files_from=files_from, FILES=files if files_from else files or PIPE)
     names = names_asked(context, files, files_from, nul)
-    reporter = Reporter(quiet, verbose)
+    reporter = reporter_of(context, quiet, verbose)
     kind = to or named or CaptionKind.SRT
     found = [
         job
@@ -223,7 +223,8 @@ def captions(
             fixer, own, kind.value, limits, restore, speakers.value, sentences, fps, gap_frames, reports
         )
 
-    common = Settings("", device, format_name, Options(glossary=load_glossaries(None if rewrap else glossary)))
+    terms = load_glossaries(glossary if restore and not rewrap else None)
+    common = Settings("", device, format_name, Options(glossary=terms))
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,

@@ -20,6 +20,7 @@ from cappunc_cli.application.plan import refuse_input
 from cappunc_cli.application.progress import Reporter
 from cappunc_cli.application.storage.encodings import shown_utf_8
 from cappunc_cli.application.storage.files import (
+    PIPE,
     target_named,
     write_lines,
     write_result,
@@ -42,6 +43,9 @@ from cappunc_cli.cli.parameters import (
     names_asked,
     one_of,
     options_checked,
+    refuse_second_read,
+    refuse_typed,
+    reporter_of,
     tallied,
 )
 from cappunc_cli.languages import language
@@ -94,7 +98,10 @@ def check(
     """
     if report is not None and captions is None:
         raise typer.BadParameter("needs --captions", param_hint="--report")
-    reporter = Reporter(quiet, verbose)
+    if captions is not None:
+        refuse_typed(context, ("model", "device", "pauses"), "does not apply to --captions, which needs no model")
+    reporter = reporter_of(context, quiet, verbose)
+    refuse_second_read(files_from=files_from, FILES=files if files_from else files or PIPE)
     names = names_asked(context, files, files_from, nul)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cappunc_cli.application.input_files import find_inputs
-from cappunc_cli.application.progress import Reporter
+from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.cli.parameters import (
+    RESTORING,
     Device,
     EncodingName,
     Files,
@@ -26,6 +27,9 @@ from cappunc_cli.cli.parameters import (
     is_typed,
     names_asked,
     options_checked,
+    refuse_second_read,
+    refuse_typed,
+    reporter_of,
     tallied,
 )
 
@@ -99,8 +103,13 @@ def convert(
     # As a setting it is for all files, of whatever format.
     if times and kind not in (FileKind.TXT, FileKind.MD) and is_typed(context, "times"):
         raise typer.BadParameter(f"does not apply to {kind.value}, only to txt and md", param_hint="--times")
+    if kind is FileKind.JSON:
+        refuse_typed(context, ("speakers",), "does not apply to json, which always has the speakers")
+    if not restore:
+        refuse_typed(context, RESTORING, "has no effect with --no-restore")
+    refuse_second_read(glossary=glossary, FILES=files or PIPE)
     names = names_asked(context, files)
-    reporter = Reporter(quiet, verbose)
+    reporter = reporter_of(context, quiet, verbose)
     found = find_inputs(names, format_name, reporter.error, output, encoding)
     with options_checked():
         jobs = made_jobs(found, f".{kind.value}", output, names, files_read(glossary))
@@ -108,7 +117,7 @@ def convert(
     def maker(fixer: Fixer, own: Language) -> Converter:
         return Converter(fixer, own, kind.value, restore, speakers, times)
 
-    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary)))
+    common = Settings("", device, format_name, Options(glossary=load_glossaries(glossary if restore else None)))
     with tallied(reporter, len(jobs)) as tally:
         make_files(
             jobs,

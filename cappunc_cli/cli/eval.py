@@ -21,11 +21,12 @@ from cappunc_cli.cli.parameters import (
     Pauses,
     Sensitivity,
     Style,
-    is_typed,
     languages_beginning,
     models_beginning,
     page_of,
     path_of,
+    refuse_second_read,
+    refuse_typed,
     tallied,
 )
 from cappunc_cli.errors import CappuncError, WrongUsage
@@ -164,15 +165,24 @@ def eval_(
     if not ref:
         raise typer.BadParameter("name the reference", param_hint="--ref")
     model_options = {field.name for field in fields(ModelOptions)}
-    for option in context.command.params if hypothesis else ():
-        if option.name in model_options and is_typed(context, option.name or ""):
-            names = "/".join((*option.opts, *option.secondary_opts))
-            raise typer.BadParameter("applies only when the model is scored, without a hypothesis", param_hint=names)
+    if hypothesis:
+        refuse_typed(context, model_options, "applies only when the model is scored, without a hypothesis")
+    if not pauses:
+        refuse_typed(context, ("shuffle_pauses", "starts_alone"), "has no effect with --no-pauses")
+    if marks_given:
+        refuse_typed(context, ("sensitivity",), "has no effect with --marks-given, which adds hardly any")
+    if engine != NETWORK and device not in ("auto", "cpu"):
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+    if not (bootstrap or versus or shuffle_pauses):
+        refuse_typed(context, ("seed",), "needs --bootstrap, --vs or --shuffle-pauses")
+    refuse_second_read(ref=_names(ref), vs=_names(versus), HYP=_names(hypothesis))
     if json + csv + markdown > 1:
         raise typer.BadParameter("--json, --csv and --markdown exclude each other", param_hint="--json")
     for name, asked in (("--vs", versus), ("--sweep", sweep)):
         if asked and (csv or markdown) and html is None:
             raise typer.BadParameter("has no place in --csv and --markdown; use --json", param_hint=name)
+    if preset and bootstrap and not (json or html or versus):
+        raise typer.BadParameter("has no place beside --metric; use --json or --html", param_hint="--bootstrap")
     if html is not None and is_url(html):
         raise typer.BadParameter("is written with a folder beside it, to a disk only", param_hint="--html")
     if shuffle_pauses and starts_alone:
@@ -221,3 +231,7 @@ def eval_(
         raise typer.Exit(2 if isinstance(error, WrongUsage) else 1) from error
     if not enough:
         raise typer.Exit(1)
+
+
+def _names(paths: list[Path] | None) -> list[str]:
+    return list(map(str, paths or []))

@@ -38,6 +38,9 @@ from cappunc_cli.cli.parameters import (
     is_typed,
     names_asked,
     options_checked,
+    refuse_second_read,
+    refuse_typed,
+    reporter_of,
     stoppable,
 )
 from cappunc_cli.restoration.model.engines import NETWORK
@@ -211,7 +214,16 @@ def fix(
         if is_typed(context, "fast") == is_typed(context, "model"):
             raise typer.BadParameter("--model already names the model", param_hint="--fast")
         fast, model = (True, None) if is_typed(context, "fast") else (False, model)
-    reporter = Reporter(quiet, verbose)
+    if diff or in_place:
+        why = "--diff, which writes nothing" if diff else "--in-place, which overwrites the files"
+        refuse_typed(context, ("force",), f"has no effect with {why}")
+    if engine != NETWORK:
+        if device not in ("auto", "cpu"):
+            refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+        refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
+        if not (ray or ray_address):
+            refuse_typed(context, ("workers",), f"does not apply to --engine {engine}, which runs in one process")
+    reporter = reporter_of(context, quiet, verbose)
     with_ray = ray or ray_address is not None
     by_url = any(map(is_url, [output, *(files or [])]))
     archive = (with_ray or by_url) and _is_archive(files or [], files_from, output, with_ray, diff, in_place)
@@ -222,6 +234,9 @@ def fix(
     for option, limit in of_ray.items():
         if limit is not None and not with_ray:
             raise typer.BadParameter("needs --ray", param_hint=option)
+    if archive and nul and files_from is None:
+        raise typer.BadParameter("needs --files-from", param_hint="-0")
+    refuse_second_read(glossary=glossary, files_from=files_from, FILES=files if files_from else files or PIPE)
     # The --files-from list of an archive may have a million names: it is read lazily.
     names = list(map(checked_name, files or [])) if archive else names_asked(context, files, files_from, nul)
     from cappunc_cli.application.fixer import Fixer, Settings

@@ -10,7 +10,17 @@ import typer
 from cappunc_cli.application.input_files import Job, find_inputs, one_by_one, read_job
 from cappunc_cli.application.progress import FileTally, Reporter
 from cappunc_cli.application.storage.files import write_json, write_text
-from cappunc_cli.cli.parameters import Device, EncodingName, Files, Lang, Quiet, models_beginning, names_asked, tallied
+from cappunc_cli.cli.parameters import (
+    Device,
+    EncodingName,
+    Files,
+    Lang,
+    Quiet,
+    models_beginning,
+    names_asked,
+    refuse_typed,
+    tallied,
+)
 from cappunc_cli.errors import BadModel, CappuncError
 
 if TYPE_CHECKING:
@@ -57,6 +67,8 @@ def glossary(
     from cappunc_cli.restoration.model.registry import ModelConfig, find_model
     from cappunc_cli.restoration.term_extraction import extract_terms
 
+    if as_json:
+        refuse_typed(context, ("counts",), "does not apply to --json, which has the counts")
     reporter = Reporter(quiet)
     jobs = find_inputs(names_asked(context, files), None, reporter.error, encoding=encoding, results=True)
     own = None if model is None else ModelConfig.load(find_model(model)).languages[0]

@@ -13,6 +13,7 @@ import typer
 from cappunc_cli.application.colour import FILE, HEADING, Parts
 from cappunc_cli.application.progress import Reporter, escaped
 from cappunc_cli.application.storage.files import write_json, write_lines
+from cappunc_cli.cli.parameters import refuse_typed
 
 #: Languages shown per model without --verbose.
 _LANGUAGES = 7
@@ -41,7 +42,10 @@ def models(
     cappunc models check models/en      one model, by name or directory
     """
     if context.invoked_subcommand is not None:
+        refuse_typed(context, ("as_json", "verbose"), f"does not apply to {context.invoked_subcommand}")
         return
+    if as_json:
+        refuse_typed(context, ("verbose",), "does not apply to --json, which has everything")
     found = [_describe(*model) for model in _installed()]
     if as_json:
         write_json(found)

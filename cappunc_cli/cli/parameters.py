@@ -153,6 +153,8 @@ Lang = Annotated[
         help="Language of the files; auto detects it in each file.",
     ),
 ]
+#: The parameters that `captions` and `convert` use only to restore.
+RESTORING = ("glossary", "model", "device")
 ModelByLanguage = Annotated[
     str | None,
     typer.Option(
@@ -289,6 +291,36 @@ def is_typed(context: typer.Context, name: str) -> bool:
     """Whether a parameter is on the command line, rather than set elsewhere or left at its default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> None:
+    """Raises BadParameter if one of these parameters is on the command line, where it would have no effect.
+
+    A setting, which is made for other runs as well, is ignored.
+    """
+    for option in context.command.params:
+        if option.name in names and is_typed(context, option.name or ""):
+            raise typer.BadParameter(why, param_hint="/".join((*option.opts, *option.secondary_opts)))
+
+
+def refuse_second_read(**readers: Sequence[str] | str | None) -> None:
+    """Raises BadParameter if two options, or an option and FILES, both read standard input (`-`).
+
+    `readers` are the names that each option reads, by the option's parameter name.
+    """
+    reading = [name for name, given in readers.items() if given == PIPE or (given is not None and PIPE in [*given])]
+    if len(reading) > 1:
+        first, second = (name if name.isupper() else f"--{name.replace('_', '-')}" for name in reading[:2])
+        raise typer.BadParameter(f"standard input is read as {first} already", param_hint=second)
+
+
+def reporter_of(context: typer.Context, quiet: bool, verbose: bool) -> Reporter:
+    """Messages as --quiet or --verbose asks; if one of them is a setting, the other, on the command line, counts."""
+    if quiet and verbose:
+        quiet, verbose = is_typed(context, "quiet"), is_typed(context, "verbose")
+        if quiet == verbose:
+            raise typer.BadParameter("contradicts --quiet", param_hint="--verbose")
+    return Reporter(quiet, verbose)
 
 
 @contextmanager

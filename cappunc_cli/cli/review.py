@@ -57,6 +57,9 @@ from cappunc_cli.cli.parameters import (
     names_asked,
     options_checked,
     page_of,
+    refuse_second_read,
+    refuse_typed,
+    reporter_of,
     tallied,
 )
 from cappunc_cli.errors import CappuncError
@@ -70,6 +73,8 @@ if TYPE_CHECKING:
 
 #: Words of context before and after a doubtful word.
 _AROUND = 4
+#: The parameters of how the model reads a text, and of which places are listed.
+_OF_THE_MODEL = ("below", "most", "lang", "model", "device", "marks", "glossary", "pauses")
 _COLUMNS = ("file", "start", "end", "line", "kind", "written", "probability", "instead", "instead_probability", "text")
 
 
@@ -141,11 +146,18 @@ def review(
         {"--compare": compare is not None and not (open_ or html is not None)}
         | {name: given and apply is None for name, given in of_apply.items()},
     )
-    reporter = Reporter(quiet, verbose)
+    if in_place:
+        refuse_typed(context, ("force",), "has no effect with --in-place, which overwrites the file")
     if apply is not None:
-        _apply(apply, names_asked(context, files), output, in_place, force, format_name, encoding, reporter)
-        return
+        refuse_typed(context, _OF_THE_MODEL, "does not apply to --apply, which needs no model")
+    if html is not None or open_:
+        refuse_typed(context, ("most",), "applies to lists only: a page has all places")
+    reporter = reporter_of(context, quiet, verbose)
+    refuse_second_read(apply=apply, compare=compare, glossary=glossary, FILES=files or PIPE)
     names = names_asked(context, files)
+    if apply is not None:
+        _apply(apply, names, output, in_place, force, format_name, encoding, reporter)
+        return
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     from cappunc_cli.application.fixer import Settings
     from cappunc_cli.application.glossary_file import TermCheck, load_glossaries

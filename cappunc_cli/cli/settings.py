@@ -66,21 +66,24 @@ def settable_options(group: Any) -> CommandOptions:
 
 
 def default_map(group: Any, words: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Click's `default_map` for a command group: values by command and parameter. Raises WrongUsage."""
-    if not any(word in COMMANDS for word in words):
+    """Click's `default_map` for the command that runs: values by command and parameter. Raises WrongUsage."""
+    command = next((word for word in words if word in group.commands), None)
+    if command not in COMMANDS:
         return {}
     names = input_names(group, words)
     if not configuration_files(names) and not any(name.startswith("CAPPUNC_") for name in os.environ):
         return {}
     options = settable_options(group)
-    result: dict[str, dict[str, Any]] = {}
-    for one in settings(options, names):
-        parameter = options[one.command][one.option]
-        if one.option == "glossary" and one.command in words and not _is_among(parameter, words):
+    result: dict[str, Any] = {}
+    for one in settings(options, names, command):
+        if one.command != command:
+            continue
+        parameter = options[command][one.option]
+        if one.option == "glossary" and not _is_among(parameter, words):
             _refuse_missing(one)
         wrap = parameter.multiple and isinstance(one.value, str)
-        result.setdefault(one.command, {})[parameter.name] = [one.value] if wrap else one.value
-    return result
+        result[parameter.name] = [one.value] if wrap else one.value
+    return {command: result}
 
 
 def setting_source(group: Any, words: Sequence[str], command: str, parameter: str) -> str:
@@ -124,11 +127,15 @@ def input_names(group: Any, words: Sequence[str]) -> list[str]:
     ]
 
 
-def settings(options: CommandOptions, names: Sequence[str]) -> list[Setting]:
-    """The settings in effect for these inputs, one for each option that is set. Raises WrongUsage."""
+def settings(options: CommandOptions, names: Sequence[str], running: str | None = None) -> list[Setting]:
+    """The settings in effect for these inputs, one for each option that is set.
+
+    Raises WrongUsage for names that mean nothing, and for values of the wrong kind that the `running` command would
+    take.
+    """
     found: dict[tuple[str, str], Setting] = {}
     for path in configuration_files(names):
-        found |= {(one.command, one.option): one for one in _from_file(path, options)}
+        found |= {(one.command, one.option): one for one in _from_file(path, options, running)}
     found |= {(one.command, one.option): one for one in _from_environment(options)}
     return [found[key] for key in sorted(found)]
 
@@ -147,7 +154,7 @@ def configuration_files(names: Sequence[str]) -> list[Path]:
     return [path for path in (user, nearest) if path is not None and path.is_file()]
 
 
-def _from_file(path: Path, known: CommandOptions) -> Iterator[Setting]:
+def _from_file(path: Path, known: CommandOptions, running: str | None) -> Iterator[Setting]:
     import tomllib
 
     try:
@@ -172,14 +179,10 @@ def _from_file(path: Path, known: CommandOptions) -> Iterator[Setting]:
         values = {name: value for name, value in general.items() if name in options} | own.get(command, {})
         for name, value in values.items():
             is_list = options[name].multiple and isinstance(value, list)
-            for one in value if is_list else [value]:
-                if (isinstance(one, bool) != options[name].is_flag) or not isinstance(one, str | int | float):
-                    expected = "true or false" if options[name].is_flag else "a string or a number"
-                    raise WrongUsage(f"{name} = {value!r}: expected {expected}", str(path))
-                if name in _NAMES and not isinstance(one, str):
-                    raise WrongUsage(f"{name} = {value!r}: expected a string", str(path))
-                if name in _NAMES and not one:
-                    raise WrongUsage(f"{name} = {value!r}: is empty", str(path))
+            if command == running:
+                for one in value if is_list else [value]:
+                    if expected := _kind_expected(name, one, options[name].is_flag):
+                        raise WrongUsage(f"{name} = {value!r}: {command} expects {expected}", str(path))
             resolved = (
                 [str(_resolved(name, one, path.parent)) for one in value]
                 if is_list
@@ -195,12 +198,22 @@ def _check(name: str, options: set[str], path: Path) -> None:
         raise WrongUsage(f"--{name} can be given on the command line only", str(path))
 
 
+def _kind_expected(name: str, value: object, is_flag: bool) -> str:
+    """What kind of value an option takes, if this one is of another kind; otherwise ""."""
+    if is_flag:
+        return "" if isinstance(value, bool) else "true or false"
+    if name in _NAMES:
+        return "" if isinstance(value, str) and value else "a string that is not empty"
+    return "" if isinstance(value, str | int | float) and not isinstance(value, bool) else "a string or a number"
+
+
 def _resolved(name: str, value: str | float | bool, folder: Path) -> str | bool:
     """The value as the command line would give it: file names relative to the configuration file are resolved."""
     if isinstance(value, bool):
         return value
     beside = folder / str(value)
-    return str(beside) if name in _FILES and beside.exists() else str(value)
+    exists = name in _FILES and os.path.exists(beside)  # noqa: PTH110 (Path.exists may raise)
+    return str(beside) if exists else str(value)
 
 
 def _from_environment(known: CommandOptions) -> Iterator[Setting]:

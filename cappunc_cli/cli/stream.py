@@ -16,7 +16,7 @@ import typer
 from cappunc_cli.application.language_detection import AUTO, DEFAULT
 from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
 from cappunc_cli.application.progress import Reporter
-from cappunc_cli.application.storage.files import about, standard_input, write_stdout
+from cappunc_cli.application.storage.files import PIPE, about, standard_input, write_stdout
 from cappunc_cli.cli.parameters import (
     CommaStyle,
     Device,
@@ -29,6 +29,8 @@ from cappunc_cli.cli.parameters import (
     Style,
     finite,
     languages_beginning,
+    refuse_second_read,
+    refuse_typed,
 )
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import code_of
@@ -48,6 +50,7 @@ class StreamKind(StrEnum):
 
 
 def stream(
+    context: typer.Context,
     look_ahead: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +106,10 @@ def stream(
         raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
     if listen is not None and to is not None:
         raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
+    if engine != NETWORK and device not in ("auto", "cpu"):
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+    if listen is None:
+        refuse_second_read(WORDS=PIPE, glossary=glossary)
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries
     from cappunc_cli.restoration.live import LOOK_AHEAD
     from cappunc_cli.restoration.live_gru import live_restorer
@@ -165,7 +172,7 @@ def _pipe(output: LiveOutput, reporter: Reporter, *, keep_ending: bool) -> bool:
 
     With `keep_ending`, the white space that ends the input ends the output, too.
     """
-    source = LiveInput(reporter.error)
+    source = LiveInput(lambda error: reporter.error(about(error, "<stdin>")))
     with _input() as (receive, is_stopped):
         interrupted = False
         while not is_stopped() and (data := receive(output.timeout())) != b"":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import NoneType
 
-from cappunc_cli.errors import WrongUsage
+from cappunc_cli.errors import WrongUsage, require
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restoration.chunks import check
 from cappunc_cli.restoration.model.registry import ModelConfig, languages_with
@@ -52,16 +53,24 @@ class Options:
     apart: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("pauses", "apart"):
+            require(name, getattr(self, name), bool, "True or False")
+        for name in ("style", "existing"):
+            require(name, getattr(self, name), str, "a str")
+        for name in ("marks", "language"):
+            require(name, getattr(self, name), (str, NoneType), "a str or None")
+        require("glossary", self.glossary, Glossary, "a Glossary")
         if self.marks is not None and (unknown := [m for m in self.marks if m not in (*MARKS, *PairedMark)]):
             raise WrongUsage(f"unknown mark {unknown[0]!r}; the marks are {MARKS}{''.join(PairedMark)}")
-        if not isinstance(self.sensitivity, int | float) or not 0 <= self.sensitivity <= 1:
+        is_number = isinstance(self.sensitivity, int | float) and not isinstance(self.sensitivity, bool)
+        if not is_number or not 0 <= self.sensitivity <= 1:
             raise WrongUsage(f"the sensitivity must be between 0 and 1, not {self.sensitivity!r}")
         if self.style not in STYLES:
             raise WrongUsage(f"the style of commas must be one of {', '.join(STYLES)}, not {self.style!r}")
         if self.existing not in EXISTING:
             raise WrongUsage(f"existing marks: must be one of {', '.join(EXISTING)}, not {self.existing!r}")
         for words in (self.window, self.overlap, self.min_words_cut):
-            if words is not None and not isinstance(words, int):
+            if words is not None and (isinstance(words, bool) or not isinstance(words, int)):
                 raise WrongUsage(f"window, overlap and min_words_cut must be whole numbers, not {words!r}")
 
     def conventions(self, config: ModelConfig) -> Language:

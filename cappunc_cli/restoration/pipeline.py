@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import accumulate, chain, islice
+from numbers import Integral
 from operator import is_
+from os import PathLike, fspath
 from sys import intern
+from types import NoneType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cappunc_cli.errors import BadModel, WrongUsage
+from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.languages import Language
 from cappunc_cli.restoration.chunks import Chunk, merge, split
 from cappunc_cli.restoration.decoding.breaks import cue_breaks_of, part_turns
@@ -93,7 +96,9 @@ class Model:
         return [(member, part) for member, part in self.ensemble if code in member.config.languages]
 
 
-def load_model(name: str | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK) -> Model:
+def load_model(
+    name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK
+) -> Model:
     """Open a model on `device` (auto, cpu, cuda[:N], tensorrt[:N]): by its name or directory, or that of a language.
 
     Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
@@ -102,10 +107,13 @@ def load_model(name: str | None = None, device: str = "auto", *, language: str =
     >>> cappunc.load_model(language="es", device="cpu").config.name
     'multi'
     """
-    if engine not in ENGINES:
+    require("name", name, (str, PathLike, NoneType), "a name, a directory or None")
+    require("language", language, str, "a language code")
+    require("device", device, str, "a str")
+    if engine not in [*ENGINES]:
         raise WrongUsage(f"unknown engine {engine!r}; use {', '.join(ENGINES)}")
     spec = ENGINES[engine]
-    directory = find_model_for(language, spec) if name is None else find_model(name, spec)
+    directory = find_model_for(language, spec) if name is None else find_model(fspath(name), spec)
     opened: Engine = getattr(import_module(spec.module), spec.opened)(directory, device)
     members = []
     for other, part in opened.config.ensemble.items():
@@ -133,7 +141,17 @@ def restore(
     >>> cappunc.restore(words, cappunc.load_model("en"))
     ['Good', 'evening,', 'London.']
     """
-    options = options or Options()
+    options = Options() if options is None else options
+    require("model", model, Model, "one that load_model opened")
+    require("options", options, Options, "Options")
+    require("words", words, Iterable, "a sequence of Word")
+    if not isinstance(words, Words):
+        words = tuple(words)  # an iterator could be read only once
+        for word in words:
+            require("a word", word, Word, "a Word")
+            require("the text of a word", word.text, str, "a str")
+            for time in (word.start, word.end):
+                require("a time", time, (Integral, NoneType), "whole milliseconds or None")
     words = with_paragraphs(words, model, options)
     return rewrite(words, probabilities(words, model, options, progress), model, options)
 

@@ -7,6 +7,7 @@ beginning of a line or after white space begins a comment.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -60,8 +61,8 @@ class Glossary:
     @classmethod
     def of(cls, terms: Iterable[str]) -> Glossary:
         """A glossary of these terms; the last spelling of a term counts. Raises CappuncError for an invalid term."""
-        if isinstance(terms, str):  # would be taken for a list of letters
-            raise WrongUsage("glossary must be a list of terms, not a str")
+        if isinstance(terms, str | bytes) or not isinstance(terms, Iterable):  # a str would be a list of letters
+            raise WrongUsage(f"glossary must be a list of terms, not {reprlib.repr(terms)}")
         by_key: dict[tuple[str, ...], Term] = {}
         for term in terms:
             if not isinstance(term, str):

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -209,9 +210,21 @@ def test_text_without_words_is_unchanged() -> None:
         ({"language": ""}, "the name of the language is empty"),
         ({"language": None}, "language must be a code or a name, not None"),
         ({"engine": "torch"}, "engine must be one of onnx, ngram, gru, not 'torch'"),
-        ({"glossary": "London"}, "glossary must be a list of terms, not a str"),
+        ({"glossary": "London"}, "glossary must be a list of terms, not 'London'"),
         ({"glossary": [b"London"]}, "a term of a glossary must be a str, not b'London'"),
-        ({"glossary": b"London"}, "a term of a glossary must be a str, not 76"),
+        ({"glossary": b"London"}, "glossary must be a list of terms, not b'London'"),
+        ({"glossary": None}, "glossary must be a list of terms, not None"),
+        ({"sensitivity": True}, "the sensitivity must be between 0 and 1, not True"),
+        ({"window": True}, "window, overlap and min_words_cut must be whole numbers, not True"),
+        ({"pauses": "no"}, "pauses must be True or False, not 'no'"),
+        ({"numbers": "no"}, "numbers must be True or False, not 'no'"),
+        ({"fast": "no"}, "fast must be True or False, not 'no'"),
+        ({"marks": 5}, "marks must be a str or None, not 5"),
+        ({"style": ["light"]}, "style must be a str, not ['light']"),
+        ({"existing": None}, "existing must be a str, not None"),
+        ({"device": None}, "device must be a str, not None"),
+        ({"format": ["srt"]}, "format must be a str or None, not ['srt']"),
+        ({"encoding": 5}, "encoding must be a str or None, not 5"),
         ({"sensitivity": "0.5"}, "the sensitivity must be between 0 and 1, not '0.5'"),
         ({"window": "10"}, "window, overlap and min_words_cut must be whole numbers, not '10'"),
         ({"overlap": 10.5}, "window, overlap and min_words_cut must be whole numbers, not 10.5"),
@@ -224,8 +237,51 @@ def test_an_unknown_value_is_wrong_usage(given: dict[str, Any], said: str) -> No
 
 
 def test_a_glossary_is_no_text() -> None:
-    with pytest.raises(cappunc.WrongUsage, match="not a str"):
+    with pytest.raises(cappunc.WrongUsage, match="not 'London'"):
         cappunc.Glossary.of("London")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: cappunc.fix(None, TINY), "source must be a Path, bytes or a str, not None"),
+        (lambda: cappunc.fix("hello", 5), "model must be an open model, a name or a directory, not 5"),
+        (lambda: cappunc.check(["hello"]), "source must be a Path, bytes or a str, not ['hello']"),
+        (lambda: cappunc.read("hello", name=Path("a.srt")), "name must be a str, not "),
+        (lambda: cappunc.write(None, []), "document must be a Document, not None"),
+        (lambda: cappunc.write(cappunc.read("hello"), "Hello"), "texts must be a list of str, not 'Hello'"),
+        (lambda: cappunc.write(cappunc.read("hello"), [None]), "a text must be a str, not None"),
+        (lambda: cappunc.restore(["hello"], cappunc.load_model(TINY)), "a word must be a Word, not 'hello'"),
+        (
+            lambda: cappunc.restore(cappunc.read("hello"), cappunc.load_model(TINY)),
+            "words must be a sequence of Word, not ",
+        ),
+        (
+            lambda: cappunc.restore([cappunc.Word("a", 0.5)], cappunc.load_model(TINY)),
+            "a time must be whole milliseconds or None, not 0.5",
+        ),
+        (lambda: cappunc.restore([], "en"), "model must be one that load_model opened, not 'en'"),
+        (lambda: cappunc.restore([], cappunc.load_model(TINY), {}), "options must be Options, not {}"),
+        (lambda: cappunc.load_model(5), "name must be a name, a directory or None, not 5"),
+        (lambda: cappunc.load_model(device=None), "device must be a str, not None"),
+        (lambda: cappunc.fix("hello", TINY).save(""), "the name of the file is empty"),
+    ],
+)
+def test_a_value_of_another_type_is_wrong_usage(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(cappunc.WrongUsage) as raised:
+        call()
+    assert str(raised.value).startswith(said)
+
+
+def test_words_may_come_from_an_iterator() -> None:
+    words = [cappunc.Word(text) for text in ["hello", "anna", "how", "are", "you"]]
+    texts = cappunc.restore(words, model := cappunc.load_model(TINY))
+    assert len(texts) == 5
+    assert cappunc.restore(iter(words), model) == texts
+
+
+def test_a_model_is_opened_by_its_path() -> None:
+    assert cappunc.load_model(TINY).config.name == "tiny"
 
 
 @pytest.mark.parametrize("name", ["English", "EN", "en-GB"])

@@ -196,7 +196,9 @@ def test_every_fixture_keeps_its_words_in_every_kind() -> None:
             continue
         wanted = formats.read(text, path.name).words.texts
         for kind in ("srt", "ttml", "json"):
-            run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-", "--no-speakers")
+            run = cappunc(
+                "convert", "--no-restore", path, "--to", kind, "-o", "-", *(["--no-speakers"] * (kind != "json"))
+            )
             if kind != "json" and path.suffix == ".txt":
                 assert "words have times" in run.stderr
                 continue

@@ -242,9 +242,37 @@ def test_the_server_stays_while_another_page_is_open(server: ReviewServer, monke
     own = f"/{server.token}/"
     for _ in range(2):
         assert asked(server, "GET", own)[0] == 200
+        assert asked(server, "POST", f"{own}opened", b"")[0] == 200
     assert asked(server, "POST", f"{own}closed", b"")[0] == 200
     time.sleep(0.2)
     assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
+
+
+def test_a_page_that_is_fetched_and_never_shown_does_not_keep_the_server(
+    server: ReviewServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As browsers do in advance; so does one whose page could not be made because its file was being written."""
+    monkeypatch.setattr(review_server, "_RELOAD_S", 0.0)
+    monkeypatch.setattr(review_server, "_LOAD_S", 0.3)
+    over = threading.Event()
+    monkeypatch.setattr(server, "shutdown", over.set)
+    own = f"/{server.token}/"
+    asked(server, "GET", own)
+    assert not over.wait(0.6)  # the browser may be slow to start
+    asked(server, "GET", own)
+    asked(server, "POST", f"{own}opened", b"")
+    asked(server, "GET", own)
+    assert not over.wait(0.6)  # the page is shown
+    asked(server, "POST", f"{own}closed", b"")
+    assert over.wait(10)
+    over.clear()
+    asked(server, "GET", own)  # a reload
+    asked(server, "POST", f"{own}opened", b"")
+    asked(server, "GET", own)
+    monkeypatch.setattr(review_server, "_RELOAD_S", 99.0)
+    asked(server, "POST", f"{own}closed", b"")
+    asked(server, "GET", own)
+    assert over.wait(10)
 
 
 def test_a_file_without_words_has_a_page() -> None:

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.input_files import Job
+from cappunc_cli.application.input_files import Job, match_paths
 from cappunc_cli.application.review.review_server import ReviewSession
 from cappunc_cli.application.storage import urls
 from cappunc_cli.application.storage.files import is_url, names_in
@@ -233,7 +233,7 @@ def test_reports_and_pages_go_to_a_url(tiny_model: Path, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     write_url("memory://box/a.srt", TALK.encode())
     given = ("memory://box/a.srt", "--model", str(tiny_model), "--lang", "en")
-    assert run("check", *given, "--captions", "bbc", "--report", "memory://out/1.csv").exit_code == 0
+    assert run("check", given[0], "--captions", "bbc", "--report", "memory://out/1.csv").exit_code == 0
     assert run("captions", *given, "-o", "memory://out/a.srt", "--report", "memory://out/2.csv").exit_code == 0
     assert run("review", *given, "--html", "memory://out/3.html").exit_code == 0
     for name, begin in (("1.csv", b"file,caption,"), ("2.csv", b"file,caption,"), ("3.html", b"<!doctype html>")):
@@ -289,8 +289,22 @@ def test_a_quoted_pattern_is_expanded(tmp_path: Path, tiny_model: Path) -> None:
     assert {path.relative_to(out).as_posix() for path in out.rglob("*.txt")} == {"a.txt", "deep/b.txt", "deep/[c].txt"}
     # A file that is called so is meant itself.
     assert "[c].txt" in run("check", *model, f"{tmp_path}/in/deep/[c].txt").stdout
+    deep = run("check", *model, "--json", f"{tmp_path}/in/d**/*.txt")
+    assert [Path(one["file"]).name for one in json.loads(deep.stdout)] == ["[c].txt", "b.txt"]
     missing = run("check", *model, f"{tmp_path}/in/*.vtt")
     assert "matches no file" in str(missing.exception)
+
+
+def test_each_directory_is_read_once_for_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a/b/c/x.txt", "a/b/d/x.txt", "a/e/c/x.txt", "f/b/c/x.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("hello\n")
+    read: list[str] = []
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: (read.append(str(path)), real(path))[1])
+    found = [relative for _, relative in match_paths(f"{tmp_path}/*/*/*/*.txt", pytest.fail)]
+    assert found == ["a/b/c/x.txt", "a/b/d/x.txt", "a/e/c/x.txt", "f/b/c/x.txt"]
+    assert sorted(read) == sorted({str(tmp_path / part) for name in found for part in Path(name).parents})
 
 
 def test_a_pattern_reports_what_cannot_be_read(

@@ -31,6 +31,7 @@ STAGES = {
     "application/progress": "messages",
     "application/": "run",
     "restoration/options": "model and options",
+    "errors": "model and options",
     "restoration/model/registry": "model and options",
     "languages/": "model and options",
     "formats/__init__": "recognition",

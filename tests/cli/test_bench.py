@@ -75,8 +75,8 @@ def test_every_stage_takes_time_and_the_fastest_run_counts() -> None:
 
 
 def test_the_report_as_json_and_as_a_table() -> None:
-    arguments = ["bench", "--model", str(TINY), "--words", "200", "--repeat", "1", "--device", "cpu"]
-    run = CliRunner().invoke(app, [*arguments, "--json"])
+    arguments = ["bench", "--model", str(TINY), "--repeat", "1", "--device", "cpu"]
+    run = CliRunner().invoke(app, [*arguments, "--words", "200", "--json"])
     assert run.exit_code == 0, run.output
     report = json.loads(run.stdout)
     assert set(report["inputs"]) == {"talk.srt", "talk.json"}

@@ -170,16 +170,17 @@ def test_a_glossary_that_is_not_used_need_not_exist(tmp_path: Path, home: dict[s
         ("force = true\n", ": --force can be given on the command line only"),
         ("[fix]\nin-place = true\n", ": --in-place can be given on the command line only"),
         ('output = "/"\n', ": --output can be given on the command line only"),
-        ("lang = [1]\n", ": lang = [1]: expected a string or a number"),
-        ('pauses = "no"\n', ": pauses = 'no': expected true or false"),
+        ("lang = [1]\n", ": lang = [1]: fix expects a string that is not empty\n"),
+        ('pauses = "no"\n', ": pauses = 'no': fix expects true or false\n"),
+        ("window = true\n", ": window = True: fix expects a string or a number\n"),
         ('window = "x"\n', ": Invalid value for '--window': 'x' is not a whole number\n"),
         ("sensitivity = 9\n", ": Invalid value for '--sensitivity': must be at most 1, not 9\n"),
         ('existing = "maybe"\n', ": Invalid value for '--existing': 'maybe' is not one of 'auto', 'keep', 'replace'\n"),
         ('lang = "klingon"\n', None),
-        ("lang = 5\n", ": lang = 5: expected a string\n"),
-        ('lang = ""\n', ": lang = '': is empty\n"),
-        ('[fix]\nmodel = ""\n', ": model = '': is empty\n"),
-        ('glossary = ["a.txt", ""]\n', ": glossary = ['a.txt', '']: is empty\n"),
+        ("lang = 5\n", ": lang = 5: fix expects a string that is not empty\n"),
+        ('lang = ""\n', ": lang = '': fix expects a string that is not empty\n"),
+        ('[fix]\nmodel = ""\n', ": model = '': fix expects a string that is not empty\n"),
+        ('glossary = ["a.txt", ""]\n', ": glossary = ['a.txt', '']: fix expects a string that is not empty\n"),
         ('glossary = "none.txt"\n', ": glossary = 'none.txt': no such file\n"),
     ],
 )
@@ -196,9 +197,30 @@ def test_wrong_settings_are_reported_with_their_file(
 
 
 @only_xdg
+def test_a_value_of_the_wrong_kind_stops_only_the_commands_that_take_it(tmp_path: Path, home: dict[str, str]) -> None:
+    """--speakers is a flag of `convert` and a word of `captions`."""
+    work = tmp_path / "work"
+    (work / "cappunc.toml").write_text('speakers = "name"\n', "utf-8")
+    (work / "a.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Anna>Hello there.\n", "utf-8")
+    made = cappunc("captions", "--no-restore", "a.vtt", "-o", "-", cwd=work, env=home)
+    assert made.returncode == 0, made.stderr
+    assert "\nAnna: Hello there.\n" in made.stdout
+    converted = ("convert", "--no-restore", "a.vtt", "--to", "txt", "-o", "-")
+    run = cappunc(*converted, cwd=work, env=home)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"cappunc: {work / 'cappunc.toml'}: speakers = 'name': convert expects true or false\n"
+    (work / "cappunc.toml").write_text('[captions]\nspeakers = "name"\n[convert]\nspeakers = false\n', "utf-8")
+    assert cappunc(*converted, cwd=work, env=home).stdout == "Hello there.\n"
+    (work / "cappunc.toml").write_text('speakers = "name"\n', "utf-8")
+    assert cappunc("check", "a.vtt", cwd=work, env=home).stderr == ""
+    shown = cappunc("config", cwd=work, env=home)
+    assert (shown.returncode, shown.stdout.count('speakers = "name"')) == (0, 2), shown.stderr
+
+
+@only_xdg
 def test_commands_that_take_no_settings_do_not_read_them(tmp_path: Path, home: dict[str, str]) -> None:
     (tmp_path / "work/cappunc.toml").write_text("x = = 3\n", "utf-8")
-    for words in (["eval", "--ref", "season1/a.txt", "season1/a.txt"], ["models"], ["--version"]):
+    for words in (["eval", "--ref", "season1/a.txt", "season1/a.txt"], ["models"], ["models", "check"], ["--version"]):
         run = cappunc(*words, cwd=tmp_path / "work", env=home)
         assert (run.returncode, run.stderr) == (0, "")
     run = cappunc("eval", "--ref", "season1/a.txt", "--bootstrap", "x", cwd=tmp_path / "work", env=home)

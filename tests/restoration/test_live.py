@@ -455,7 +455,7 @@ def test_a_broken_line_is_reported_and_the_stream_continues() -> None:
     assert found.returncode == 1
     assert [json.loads(line)["word"] for line in found.stdout.splitlines()] == ["Hello", "Anna."]
     messages = found.stderr.decode().splitlines()
-    assert [message.split(": ")[:2] for message in messages] == [["cappunc", f"-:{n}"] for n in (2, 4, 5, 6)]
+    assert [message.split(": ")[:2] for message in messages] == [["cappunc", f"<stdin>:{n}"] for n in (2, 4, 5, 6)]
 
 
 @pytest.mark.parametrize("arguments", [("--lang", "auto"), ("--marks", "x"), ("--look-ahead", "-1")])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cappunc_cli.application.storage.files import PIPE
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.layout.sentence_ends import ends_sentence
 from cappunc_cli.transcript.pauses import LONGEST_PAUSE
@@ -204,7 +203,7 @@ class PlainToken:
 class LiveInput:
     """Parses bytes of plain text or JSON Lines into pieces; the first character decides which it is."""
 
-    def __init__(self, report: Callable[[object], None]) -> None:
+    def __init__(self, report: Callable[[CappuncError], None]) -> None:
         self._report = report
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         #: The incomplete word or line at the end of the input so far.
@@ -249,7 +248,7 @@ class LiveInput:
             try:
                 yield from map(self._with_words, lines.read(line) if line.strip() else ())
             except CappuncError as error:
-                self._report(CappuncError(error.message, PIPE, self._number))
+                self._report(CappuncError(error.message, line=self._number))
 
     def _with_words(self, entry: ResultEntry) -> ResultEntry:
         """The entry, with those of its tokens that are no words told apart."""

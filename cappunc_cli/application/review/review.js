@@ -549,9 +549,18 @@
     ["redo", redo], ["write", openWriting], ["help", () => $("keys").showModal()], ["write-here", () => send("in-place")],
     ["write-beside", () => send("beside")], ["download", download], ["save-file", saveFile], ["cancel", () => $("writing").close()]]) $(id).addEventListener("click", act);
   $("media").addEventListener("change", (event) => load(event.target.files[0]));
+  let isShown = false;
+  const tell = (now) => {
+    if (data.served && isShown !== now) navigator.sendBeacon(`${data.served}${now ? "opened" : "closed"}`);
+    isShown = now;
+  };
+  // A page that is fetched in advance may never be shown.
+  if (document.prerendering) document.addEventListener("prerenderingchange", () => tell(true), { once: true });
+  else tell(true);
+  addEventListener("pageshow", (event) => { if (event.persisted) tell(true); });
   addEventListener("pagehide", () => {
     if (saving) save();
-    if (data.served) navigator.sendBeacon(`${data.served}closed`);
+    tell(false);
   });
 
   document.body.classList.toggle("compare", Boolean(other));

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0
+#: Seconds that a page which has been sent may take to open; one that the browser has fetched in advance never does.
+_LOAD_S = 60.0
 #: Largest request body; the decisions about a long film take some hundred kilobytes.
 _MAX_BODY = 64_000_000
 
@@ -107,7 +109,8 @@ class ReviewServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.session = session
         self.token = secrets.token_urlsafe(24)
-        self._pages = 0
+        #: Pages that are shown, and whether any has been.
+        self._pages, self._was_open = 0, False
         self._closing: threading.Timer | None = None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -120,19 +123,32 @@ class ReviewServer(ThreadingHTTPServer):
         """The URL of the page."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
-    def opened(self) -> None:
-        """A page was opened or reloaded."""
-        self._pages += 1
+    def stay(self) -> None:
+        """A page is being made, or was opened: do not shut down yet."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
 
+    def sent(self) -> None:
+        """A page was sent, or could not be made: if it is never opened, the pages before it were the last."""
+        if self._was_open and self._pages <= 0:
+            self._close_in(_LOAD_S)
+
+    def opened(self) -> None:
+        """A page says that it is shown."""
+        self._was_open = True
+        self._pages += 1
+        self.stay()
+
     def closed(self) -> None:
         """A page was left: shut down if it was the last one, unless it is reloaded."""
         self._pages -= 1
-        if self._pages > 0:
-            return
-        self._closing = threading.Timer(_RELOAD_S, self.shutdown)
+        if self._pages <= 0:
+            self._close_in(_RELOAD_S)
+
+    def _close_in(self, seconds: float) -> None:
+        self.stay()
+        self._closing = threading.Timer(seconds, self.shutdown)
         self._closing.daemon = True
         self._closing.start()
 
@@ -150,13 +166,15 @@ class _Handler(BaseHTTPRequestHandler):
         if path != "":
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
             return
-        self.server.opened()
+        self.server.stay()
         try:
             page = page_bytes(self.server.session.report(), self.server.address)
         except (CappuncError, OSError) as error:
             self._refused(error)
-            return
-        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8")
+        else:
+            self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8")
+        finally:
+            self.server.sent()
 
     def do_POST(self) -> None:
         path = self._path()
@@ -168,10 +186,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
         elif not (re.fullmatch("[0-9]{1,9}", length) and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
-        elif path == "closed":
+        elif path in ("opened", "closed"):
             self.rfile.read(int(length))
             self._answer(HTTPStatus.OK, b"")
-            self.server.closed()
+            if path == "opened":
+                self.server.opened()
+            else:
+                self.server.closed()
         elif path != "write":
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
         elif self.headers.get_content_type() != "application/json":
