@@ -188,11 +188,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
         elif path in ("opened", "closed"):
             self.rfile.read(int(length))
-            self._answer(HTTPStatus.OK, b"")
+            # Counted before the answer, so that a browser's messages count in their order.
             if path == "opened":
                 self.server.opened()
             else:
                 self.server.closed()
+            self._answer(HTTPStatus.OK, b"")
         elif path != "write":
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
         elif self.headers.get_content_type() != "application/json":
