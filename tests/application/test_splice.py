@@ -137,6 +137,11 @@ def test_escaped_words_are_left_to_cappunc() -> None:
     assert [place is not None for place in found["places"]] == [text in ("i", "go") for text in found["texts"]]
 
 
+def test_a_word_with_a_mark_before_an_address_with_one_is_left_to_cappunc() -> None:
+    found = opened(Path("a.txt"), b"come and see us, www.example.org. or not")
+    assert [place is not None for place in found["places"]] == [text != "us," for text in found["texts"]]
+
+
 def test_a_file_that_is_not_utf_8_or_has_entries_is_not_written() -> None:
     assert opened(Path("a.txt"), "der käse war gut, süß und schön für alle Leute".encode("cp1252"))["no_file"]
     assert opened(Path("a.txt"), "we went home".encode("utf-16"))["no_file"]
