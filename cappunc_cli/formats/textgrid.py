@@ -184,7 +184,7 @@ def write(document: Document, texts: Sequence[str]) -> str:
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError("not a TextGrid document")
-    safe = [text.strip() for text in texts]
+    safe = [spans.with_doubled_quotes(text.strip()) for text in texts]
     copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
     for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
         safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, safe)

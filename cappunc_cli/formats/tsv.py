@@ -160,28 +160,30 @@ def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
 def write(document: Document, texts: Sequence[str]) -> str:
     """Splice new texts of the words into the source.
 
-    A CSV field gets quotes where a comma is added to it. Raises ValueError if there are not as many
-    texts as words, BadInput if a text is another word.
+    A CSV field gets quotes where a comma or a quotation mark is added to it. Raises ValueError if there are not as
+    many texts as words, BadInput if a text is another word.
     """
     origin = _origin(document)
     clean = [text.strip() for text in texts]
+    fields = _fields(origin.source)
+    if fields:
+        clean = list(map(spans.with_doubled_quotes, clean))
     safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean)
     opening: list[Edit] = []
     closing: list[Edit] = []
-    for start, stop in _fields_to_quote(document, safe):
+    for start, stop in _fields_to_quote(document, fields, safe):
         opening.append((start, start, '"'))
         closing.append((stop, stop, '"'))
     changes = spans.changes(origin.source, document.words, safe)
     return spans.splice(origin.source, [*opening, *changes, *closing])
 
 
-def _fields_to_quote(document: Document, texts: Sequence[str]) -> Iterator[Span]:
-    origin = _origin(document)
-    bare = {field.text for field in _fields(origin.source) if not field.quoted}
+def _fields_to_quote(document: Document, fields: Sequence[_Field], texts: Sequence[str]) -> Iterator[Span]:
+    bare = {field.text for field in fields if not field.quoted}
     cues = zip(document.words.cues, texts, strict=True)
-    places = origin.regions
-    commas = {(places.starts[cue], places.stops[cue]) for cue, text in cues if "," in text and cue is not None}
-    return iter(sorted(bare & commas))
+    places = _origin(document).regions
+    need = {(places.starts[c], places.stops[c]) for c, text in cues if c is not None and ("," in text or '"' in text)}
+    return iter(sorted(bare & need))
 
 
 def skeleton(document: Document) -> str:

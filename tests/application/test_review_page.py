@@ -169,7 +169,7 @@ def test_options_that_contradict_each_other(arguments: tuple[str, ...], tmp_path
 
 def test_the_page_loads_nothing_and_escapes_the_text(tmp_path: Path, tiny_model: Path) -> None:
     evil = tmp_path / "</title><script>alert(1)</script>.txt".replace("/", "∕")
-    evil.write_text("Hello </script><script>alert(1)</script> {{data}} <!--\nAnna was there.", "utf-8")
+    evil.write_text("Hello </script><script>alert(1)</script> {{data}} so there. <!-- Anna", "utf-8")
     run = command("review", "--model", tiny_model, evil, "--html", "-")
     page = run.stdout
     assert run.exit_code == 0
@@ -180,8 +180,8 @@ def test_the_page_loads_nothing_and_escapes_the_text(tmp_path: Path, tiny_model:
     found = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     assert found["served"] == ""
     assert found["source"] == evil.read_text("utf-8")
-    at = found["texts"].index("there.")
-    assert found["source"][found["places"][at] :].startswith("there.")
+    at = found["texts"].index("so")
+    assert found["source"][found["places"][at] :].startswith("so there.")
 
 
 def test_the_server_requires_its_token(server: ReviewServer) -> None:

@@ -381,6 +381,22 @@ def test_rows_of_a_ctm_have_the_same_words_with_and_without_marks(
     formats.verify(document, output)
 
 
+def test_straight_quotation_marks_are_doubled_in_a_textgrid_and_a_csv() -> None:
+    document = fixture("textgrid/long.TextGrid")
+    output = formats.write(document, ['"Where', 'now?"', "Over", '"there."'])
+    assert '"""Where"' in output
+    formats.verify(document, output)
+    source = 'so we went,0.0,0.9\n"well, yes",0.9,1.5\n0 yes,2.0,2.5\n'
+    document = formats.read(source, "talk.csv")
+    output = formats.write(document, ["So", '"we', 'went."', '"Well,', 'yes."', "0", "Yes."])
+    rows = list(csv.reader(io.StringIO(output)))
+    assert [row[0] for row in rows] == ['So "we went."', '"Well, yes."', "0 Yes."]
+    formats.verify(document, output)
+    # In Whisper's TSV, a quotation mark stands for itself.
+    document = formats.read("start\tend\ttext\n0\t900\tso we went\n", "talk.tsv")
+    assert formats.write(document, ["So", '"we', 'went."']).endswith('\tSo "we went."\n')
+
+
 def test_textgrid_reads_words_and_no_phones() -> None:
     words = fixture("textgrid/long.TextGrid").words
     assert [(word.text, word.start, word.end) for word in words] == [

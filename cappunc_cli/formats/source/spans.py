@@ -34,6 +34,8 @@ BREAKS = re.compile(r"\r?\r?\n|\r")
 #: Iterates over the lines that are not empty, without their endings; lazy, as sniffing needs only the first few.
 nonempty_lines = re.compile(r"[^\r\n]+").finditer
 
+_QUOTES = re.compile('"+')
+
 #: What stands for a word in the skeleton of a source.
 PLACEHOLDER = "\0"
 
@@ -106,6 +108,11 @@ def mostly_rows(text: str, is_row: Callable[[str], bool]) -> bool:
     lines = (found.group().strip(" \t") for found in nonempty_lines(text[:100_000]))
     rows = [is_row(line) for line in islice((line for line in lines if line and not line.startswith(";;")), 500)]
     return bool(rows) and 5 * sum(rows) >= 4 * len(rows)
+
+
+def with_doubled_quotes(text: str) -> str:
+    """A text for a field in quotation marks, in which `"` is written `""`; those that already are stay."""
+    return _QUOTES.sub(lambda found: found[0] + '"' * (len(found[0]) % 2), text) if '"' in text else text
 
 
 def line_of(source: str, offset: int) -> int:

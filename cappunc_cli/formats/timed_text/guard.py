@@ -27,8 +27,8 @@ from cappunc_cli.transcript.words import Copy, Span, Words
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _DASHES = frozenset("—–―")
 #: Matches a region that has the same words whatever their case and marks are, but for a new colon or dash: nothing in
-#: it is markup, an address or a sign with a mark.
-_PLAIN = re.compile(r"""(?:[\w\s,?!;…'’"“”-]|\.(?!\w)|(?<!\S)[♪♫𝄞%#*+=/](?!\S))*+""")
+#: it is markup, an address or a sign.
+_PLAIN = re.compile(r"""(?>(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*)""")
 #: How often the words that are read back otherwise are reverted before the whole region is.
 _ATTEMPTS = 3
 #: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
@@ -60,22 +60,26 @@ def revert_ambiguous(
     return result
 
 
-def unguarded(source: str, regions: Spans, words: Words, hidden: re.Pattern[str] = HIDDEN) -> list[bool]:
+def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
     """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
-    Such a region is plain, apart from markup, and brackets around what is not a word.
+    Such a region has no colon in it, and no brackets except around what is not a word. Nor is a word safe whose mark
+    stands before an address or a sign, as that has one, too: `see us, www.example.org.`
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
         start, stop = regions.starts[number], regions.stops[number]
         brackets = list(_BRACKETED.finditer(source, start, stop))
         begins = [_copy(words, place)[0][0] for place in places]
-        rest = hidden.sub("", "".join(map(source.__getitem__, _between(start, stop, brackets))))
-        inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
-        safe = not inside and _PLAIN.fullmatch(rest) is not None
-        if not safe:
-            for place in places:
-                result[_word(place)] = False
+        safe = not any(_has_colon(words.texts[_word(place)]) for place in places)
+        if safe and any(source.find(bracket, start, stop) >= 0 for bracket in "()（）[]"):
+            rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
+            inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
+            safe = not inside and not _has_colon(source[start:stop]) and not set(rest).intersection("()（）[]")
+        for place in places:
+            i = _word(place)
+            if not safe or (words.followed[i] and strip(words.texts[i])[1].after):
+                result[i] = False
     return result
 
 

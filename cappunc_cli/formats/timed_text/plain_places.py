@@ -21,8 +21,7 @@ def plain_places_in_cues(document: Document) -> list[int | None]:
     origin = document.origin
     if not isinstance(origin, CueOrigin):
         raise TypeError(f"not a document of {document.format}")
-    words = document.words
-    unguarded = guard.unguarded(origin.source, origin.regions, words, origin.hidden)
+    words, unguarded = document.words, guard.unguarded(origin.source, origin.regions, document.words)
     found: list[int | None] = []
     for i, text in enumerate(words.texts):
         copies = words.copies(i)
