@@ -304,6 +304,8 @@ def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, exp
         ("ca", "al s. xii i", "AL, s. XII, I"),
         ("it", "nel xx secolo", "NEL, XX SECOLO"),
         ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
+        ("it", "nel iv secolo d.c. a roma", "NEL, IV SECOLO d.C., A, ROMA"),
+        ("it", "nel sec v e la sec", "NEL, sec V, E, LA, SEC"),
         ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
         ("ro", "în sec. al x", "ÎN, Sec. AL, X"),
         ("en", "the s. xx", "THE, S. XX"),
@@ -384,7 +386,7 @@ def test_letters_that_are_words_are_not_spelled_out(code: str, text: str, spelle
 def test_a_conjunction_between_letters_is_lower_case(
     code: str, text: str, likely_lower: dict[str, float], expected: str
 ) -> None:
-    """`grupos A Y B`: three letters in a row were spelled out, whatever they meant. Probabilities as `multi` has them."""
+    """`grupos A Y B`: three letters in a row were spelled out. The probabilities are those of `multi`."""
     cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
     words = text.split()
     rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)

@@ -257,8 +257,8 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
     for start, stop in _spelled_letters(passage):
         # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
-        likeliest = passage.posteriors.cases[start:stop, LOWER].argmax()
-        joins = (stop - start, likeliest) == (_MIN_LETTERS, 1) and bare[start + 1] in passage.conventions.begin_lines
+        conjunction = stop - start == _MIN_LETTERS and bare[start + 1] in passage.conventions.begin_lines
+        joins = conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
         for i in (start + 1,) if joins else range(start, stop):
             if known.cases[i] < 0:
                 changes[i] = replace(old[i], case=Case.LOWER if joins else Case.CAPITAL, form="")
