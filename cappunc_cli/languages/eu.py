@@ -19,6 +19,7 @@ LANGUAGE = Language(
         "a ak ek en ena enak i ko koa koak ra rako ren rena renak ri n tik z ekin rekin eko ekoa ekoak etako era erako",
         "an ari aren arekin arentzat ean entzat rentzat etan etara etatik etik ik rik raino tako rengatik",
     ),
+    inflects_acronyms=True,
     begin_lines=words(
         "eta edo ala baina baizik ezen zeren izan nahiz bestela orduan hala beraz baldin non noiz",
         "nola zergatik",

@@ -51,7 +51,8 @@ class Language:
     `ordinals`, neither does the period of a number (`XX. mendea`); `ordinal_endings` stay lower-case after a Roman one
     (French `XIXe`).
 
-    `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`), `elisions` before the
+    `clitics` stay lower-case beside the hyphen of a capital word (`Într-o`, not `Într-O`) and, with
+    `inflects_acronyms`, after an acronym without one (Basque `EHUko`), `elisions` before the
     apostrophe of a name within a sentence (`l'Ukraine`), `linking` words between two parts of a compound
     (`Mar-a-Lago`), other words after a single letter (`K-pop`; not with `capital_nouns`, as in German `U-Bahn`) and,
     with `lower_after_acronyms`, after an acronym (Dutch `CDA-fractie`). The letters of a `digraph` are capital together
@@ -85,6 +86,7 @@ class Language:
     ordinals: bool = False
     ordinal_endings: frozenset[str] = frozenset()
     clitics: frozenset[str] = frozenset()
+    inflects_acronyms: bool = False
     elisions: frozenset[str] = frozenset()
     lower_after_acronyms: bool = False
     capital_nouns: bool = False
@@ -159,7 +161,7 @@ def written_forms(forms: str) -> dict[str, str]:
 
 
 #: Units of measure, which have their form in every language; those that may be other words are left out (`mW`, `kV`).
-UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s")
+UNIT_FORMS = written_forms("kWh MWh GWh TWh kHz MHz GHz Mbit/s Gbit/s kJ/mol")
 
 
 def words(*lines: str) -> frozenset[str]:

@@ -207,6 +207,23 @@ def test_both_sides_of_a_slash_are_written_as_words_of_their_own() -> None:
     assert mixed_form("cdu/csu", lexicon, LANGUAGES["de"]) is None  # `CDU/CSU` is its upper case
 
 
+def test_a_basque_acronym_keeps_its_form_before_an_ending() -> None:
+    """Also without a hyphen; in two letters it may be a word with its ending, as in `iran`, `idek`."""
+    lexicon = {"ehu": "EHU", "upv": "UPV", "viii": "VIII", "ir": "IR", "jon": "jOn"}
+    for form in ("EHUko", "EHUren", "VIIIak", "UPV/EHUn"):
+        assert mixed_form(fold(form), lexicon, LANGUAGES["eu"]) == form
+    for word in ("iren", "ehu", "ehuxe", "jonen"):
+        assert mixed_form(word, lexicon, LANGUAGES["eu"]) is None
+    assert mixed_form("ehuko", lexicon, LANGUAGES["es"]) is None
+
+
+@pytest.mark.parametrize("path", ["/usr/share/logo", "~/notes", "./build/run", "../talk", "#gaur"])
+def test_the_case_of_a_path_is_its_authors(path: str) -> None:
+    assert word_properties([path], LANGUAGES["eu"], {})[0] & WordProperty.NO_CASE
+    for word in ("and/or", "eta/edo"):
+        assert not word_properties([word], LANGUAGES["eu"], {})[0] & WordProperty.NO_CASE
+
+
 def test_lexicon_look_up_in_either_normal_form() -> None:
     lexicon = {"mcñandú": "mcÑandú"}
     assert mixed_form("mcñandú", lexicon, LANGUAGES["es"]) == "mcÑandú"

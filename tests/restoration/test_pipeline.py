@@ -304,6 +304,8 @@ def test_a_unit_after_a_number_is_lower_case_and_belongs_to_it(written: str, exp
         ("ca", "al s. xii i", "AL, s. XII, I"),
         ("it", "nel xx secolo", "NEL, XX SECOLO"),
         ("it", "nel v sec. a.c. a roma", "NEL, V sec. a.C., A, ROMA"),
+        ("it", "nel iv secolo d.c. a roma", "NEL, IV SECOLO d.C., A, ROMA"),
+        ("it", "nel sec v e la sec", "NEL, sec V, E, LA, SEC"),
         ("ro", "în sec. xx și", "ÎN, sec. XX, ȘI"),
         ("ro", "în sec. al x", "ÎN, Sec. AL, X"),
         ("en", "the s. xx", "THE, S. XX"),
@@ -366,6 +368,37 @@ def test_letters_that_are_words_are_not_spelled_out(code: str, text: str, spelle
     texts = rewrite([Word(word) for word in words], rows, MODEL, Options(language=code))
     capitals = [text for text in texts[1:] if text[0].isupper() and text != "M."]
     assert capitals == ([word.upper() for word in words if len(word) == 1] if spelled else [])
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "likely_lower", "expected"),
+    [
+        ("es", "los grupos a y b son", {"a": 0.34, "y": 0.9, "b": 0.18}, "Los grupos A y B son."),
+        ("es", "hepatitis a b y c", {"a": 0.2, "b": 0.2, "y": 0.99, "c": 0.2}, "Hepatitis A B y C."),
+        ("it", "le vitamine b e c", {"b": 0.1, "e": 0.99, "c": 0.1}, "Le vitamine B e C."),
+        ("ca", "els punts b i c", {"b": 0.6, "i": 0.99, "c": 0.6}, "Els punts b i c."),
+        ("es", "el c e o manda", {"c": 0.2, "e": 0.3, "o": 0.86}, "El C E O manda."),
+        ("es", "soy r o y o", {"r": 0.4, "o": 0.7, "y": 0.95}, "Soy R O Y O."),
+        ("fr", "il y a m durand", {"y": 0.96, "a": 0.95, "m": 0.01}, "Il y a M durand."),
+        ("en", "the f b i man", {"f": 0.1, "b": 0.1, "i": 0.0}, "The F B I man."),
+    ],
+)
+def test_a_conjunction_between_letters_is_lower_case(
+    code: str, text: str, likely_lower: dict[str, float], expected: str
+) -> None:
+    """`grupos A Y B`: three letters in a row were spelled out. The probabilities are those of `multi`."""
+    cases, marks = list(MODEL.config.cases), list(MODEL.config.marks)
+    words = text.split()
+    rows = np.zeros((len(words), len(cases) + len(marks)), np.float32)
+    rows[:, cases.index(Case.LOWER)] = [likely_lower.get(word, 0.99) for word in words]
+    rows[:, cases.index(Case.CAPITAL)] = 1 - rows[:, cases.index(Case.LOWER)]
+    rows[:, len(cases) + marks.index("")] = 1
+    rows[-1, len(cases) :] = 0
+    rows[-1, len(cases) + marks.index(".")] = 1
+    options = Options(language=code)
+    texts = rewrite([Word(word) for word in words], rows, MODEL, options)
+    assert " ".join(texts) == expected
+    assert rewrite([Word(word) for word in texts], rows, MODEL, options) == texts
 
 
 def test_initials_whose_periods_are_new_are_capital_at_once() -> None:

@@ -49,9 +49,11 @@ _CLOSING = QUOTES_AFTER | {"’"}
 #: Single letters in a row from which on they are spelled out; two may be words, or `x` and `y`, unless the language
 #: lists them.
 _MIN_LETTERS = 3
-#: Letters that all may be words of the language are words if the lower case of each is more probable than this: Polish
-#: `a i w`, but Spanish `e e u u`.
-_SURELY_LOWER = 0.9
+#: A letter that may be a word of the language is one if its lower case is more probable than this: Spanish `a, b y c`,
+#: but Italian `r e n z i`.
+_SURELY_LOWER = 0.97
+#: Likewise each of the letters before a title: French `il y a m. Dupont`, but Spanish `e e u u.`
+_LOWER_BEFORE_TITLE = 0.9
 #: Letters that are names of variables, as in `x y z`.
 _VARIABLES = (frozenset("xyz"), frozenset("ijk"))
 #: A sequence that begins so is the alphabet: its `a` is no article.
@@ -261,9 +263,12 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
         joined &= ~passage.turn_ends
     joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
     for start, stop in _spelled_letters(passage):
-        for i in range(start, stop):
+        # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
+        conjunction = stop - start == _MIN_LETTERS and bare[start + 1] in passage.conventions.begin_lines
+        joins = conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
+        for i in (start + 1,) if joins else range(start, stop):
             if known.cases[i] < 0:
-                changes[i] = replace(old[i], case=Case.CAPITAL, form="")
+                changes[i] = replace(old[i], case=Case.LOWER if joins else Case.CAPITAL, form="")
         joined[start : stop - 1] = True
     glossary = passage.options.glossary
     for at, written in glossary.matches(bare, old) if glossary.terms else ():
@@ -303,9 +308,11 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
 def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     """(start, stop) of each run of spelled-out letters."""
     bare, language = passage.bare, passage.conventions
+    known_words = language.begin_lines | language.never_last
+    lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
     single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
-    lower = passage.posteriors.cases[:, LOWER] > _SURELY_LOWER
+    single &= lower <= _SURELY_LOWER
     stop = 0
     for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
         if start < stop:
@@ -323,9 +330,7 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
         last = stop - (stop - first > _MIN_LETTERS and bare[stop - 1] == "a")
         letters = bare[first:last]
         spelled_out = len(letters) >= _MIN_LETTERS and not any(known.issuperset(letters) for known in _VARIABLES)
-        # French `il y a m. Dupont`, Spanish `y a d. Juan`: the last one is an abbreviation after words.
-        stem = last - passage.labels[last - 1].has_period
-        known_words = language.begin_lines | language.never_last
-        words = lower[first:stem].all() and known_words.issuperset(bare[first:stem])
+        title = passage.labels[last - 1].has_period or bare[last - 1] in language.titles
+        words = title and (lower[first : last - 1] > _LOWER_BEFORE_TITLE).all()
         if not words and (spelled_out or "".join(letters) in language.initialisms):
             yield first, last
