@@ -48,6 +48,8 @@ def revert_ambiguous(
     `regions` are in the order of the source; `hidden` matches the markup in them. Raises ValueError if there are not
     as many texts as words.
     """
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
     risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
