@@ -141,7 +141,7 @@ def test_an_unreadable_directory_is_reported(command: str, tmp_path: Path, monke
 
     monkeypatch.setattr(os, "scandir", scandir)
     where = {"fix": ["-o", str(tmp_path / "out")], "captions": ["--rewrap", "-o", str(tmp_path / "out")]}
-    model = [] if command == "glossary" else ["--model", str(TINY)]
+    model = [] if command in ("glossary", "captions") else ["--model", str(TINY)]
     run = CliRunner().invoke(app, [command, *model, *where.get(command, []), str(folder)])
     assert run.exit_code == 1
     assert f"cappunc: {closed}: Permission denied" in run.stderr.splitlines()

@@ -264,7 +264,8 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
     for start, stop in _spelled_letters(passage):
         # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
-        conjunction = stop - start == _MIN_LETTERS and bare[start + 1] in passage.conventions.begin_lines
+        conjunctions = passage.conventions.begin_lines - passage.conventions.always_capital  # English `c i a`
+        conjunction = stop - start == _MIN_LETTERS and bare[start + 1] in conjunctions
         joins = conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
         for i in (start + 1,) if joins else range(start, stop):
             if known.cases[i] < 0:
@@ -312,7 +313,8 @@ def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
     single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
-    single &= lower <= _SURELY_LOWER
+    # Only between others: at an end the `a` of `the c i a` looks like the article.
+    single[1:-1] &= (lower[1:-1] <= _SURELY_LOWER) | ~single[:-2] | ~single[2:]
     stop = 0
     for start in np.flatnonzero(single[:-1] & single[1:]).tolist():
         if start < stop:
