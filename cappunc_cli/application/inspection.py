@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.application.colour import FILE, PLACE, WARNING, Parts
@@ -126,15 +126,16 @@ def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Repo
     words = spread_times(document.words)
     starts, ends, cues = list(words.starts), list(words.ends), list(words.cues)
     plain = document.format == "txt"
-
-    def known(time: int | None, at: int) -> int | None:
-        earlier = takewhile(lambda i: cues[i] == cues[at], range(at - 1, -1, -1))
-        return time if time is not None else next((ends[i] for i in earlier if ends[i] is not None), None)
+    # The last known end before each word in its cue.
+    before: list[int | None] = [None] * len(words)
+    for i, (last, now) in enumerate(pairwise(cues), 1):
+        if last == now:
+            before[i] = before[i - 1] if ends[i - 1] is None else ends[i - 1]
 
     return [
         {
-            "start_ms": known(starts[start], start),
-            "end_ms": known(ends[stop - 1], stop - 1),
+            "start_ms": before[start] if starts[start] is None else starts[start],
+            "end_ms": before[stop - 1] if ends[stop - 1] is None else ends[stop - 1],
             "lines": [(cues[start] or 0) + 1, (cues[stop - 1] or 0) + 1] if plain else None,
         }
         for start, stop in spans
