@@ -162,8 +162,8 @@ def captions(
     if rewrap and to is not None:
         raise typer.BadParameter("keeps the format of the file and excludes --to", param_hint="--rewrap")
     if rewrap:
-        kept = {"by": by is CutBy.LIMITS, "speakers": speakers is Speakers.NONE, "restore": not restore}
-        unused = {*_OF_NEW_CAPTIONS, *RESTORING, *kept} - {name for name, is_kept in kept.items() if is_kept}
+        asked = {"by": by is not CutBy.LIMITS, "speakers": speakers is not Speakers.NONE, "restore": restore}
+        unused = {*_OF_NEW_CAPTIONS, *RESTORING, *(name for name, given in asked.items() if given)}
         refuse_typed(context, unused, "does not apply to --rewrap, which keeps the captions")
     elif not restore:
         refuse_typed(context, RESTORING, "has no effect with --no-restore")

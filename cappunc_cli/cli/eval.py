@@ -25,6 +25,7 @@ from cappunc_cli.cli.parameters import (
     models_beginning,
     page_of,
     path_of,
+    refuse_device,
     refuse_second_read,
     refuse_typed,
     tallied,
@@ -171,8 +172,7 @@ def eval_(
         refuse_typed(context, ("shuffle_pauses", "starts_alone"), "has no effect with --no-pauses")
     if marks_given:
         refuse_typed(context, ("sensitivity",), "has no effect with --marks-given, which adds hardly any")
-    if engine != NETWORK and device not in ("auto", "cpu"):
-        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+    refuse_device(context, engine, device)
     if not (bootstrap or versus or shuffle_pauses):
         refuse_typed(context, ("seed",), "needs --bootstrap, --vs or --shuffle-pauses")
     refuse_second_read(ref=_names(ref), vs=_names(versus), HYP=_names(hypothesis))

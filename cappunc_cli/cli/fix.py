@@ -38,6 +38,7 @@ from cappunc_cli.cli.parameters import (
     is_typed,
     names_asked,
     options_checked,
+    refuse_device,
     refuse_second_read,
     refuse_typed,
     reporter_of,
@@ -217,9 +218,8 @@ def fix(
     if diff or in_place:
         why = "--diff, which writes nothing" if diff else "--in-place, which overwrites the files"
         refuse_typed(context, ("force",), f"has no effect with {why}")
+    refuse_device(context, engine, device)
     if engine != NETWORK:
-        if device not in ("auto", "cpu"):
-            refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
         refuse_typed(context, ("fast",), f"does not apply to --engine {engine}, which has one model for a language")
         if not (ray or ray_address):
             refuse_typed(context, ("workers",), f"does not apply to --engine {engine}, which runs in one process")

@@ -22,7 +22,7 @@ from cappunc_cli.application.storage.files import (
 )
 from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES, code_of
-from cappunc_cli.restoration.model.engines import ENGINES
+from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
 from cappunc_cli.transcript.labels import MARKS, PairedMark
 
 Files = Annotated[
@@ -301,6 +301,12 @@ def refuse_typed(context: typer.Context, names: Collection[str], why: str) -> No
     for option in context.command.params:
         if option.name in names and is_typed(context, option.name or ""):
             raise typer.BadParameter(why, param_hint="/".join((*option.opts, *option.secondary_opts)))
+
+
+def refuse_device(context: typer.Context, engine: str, device: str) -> None:
+    """Raises BadParameter if a GPU was named for an engine that runs on the CPU."""
+    if engine != NETWORK and device not in ("auto", "cpu"):
+        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
 
 
 def refuse_second_read(**readers: Sequence[str] | str | None) -> None:

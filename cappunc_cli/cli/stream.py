@@ -29,8 +29,8 @@ from cappunc_cli.cli.parameters import (
     Style,
     finite,
     languages_beginning,
+    refuse_device,
     refuse_second_read,
-    refuse_typed,
 )
 from cappunc_cli.errors import WrongUsage
 from cappunc_cli.languages import code_of
@@ -106,8 +106,7 @@ def stream(
         raise typer.BadParameter("the language of live words cannot be detected; name it", param_hint="--lang")
     if listen is not None and to is not None:
         raise typer.BadParameter("excludes --listen: WebVTT is written to standard output only", param_hint="--to")
-    if engine != NETWORK and device not in ("auto", "cpu"):
-        refuse_typed(context, ("device",), f"does not apply to --engine {engine}, which runs on the CPU")
+    refuse_device(context, engine, device)
     if listen is None:
         refuse_second_read(WORDS=PIPE, glossary=glossary)
     from cappunc_cli.application.glossary_file import StreamTermCheck, TermCheck, load_glossaries

@@ -13,7 +13,7 @@ from cappunc_cli.formats.asr_json.copies import SyncedTracks
 from cappunc_cli.formats.asr_json.edits import edits, skeleton
 from cappunc_cli.formats.asr_json.scan import load
 from cappunc_cli.formats.asr_json.tracks import Field, Track
-from cappunc_cli.formats.source.spans import same_word, splice
+from cappunc_cli.formats.source.spans import check_count, same_word, splice
 from cappunc_cli.transcript.words import Document
 
 
@@ -94,8 +94,7 @@ def _without_repeats(track: Track, seen: set[int]) -> Track:
 
 def _written(document: Document, texts: Sequence[str], *, attach: bool) -> str:
     synced = _synced(document)
-    if len(texts) != len(document.words):
-        raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
+    check_count(document.words, texts)
     for old, text in zip(document.words.texts, texts, strict=True):
         if old != text and not same_word(old, text):
             raise BadInput(f"“{old}” cannot become “{text}”: not the same word")

@@ -243,13 +243,18 @@ def common_ends(old: str, new: str) -> tuple[int, int]:
     return head, next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
 
 
+def check_count(words: Words, texts: Sequence[str]) -> None:
+    """Raises ValueError if there are not as many texts as words."""
+    if len(texts) != len(words):
+        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+
+
 def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
     """The edits that give words new texts in all their copies, word by word.
 
     Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
     """
-    if len(texts) != len(words.texts):
-        raise ValueError(f"{len(texts)} texts for {len(words.texts)} words")
+    check_count(words, texts)
     for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
         if text != old:
             for copy in words.copies(i):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from operator import ne
 from sys import intern
 
-from cappunc_cli.formats.source.spans import Edit, Spans, at_copy, edits, same_spaces, splice
+from cappunc_cli.formats.source.spans import Edit, Spans, at_copy, check_count, edits, same_spaces, splice
 from cappunc_cli.formats.source.visible import HIDDEN
 from cappunc_cli.formats.timed_text.nonspeech import LONGEST_NAME_PARTS
 from cappunc_cli.formats.timed_text.speech import scan_lazily
@@ -48,8 +48,7 @@ def revert_ambiguous(
     `regions` are in the order of the source; `hidden` matches the markup in them. Raises ValueError if there are not
     as many texts as words.
     """
-    if len(texts) != len(words):
-        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+    check_count(words, texts)
     result = list(texts)
     changed = bytes(map(ne, words.texts, texts))
     risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))

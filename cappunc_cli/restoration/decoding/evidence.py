@@ -255,7 +255,7 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     Returns the evidence, the passage's labels with the cases that are certain (each of these is a new object), and
     which words [n] are terms of the user's glossary. Only the terms change a case that is known already.
     """
-    bare, old = passage.bare, passage.labels
+    bare, old, conventions = passage.bare, passage.labels, passage.conventions
     changes: dict[int, Label] = {}
     cased, terms, joined = np.zeros((3, len(bare)), np.bool_)
     if THOUSAND in bare:
@@ -264,9 +264,11 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
     joined[:-1] |= passage.posteriors.has(WordProperty.JOINED)[1:]
     for start, stop in _spelled_letters(passage):
         # Spanish `a y b`, whose `y` is the likeliest to be lower-case: not `c e o`.
-        conjunctions = passage.conventions.begin_lines - passage.conventions.always_capital  # English `c i a`
-        conjunction = stop - start == _MIN_LETTERS and bare[start + 1] in conjunctions
-        joins = conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
+        middle = bare[start + 1]
+        conjunction = middle in conventions.begin_lines and middle not in conventions.always_capital  # not `c i a`
+        joins = (
+            stop - start == _MIN_LETTERS and conjunction and passage.posteriors.cases[start:stop, LOWER].argmax() == 1
+        )
         for i in (start + 1,) if joins else range(start, stop):
             if known.cases[i] < 0:
                 changes[i] = replace(old[i], case=Case.LOWER if joins else Case.CAPITAL, form="")
@@ -309,10 +311,12 @@ def lexical_rules(passage: Passage, known: Evidence) -> tuple[Evidence, list[Lab
 def _spelled_letters(passage: Passage) -> Iterator[tuple[int, int]]:
     """(start, stop) of each run of spelled-out letters."""
     bare, language = passage.bare, passage.conventions
-    known_words = language.begin_lines | language.never_last
-    lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Nobody spells out letters with diacritics, which in Vietnamese are words (`ừ ừ ừ`).
     single = np.array([len(word) == 1 and is_normalized("NFD", word) for word in bare])
+    if not (single[:-1] & single[1:]).any():
+        return
+    known_words = language.begin_lines | language.never_last
+    lower = np.where(np.array([word in known_words for word in bare]), passage.posteriors.cases[:, LOWER], 0)
     # Only between others: at an end the `a` of `the c i a` looks like the article.
     single[1:-1] &= (lower[1:-1] <= _SURELY_LOWER) | ~single[:-2] | ~single[2:]
     stop = 0

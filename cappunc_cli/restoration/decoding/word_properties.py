@@ -334,10 +334,10 @@ def _inflected(word: str, lexicon: Mapping[str, str], language: Language) -> str
     """
     if not (language.inflects_acronyms and word.isalpha()):
         return None
-    for ending in sorted(language.clitics, key=len, reverse=True):
-        stem = word.removesuffix(ending)
-        known = lexicon.get(stem) if stem != word and len(stem) >= _SHORTEST_ACRONYM else None
-        if known is not None and known.isupper():
+    for length in range(_SHORTEST_ACRONYM, len(word)):
+        ending = word[length:]
+        known = lexicon.get(word[:length], "") if ending in language.clitics else ""
+        if known.isupper():
             return known + ending
     return None
 
