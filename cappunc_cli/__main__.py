@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line. Ctrl-C ends it with exit code 130 even while it is being loaded."""
     try:
-        from cappunc_cli.cli import main as run
+        from cappunc_cli.cli.main import main as run
 
         run()
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 
 PAGE = Path(__file__).with_name("options.md")
 BEGIN, END = "<!-- begin:options -->\n", "<!-- end:options -->"

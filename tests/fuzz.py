@@ -41,14 +41,14 @@ from typing import Any
 from fuzz_oracle import assert_same
 
 from cappunc_cli import __version__, formats
-from cappunc_cli.application.fixer import Fixed, Fixer, Settings
-from cappunc_cli.application.storage.encodings import decode, encode
-from cappunc_cli.benchmark.hardware import hardware
+from cappunc_cli.document.labels import MARKS, Case, cached_strip, dress
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.transcript.labels import MARKS, Case, cached_strip, dress
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.features.bench.hardware import hardware
+from cappunc_cli.files.encodings import decode, encode
+from cappunc_cli.files.fixer import Fixed, Fixer, Settings
+from cappunc_cli.restore.options import Options
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -34,11 +34,11 @@ from fuzz import HERE, Seed, add_to_report, build, relabelled, seeds
 from fuzz_oracle import MARKS, assert_same
 from typer.testing import CliRunner
 
-from cappunc_cli.application import fixer as fixers
-from cappunc_cli.application.live.live_text import LiveInput, LiveOutput
-from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.stream.live_text import LiveInput, LiveOutput
+from cappunc_cli.files import fixer as fixers
+from cappunc_cli.files.encodings import decode
 from cappunc_cli.languages import language
 
 TINY = HERE / "tiny_model"
@@ -437,8 +437,8 @@ def pipes(scene: Scene) -> None:
 
 def stream(scene: Scene) -> None:
     """Input of `stream` in blocks of any size: each word is written once, in order, as the same word."""
-    from cappunc_cli.restoration.live import LiveRestorer
-    from cappunc_cli.restoration.pipeline import load_model
+    from cappunc_cli.restore.live import LiveRestorer
+    from cappunc_cli.restore.pipeline import load_model
 
     global _model
     _model = _model or load_model(str(TINY), "cpu")

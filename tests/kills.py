@@ -28,7 +28,7 @@ from pathlib import Path
 from random import Random
 
 from cappunc_cli import __version__
-from cappunc_cli.benchmark.hardware import hardware
+from cappunc_cli.features.bench.hardware import hardware
 
 HERE = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
@@ -129,7 +129,7 @@ def strike(kill: Kill, source: Path, out: Path) -> str:
     """Run the command, kill it and return how it ended, when its workers have ended, too."""
     # Background jobs ignore SIGINT, and their children inherit that; a user's process does not.
     handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{handler}; from cappunc_cli.cli import main; main()"
+    code = f"{handler}; from cappunc_cli.cli.main import main; main()"
     arguments = [sys.executable, "-c", code, *command(source, out, kill.workers)[3:]]
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stderr is not None

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 if not DEPLOY.is_dir():

@@ -22,12 +22,12 @@ import typer
 from typer.testing import CliRunner
 
 import cappunc_cli as cappunc
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadModel
 from cappunc_cli.formats import FORMATS
-from cappunc_cli.formats.asr_json import DIALECTS
-from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.restoration.model.registry import installed
+from cappunc_cli.formats.json import DIALECTS
+from cappunc_cli.restore.models.engines import ENGINES
+from cappunc_cli.restore.models.registry import installed
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages of other hands are checked for their links and commands like all others.
@@ -196,7 +196,7 @@ def test_what_else_is_called_is_there(name: str) -> None:
         assert (ROOT / script).is_file(), script
     sources = ROOT / "cappunc_cli"
     for module in re.findall(r"python3? -m (cappunc_cli[\w.]*)", PAGES[name]):
-        if module.startswith("cappunc_cli.training.experiments") and not sources.exists():
+        if module.startswith("cappunc_cli.features.train.experiments") and not sources.exists():
             continue  # a wheel has none of them, not even the one that is installed from these sources
         # find_spec() would import the packages above it, and with them torch.
         package = sources if sources.exists() else Path(cappunc.__file__).parent
@@ -278,7 +278,7 @@ def test_the_scores_are_those_of_the_models() -> None:
         part = page.partition(f"<!-- begin:scores {name} -->\n")[2].partition("<!-- end:scores -->")[0]
         rows = {cells[0]: cells[2] for cells in map(cells_of, part.splitlines()[2:]) if len(cells) == 5}
         assert rows == {title: f"{100 * found['micro']:.1f}" for title, found in sets.items()}, (
-            f"run: python -m cappunc_cli.training.experiments.card models/{name}"
+            f"run: python -m cappunc_cli.features.train.experiments.card models/{name}"
         )
         first = next(iter(sets.values()))
         assert re.search(rf"^\| `{name}` \|.* {100 * first['micro']:.1f} \|", overview, re.MULTILINE), name

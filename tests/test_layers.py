@@ -1,4 +1,4 @@
-"""Who may import whom: the table of CONTRIBUTING.md, read off the source; and that names and rooms stay readable."""
+"""Who may import whom, read off the source; and what loads when."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -14,74 +13,37 @@ from pathlib import Path
 import pytest
 
 import cappunc_cli
-from cappunc_cli.cli.eval import Preset
 from cappunc_cli.evaluation.presets import PRESETS
+from cappunc_cli.features.evaluate.command import Preset
 
 PACKAGE = Path(cappunc_cli.__file__).parent
-NOUNS = {"errors", "transcript", "languages"}
-#: Room or module -> the others that it may import (with their rooms), and the packages. The longest name counts.
-LAYERS: dict[str, tuple[set[str], set[str]]] = {
-    "errors": (set(), set()),
-    "transcript": ({"errors"}, set()),
-    "languages": ({"errors"}, set()),
-    "version": (set(), set()),
-    "formats/source": (NOUNS, set()),
-    "formats/timed_text": (NOUNS | {"formats/source"}, set()),
-    "formats/asr_json/dialects": (NOUNS | {"formats/asr_json"}, set()),
-    "formats/asr_json": (NOUNS | {"formats/source"}, {"rapidfuzz"}),
-    "formats": (NOUNS | {"formats"}, set()),
-    "layout": (NOUNS, {"pysrt", "webvtt"}),
-    "evaluation/reporting": (NOUNS | {"evaluation"}, {"matplotlib", "numpy", "rich"}),
-    "evaluation": (NOUNS, {"numpy", "rapidfuzz"}),
-    "restoration/chunks": ({"errors"}, {"numpy"}),
-    "restoration/terms": (NOUNS, set()),
-    "restoration/model": (
-        NOUNS | {"restoration/chunks"},
-        {"numpy", "onnx", "onnxruntime", "tokenizers"},
-    ),
-    "restoration/ngram": (NOUNS | {"restoration/chunks", "restoration/model"}, {"numpy"}),
-    "restoration/gru": (NOUNS | {"restoration/chunks", "restoration/model"}, {"numpy"}),
-    "restoration/options": (NOUNS | {"restoration/chunks", "restoration/model", "restoration/terms"}, set()),
-    "restoration/decoding": (
-        NOUNS | {"restoration/chunks", "restoration/model", "restoration/options", "restoration/terms"},
-        {"numpy"},
-    ),
-    "restoration": (NOUNS | {"restoration"}, {"numpy"}),
-    "spelling": (NOUNS | {"formats"}, {"text_to_num"}),
-    "benchmark": (NOUNS | {"formats", "restoration"}, set()),
-    "application/colour": (NOUNS, {"rich"}),
-    "application/progress": (NOUNS | {"application/colour"}, {"rich"}),
-    "application/storage": (NOUNS | {"application/colour", "application/progress"}, {"charset_normalizer", "fsspec"}),
-    "application/cluster": (NOUNS | {"application", "formats", "restoration"}, {"ray"}),
-    "application/live": (NOUNS | {"application", "formats", "layout", "restoration"}, {"websockets"}),
-    "application": (
-        NOUNS | {"application", "formats", "layout", "evaluation", "restoration", "spelling"},
-        {"rich", "py3langid"},
-    ),
-    "training/data": (NOUNS | {"restoration", "training/recipe"}, {"numpy", "rapidfuzz", "tokenizers"}),
-    "training/recipe": (set(), set()),
-    "training": (
-        NOUNS | {"restoration", "evaluation", "formats", "benchmark", "training"},
-        {"numpy", "rapidfuzz", "torch", "safetensors", "onnx", "tokenizers", "onnxruntime", "scipy", "sklearn"},
-    ),
-    "cli": (
-        NOUNS | {"application", "formats", "layout", "evaluation", "restoration", "benchmark", "training"},
-        {"typer", "rich", "torch", "platformdirs"},
-    ),
-    "__main__": ({"cli"}, set()),
-    "__init__": (NOUNS | {"application", "formats", "restoration"}, set()),
-}
-#: The only file that may know these packages.
+#: From the bottom up: a place imports only what stands in its own line or above it. The longest name counts.
+LAYERS = (
+    ("errors", "version"),
+    ("document", "languages"),
+    ("formats",),
+    ("restore/windows", "restore/chunks", "restore/terms"),
+    ("restore/models",),
+    ("restore/options",),
+    ("restore/decoding",),
+    ("restore", "layout", "evaluation", "spelling"),
+    ("files",),
+    ("api",),
+    ("cli/settings", "cli/parameters", "cli/options"),
+    ("features",),
+    ("cli", "__init__", "__main__"),
+)
+#: Packages that only some places know, so that one place shows how they are used.
 SOLE = {
-    "onnxruntime": "restoration/model/onnx_session.py",
-    "tokenizers": "restoration/model/onnx_engine.py",
-    "torch": "cli/train.py",
-    "text_to_num": "spelling/spoken_numbers.py",
-    "py3langid": "application/language_detection.py",
-    "platformdirs": "cli/settings.py",
-    "charset_normalizer": "application/storage/encodings.py",
-    "fsspec": "application/storage/urls.py",
-    "ray": "application/cluster/ray_workers.py",
+    "onnxruntime": ("restore/models", "features/train"),
+    "tokenizers": ("restore/models", "features/train"),
+    "torch": ("features/train",),
+    "text_to_num": ("spelling",),
+    "py3langid": ("files",),
+    "platformdirs": ("cli",),
+    "charset_normalizer": ("files",),
+    "fsspec": ("files",),
+    "ray": ("files", "features/archive"),
 }
 HEAVY = (
     "numpy",
@@ -119,26 +81,29 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def layer_of(place: str) -> str:
-    """The room of a module, or of what is imported: `restoration/decoding` for `restoration/decoding/viterbi`."""
-    found = [layer for layer in LAYERS if place == layer or place.startswith(layer + "/")]
-    assert found, f"{place} stands in no table"
-    return max(found, key=len)
+def rank(place: str) -> int:
+    """The layer of a module, or of what is imported."""
+    found = [
+        (len(name), number)
+        for number, names in enumerate(LAYERS)
+        for name in names
+        if place == name or place.startswith(name + "/")
+    ]
+    return max(found)[1] if found else len(LAYERS) - 1
 
 
 @pytest.mark.parametrize("path", modules(), ids=short)
-def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
-    layer = layer_of(short(path).removesuffix(".py"))
-    ours, theirs = LAYERS[layer][0] | {"version"}, LAYERS[layer][1]
+def test_imports_point_down(path: Path) -> None:
+    own = short(path).removesuffix(".py")
     for name in imports(path):
         root, _, rest = name.partition(".")
+        target = rest.replace(".", "/")
         if root == "cappunc_cli":
-            target = layer_of(rest.replace(".", "/"))
-            allowed = target == layer or any(target == room or target.startswith(room + "/") for room in ours)
-            assert allowed, f"{layer} must not import {name}"
-        elif root not in sys.stdlib_module_names:
-            assert root in theirs, f"{layer} must not import {root}"
-            assert SOLE.get(root) in (None, short(path)) or layer.startswith("training"), name
+            assert rank(target) <= rank(own), f"{own} must not import {name}"
+            if own.startswith("features/") and target.startswith("features/"):
+                assert own.split("/")[1] == target.split("/")[1], f"{own} must not import another feature: {name}"
+        elif root in SOLE:
+            assert own.startswith(SOLE[root]), f"{own} must not import {root}"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -163,29 +128,12 @@ def test_no_possessive_repeat_of_a_group() -> None:
     assert {name: repeated for name, repeated in found.items() if repeated} == {}
 
 
-def test_no_two_modules_and_no_two_classes_have_one_name() -> None:
-    names = Counter(path.name for path in modules() if path.name != "__init__.py")
-    assert not [name for name, count in names.items() if count > 1]
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules()]
-    classes = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    assert not [name for name, count in classes.items() if count > 1]
-
-
-@pytest.mark.parametrize("folder", sorted({path.parent for path in modules()}), ids=short)
-def test_a_room_is_small_and_says_what_lives_in_it(folder: Path) -> None:
-    # A table of formats, dialects or languages may be as long as there are such.
-    if folder.name not in ("dialects", "languages"):
-        assert len(list(folder.glob("*.py"))) <= 16
-    doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-    assert doc
-
-
 def loaded_by(*arguments: str) -> set[str]:
     """Top-level packages that are loaded when the command line has run."""
     code = (
         "import sys\n"
         f"sys.argv = ['cappunc', *{list(arguments)!r}]\n"
-        "from cappunc_cli.cli import main\n"
+        "from cappunc_cli.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print('\\n' + ' '.join(sorted({name.split('.')[0] for name in sys.modules})))"

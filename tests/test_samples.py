@@ -10,11 +10,11 @@ import pytest
 import samples
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.encodings import decode, encode
+from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.transcript.labels import Case, dress, strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.files.encodings import decode, encode
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 FOLDERS = sorted(path for path in (SHARED / "samples").glob("*") if path.is_dir())

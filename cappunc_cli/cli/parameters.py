@@ -11,8 +11,10 @@ from typing import Annotated
 
 import typer
 
-from cappunc_cli.application.progress import FileTally, Reporter
-from cappunc_cli.application.storage.files import (
+from cappunc_cli.document.labels import MARKS, PairedMark
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.storage import (
     PIPE,
     checked_name,
     is_url,
@@ -20,10 +22,8 @@ from cappunc_cli.application.storage.files import (
     refuse_path_outside,
     standard_input,
 )
-from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.languages import LANGUAGES, code_of
-from cappunc_cli.restoration.model.engines import ENGINES, NETWORK
-from cappunc_cli.transcript.labels import MARKS, PairedMark
+from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 
 Files = Annotated[
     list[str] | None,
@@ -60,7 +60,7 @@ def _formats(incomplete: str) -> list[str]:
 
 
 def models_beginning(incomplete: str) -> list[str]:
-    from cappunc_cli.restoration.model.registry import installed
+    from cappunc_cli.restore.models.registry import installed
 
     return _begins({directory.name for engine in ENGINES.values() for directory in installed(engine)})(incomplete)
 
@@ -107,7 +107,7 @@ FormatName = Annotated[
 
 
 def _encoding(name: str) -> str:
-    from cappunc_cli.application.storage import encodings
+    from cappunc_cli.files import encodings
 
     try:
         return encodings.codec_name(name)
@@ -164,7 +164,7 @@ ModelByLanguage = Annotated[
 
 
 def _device(name: str) -> str:
-    from cappunc_cli.restoration.model.onnx_session import parse_device
+    from cappunc_cli.restore.models.onnx_session import parse_device
 
     try:
         parse_device(name)

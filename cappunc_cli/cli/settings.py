@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.application.storage.files import PIPE, is_url
 from cappunc_cli.errors import WrongUsage
+from cappunc_cli.files.storage import PIPE, is_url
 
 FILE = "cappunc.toml"
 #: The commands that take settings. Those that score or train do not, so that a command line says all it depends on.

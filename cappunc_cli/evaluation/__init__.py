@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import FOLD, Case
 from cappunc_cli.evaluation.align import Alignment, align, tokens
 from cappunc_cli.evaluation.contingency import ContingencyTable, tabulate
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Value
-from cappunc_cli.transcript.labels import FOLD, Case
 
 __all__ = ["FOLD", "METRICS", "Evaluation", "Sample", "evaluate"]
 

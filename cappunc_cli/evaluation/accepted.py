@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from cappunc_cli.document.labels import Label, cached_strip, fold
 from cappunc_cli.errors import BadInput
-from cappunc_cli.transcript.labels import Label, cached_strip, fold
 
 #: The cost of a word for `nearest`, from its label, the label found there, and both labels of the previous word.
 Cost = Callable[[Label, Label | None, tuple[Label | None, Label | None]], int]

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
-from cappunc_cli.transcript.labels import Label, strip
+from cappunc_cli.document.labels import Label, strip
 
 #: rapidfuzz starts with a band of this width and doubles it: hours of nearly equal words take
 #: seconds, and its divide and conquer (Hirschberg) keeps memory linear.

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import FOLD
 from cappunc_cli.evaluation import Evaluation
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.transcript.labels import FOLD
 
 Floats = NDArray[np.float64]
 #: The columns of a sample's probabilities.

@@ -14,8 +14,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import FOLD, MARKS, TERMINAL, Case
 from cappunc_cli.evaluation.align import Alignment, Token
-from cappunc_cli.transcript.labels import FOLD, MARKS, TERMINAL, Case
 
 #: Counts, with any leading dimensions (bootstrap draws, blocks).
 Counts = NDArray[np.int64]

@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cappunc_cli.document.labels import TERMINAL, Case, Label, dress, strip
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation.accepted import Accepted
 from cappunc_cli.evaluation.align import align, tokens
 from cappunc_cli.evaluation.mends import count_mends
-from cappunc_cli.transcript.labels import TERMINAL, Case, Label, dress, strip
-from cappunc_cli.transcript.words import Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from cappunc_cli.document.labels import Case, Label, dress, strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.transcript.labels import Case, Label, dress, strip
 
 #: The benchmarks' names of the marks.
 _MARKS = {

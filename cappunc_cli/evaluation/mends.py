@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from cappunc_cli.document.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 from cappunc_cli.evaluation.align import Alignment
-from cappunc_cli.transcript.labels import QUOTE_PAIR, TERMINAL, Case, Label, PairedMark
 
 
 class Mend(StrEnum):

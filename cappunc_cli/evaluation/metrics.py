@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from cappunc_cli.document.labels import MARKS, Case, PairedMark
 from cappunc_cli.evaluation.contingency import ContingencyTable, Counts, PairKind, Side
-from cappunc_cli.transcript.labels import MARKS, Case, PairedMark
 
 Figure = NDArray[np.float64]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cappunc_cli.document.labels import TERMINAL, Case, PairedMark
 from cappunc_cli.evaluation import Evaluation, Sample
 from cappunc_cli.evaluation.align import Alignment
 from cappunc_cli.evaluation.calibration import COLUMNS
-from cappunc_cli.transcript.labels import TERMINAL, Case, PairedMark
 
 #: Words shown on either side, and about the most mistakes in all.
 _CONTEXT, _MOST = 8, 3000

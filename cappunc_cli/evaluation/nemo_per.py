@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from cappunc_cli.document.labels import dress
 from cappunc_cli.evaluation.align import Alignment, Token
-from cappunc_cli.transcript.labels import dress
 
 #: NeMo's table is quadratic in the length of an utterance, so long texts are cut after a word on which both agree.
 _LONGEST = 60

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from cappunc_cli.document.labels import Case, PairedMark
 from cappunc_cli.evaluation import Evaluation, nemo_per
 from cappunc_cli.evaluation.contingency import ContingencyTable, Side
 from cappunc_cli.evaluation.mends import Mend, mends_of
@@ -30,7 +31,6 @@ from cappunc_cli.evaluation.metrics import (
     sign,
     word_accuracy,
 )
-from cappunc_cli.transcript.labels import Case, PairedMark
 
 Preset = Callable[[Evaluation], Mapping[str, Reported]]
 #: The class of a side, as a preset names it.

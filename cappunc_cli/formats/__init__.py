@@ -29,30 +29,16 @@ from functools import partial
 from pathlib import PurePath
 from typing import Protocol
 
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.formats import (
-    asr_json,
-    ass,
-    ctm,
-    lrc,
-    sami,
-    sbv,
-    srt,
-    srv3,
-    stm,
-    textgrid,
-    tsv,
-    ttml,
-    txt,
-    vtt,
-)
-from cappunc_cli.formats.asr_json import DIALECTS
-from cappunc_cli.formats.source.spans import respelling, same_spaces, same_word
-from cappunc_cli.formats.timed_text import cues
-from cappunc_cli.formats.timed_text.plain_places import plain_places_in_cues
-from cappunc_cli.formats.timed_text.rewrap import rewrap
+from cappunc_cli.formats import ass, ctm, lrc, sami, sbv, srt, srv3, stm, textgrid, tsv, ttml, txt, vtt
+from cappunc_cli.formats import json as asr_json
+from cappunc_cli.formats.json import DIALECTS
+from cappunc_cli.formats.text import cues
+from cappunc_cli.formats.text.plain_places import plain_places_in_cues
+from cappunc_cli.formats.text.rewrap import rewrap
+from cappunc_cli.formats.text.splice import respelling, same_spaces, same_word
 from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
-from cappunc_cli.transcript.words import Document
 
 __all__ = [
     "FORMATS",

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.words import Document, Notice, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import split_lines
-from cappunc_cli.formats.source.visible import HIDDEN
-from cappunc_cli.formats.timed_text.cues import Cue, milliseconds, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.inline_times import TimedSpan, merge_copies, with_inline_times
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.words import Document, Notice, Word, Words
+from cappunc_cli.formats.text.cues import Cue, milliseconds, read_cues, skeleton, write
+from cappunc_cli.formats.text.inline_times import TimedSpan, merge_copies, with_inline_times
+from cappunc_cli.formats.text.splice import split_lines
+from cappunc_cli.formats.text.visible import HIDDEN
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts
+from cappunc_cli.document.words import Copy, Document, Notice, Span, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.addresses import belongs, is_address
-from cappunc_cli.formats.source.spans import BREAKS, split_lines
-from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import Label, are_marks, cached_strip, dress, fixed_parts
-from cappunc_cli.transcript.words import Copy, Document, Notice, Span, Word, Words
+from cappunc_cli.formats.text import splice as spans
+from cappunc_cli.formats.text.addresses import belongs, is_address
+from cappunc_cli.formats.text.cues import TurnCounter
+from cappunc_cli.formats.text.splice import BREAKS, split_lines
 
 __all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
 

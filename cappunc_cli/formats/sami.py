@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from cappunc_cli.document.words import Document, Notice, Span, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import Spans, line_numbers
-from cappunc_cli.formats.source.visible import visible
-from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues, skeleton, write
-from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
+from cappunc_cli.formats.text.cues import Cue, CueOrigin, read_cues, skeleton, write
+from cappunc_cli.formats.text.splice import Spans, line_numbers
+from cappunc_cli.formats.text.visible import visible
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

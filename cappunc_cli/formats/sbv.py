@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import split_lines
-from cappunc_cli.formats.timed_text.cues import Cue, milliseconds, read_cues, skeleton, write
-from cappunc_cli.transcript.words import Document, Notice, Span
+from cappunc_cli.formats.text.cues import Cue, milliseconds, read_cues, skeleton, write
+from cappunc_cli.formats.text.splice import split_lines
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

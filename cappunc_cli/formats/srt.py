@@ -10,10 +10,10 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import nonempty_lines, split_lines
-from cappunc_cli.formats.timed_text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
-from cappunc_cli.transcript.words import Document, Notice, Span
+from cappunc_cli.formats.text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
+from cappunc_cli.formats.text.splice import nonempty_lines, split_lines
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

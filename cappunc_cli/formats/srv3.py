@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import line_numbers
-from cappunc_cli.formats.timed_text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.timed_text.inline_times import TimedSpan, with_inline_times
-from cappunc_cli.formats.timed_text.xml_tags import HIDDEN_IN_XML, Element, elements, root
-from cappunc_cli.transcript.words import Document, Notice
+from cappunc_cli.formats.text.cues import Cue, read_cues, skeleton, write
+from cappunc_cli.formats.text.inline_times import TimedSpan, with_inline_times
+from cappunc_cli.formats.text.splice import line_numbers
+from cappunc_cli.formats.text.xml_tags import HIDDEN_IN_XML, Element, elements, root
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

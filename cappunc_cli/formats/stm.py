@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from cappunc_cli.document.labels import are_marks, cached_strip, fold
+from cappunc_cli.document.words import Document, Notice, Span, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.addresses import belongs, is_address
-from cappunc_cli.formats.source.spans import split_lines
-from cappunc_cli.formats.timed_text.cues import TurnCounter
-from cappunc_cli.transcript.labels import are_marks, cached_strip, fold
-from cappunc_cli.transcript.words import Document, Notice, Span, Word, Words
+from cappunc_cli.formats.text import splice as spans
+from cappunc_cli.formats.text.addresses import belongs, is_address
+from cappunc_cli.formats.text.cues import TurnCounter
+from cappunc_cli.formats.text.splice import split_lines
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from cappunc_cli.document.labels import cached_strip, fold
+from cappunc_cli.document.words import Document, Span, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.spans import Spans, line_of
-from cappunc_cli.formats.timed_text import guard
-from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton
-from cappunc_cli.formats.timed_text.inline_times import merge_copies
-from cappunc_cli.formats.timed_text.speech import scan
-from cappunc_cli.transcript.labels import cached_strip, fold
-from cappunc_cli.transcript.words import Document, Span, Word, Words
+from cappunc_cli.formats.text import guard
+from cappunc_cli.formats.text import splice as spans
+from cappunc_cli.formats.text.cues import CueOrigin, TurnCounter, skeleton
+from cappunc_cli.formats.text.inline_times import merge_copies
+from cappunc_cli.formats.text.speech import scan
+from cappunc_cli.formats.text.splice import Spans, line_of
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source import spans
-from cappunc_cli.formats.source.spans import Edit, nonempty_lines, split_lines
-from cappunc_cli.formats.timed_text import guard
-from cappunc_cli.formats.timed_text.cues import Cue, CueOrigin, read_cues
-from cappunc_cli.transcript.words import Document, Notice, Span
+from cappunc_cli.formats.text import guard
+from cappunc_cli.formats.text import splice as spans
+from cappunc_cli.formats.text.cues import Cue, CueOrigin, read_cues
+from cappunc_cli.formats.text.splice import Edit, nonempty_lines, split_lines
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 
+from cappunc_cli.document.words import Document, Span, Word, Words
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import BREAKS, Spans, line_of, split_lines
-from cappunc_cli.formats.source.visible import HIDDEN
-from cappunc_cli.formats.timed_text.cues import CueOrigin, TurnCounter, skeleton, write
-from cappunc_cli.formats.timed_text.speech import scan_lazily
+from cappunc_cli.formats.text.cues import CueOrigin, TurnCounter, skeleton, write
+from cappunc_cli.formats.text.speech import scan_lazily
+from cappunc_cli.formats.text.splice import BREAKS, Spans, line_of, split_lines
+from cappunc_cli.formats.text.visible import HIDDEN
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
-from cappunc_cli.transcript.words import Document, Span, Word, Words
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

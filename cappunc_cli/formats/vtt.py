@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.source.spans import split_lines
-from cappunc_cli.formats.timed_text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
-from cappunc_cli.transcript.words import Document, Notice, Span
+from cappunc_cli.formats.text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
+from cappunc_cli.formats.text.splice import split_lines
 
 __all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape, unescape
 from io import StringIO
 
+from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
 from cappunc_cli.layout.markup_files import ass, ass_texts, ttml, ttml_texts
 from cappunc_cli.layout.segmentation import Caption
-from cappunc_cli.transcript.words import timestamp
 
 #: The voice span that `_vtt` writes for a speaker.
 _VOICE = re.compile(r"^<v [^>]*>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.document.words import Word
 
 #: A speaker who is silent for this long (ms) yields to the other.
 _PAUSE = 500

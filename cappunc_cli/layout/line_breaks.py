@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import accumulate, pairwise
 
+from cappunc_cli.document.labels import TERMINAL, Case, Label, cached_strip
 from cappunc_cli.languages import Language
-from cappunc_cli.transcript.labels import TERMINAL, Case, Label, cached_strip
 
 
 class BreakQuality(IntEnum):

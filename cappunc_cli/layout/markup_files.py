@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from cappunc_cli.document.words import timestamp
 from cappunc_cli.errors import BadInput
 from cappunc_cli.layout.segmentation import Caption
-from cappunc_cli.transcript.words import timestamp
 
 _TTML, _META, _XML = (
     "http://www.w3.org/ns/ttml",

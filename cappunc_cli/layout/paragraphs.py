@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
 
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.pauses import pauses, turn_ends
+from cappunc_cli.document.words import Word
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.sentence_ends import ends_sentence
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.pauses import pauses, turn_ends
-from cappunc_cli.transcript.words import Word
 
 #: The preferred length of a paragraph in words, and the deviation from it that costs as much as a full shift gains.
 _USUAL, _TOLERANCE = 90, 70

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.pauses import pauses, speaking_time, turn_ends
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.languages import Language
 from cappunc_cli.layout.caption_limits import Limits
 from cappunc_cli.layout.line_breaks import BreakQuality, LineBreaker
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.pauses import pauses, speaking_time, turn_ends
-from cappunc_cli.transcript.words import Word
 
 #: A silence (ms) that no caption bridges.
 _LONG_PAUSE = 2_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cappunc_cli.transcript.labels import TERMINAL, Case, cached_strip
+from cappunc_cli.document.labels import TERMINAL, Case, cached_strip
 
 if TYPE_CHECKING:
     from cappunc_cli.languages import Language

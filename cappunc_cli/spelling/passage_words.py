@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from cappunc_cli.transcript.labels import Case, Label, cached_strip
-from cappunc_cli.transcript.words import Document
+from cappunc_cli.document.labels import Case, Label, cached_strip
+from cappunc_cli.document.words import Document
 
 _ENDS = frozenset(".?!…:")
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.words import Document, Words
 from cappunc_cli.errors import BadInput, WrongUsage
-from cappunc_cli.formats.source.spans import Edit, shown, splice
+from cappunc_cli.formats.text.splice import Edit, shown, splice
 from cappunc_cli.languages import Language
 from cappunc_cli.spelling.missing_apostrophes import missing_apostrophes
 from cappunc_cli.spelling.passage_words import PassageWords
 from cappunc_cli.spelling.spoken_numbers import SpokenNumbers, check_library
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.words import Document, Words
 
 
 @dataclass(frozen=True, slots=True)

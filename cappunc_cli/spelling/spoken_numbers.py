@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from cappunc_cli.document.labels import Case
 from cappunc_cli.errors import WrongUsage, install_extra
 from cappunc_cli.spelling.passage_words import PassageWords
-from cappunc_cli.transcript.labels import Case
 
 if TYPE_CHECKING:
     from text_to_num import Occurence

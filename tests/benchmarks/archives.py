@@ -101,7 +101,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def command(*arguments: object, files_together: int | None = None) -> list[str]:
     """A call of cappunc; with blocks of so few files that a small tree has many."""
     call = ["fix", "--model", str(MODEL), "--lang", "en", "--device", "cpu", *map(str, arguments)]
-    small = f"from cappunc_cli.application.cluster import work_plan; work_plan.FILES_TOGETHER = {files_together}; "
+    small = f"from cappunc_cli.features.archive import work_plan; work_plan.FILES_TOGETHER = {files_together}; "
     # Ray gives its node 30 seconds to begin, which on a machine that others use is too little.
     patient = (
         "import time, types, ray._private.node as node; "
@@ -112,7 +112,7 @@ def command(*arguments: object, files_together: int | None = None) -> list[str]:
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         f"{patient if '--ray' in arguments else ''}"
         f"{small if files_together else ''}sys.argv = ['cappunc', *sys.argv[1:]]; "
-        "from cappunc_cli.cli import main; main()"
+        "from cappunc_cli.cli.main import main; main()"
     )
     return [sys.executable, "-c", code, *call]
 
@@ -414,7 +414,7 @@ def hang() -> dict[str, Any]:
         (Path(place) / "sitecustomize.py").write_text(
             "import os, sys, time\n"
             "if 'default_worker' in ' '.join(sys.orig_argv):\n"
-            "    from cappunc_cli.application import fixer\n"
+            "    from cappunc_cli.files import fixer\n"
             "    true = fixer.Fixer.read\n"
             "    def read(self, text, name):\n"
             "        if name == 'stop.txt': time.sleep(10**6)\n"
@@ -440,15 +440,15 @@ def hang() -> dict[str, Any]:
 
 def driver(files: int, ray: bool) -> dict[str, Any]:
     """Files that nobody reads, through the driver: what it costs to list, plan, hand out and count them."""
-    from cappunc_cli.application.cluster import archive, ray_workers
-    from cappunc_cli.application.cluster.archive_summary import ArchiveSummary
-    from cappunc_cli.application.cluster.block_worker import BlockResult, WorkOrder
-    from cappunc_cli.application.cluster.fix_request import FixRequest
-    from cappunc_cli.application.fixer import Settings
-    from cappunc_cli.application.model_choice import ModelChoice
-    from cappunc_cli.application.progress import Reporter
-    from cappunc_cli.application.storage.urls import Entry
-    from cappunc_cli.restoration.options import Options
+    from cappunc_cli.features.archive import archive, ray_workers
+    from cappunc_cli.features.archive.archive_summary import ArchiveSummary
+    from cappunc_cli.features.archive.block_worker import BlockResult, WorkOrder
+    from cappunc_cli.features.archive.fix_request import FixRequest
+    from cappunc_cli.files.fixer import Settings
+    from cappunc_cli.files.model_choice import ModelChoice
+    from cappunc_cli.files.progress import Reporter
+    from cappunc_cli.files.urls import Entry
+    from cappunc_cli.restore.options import Options
 
     os.environ |= {**RAY}
     chance = Random(1)

@@ -16,14 +16,14 @@ from random import Random
 
 from measuring import head, options_with_data, print_report
 
+from cappunc_cli.document.labels import cached_strip, fold
+from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
-from cappunc_cli.training.data.heldout import heldout_words
-from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import cached_strip, fold
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.features.train.data.heldout import heldout_words
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.restore.models.registry import find_model_for
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
 
 CORPORA = {
     "en": ("changelog", "crd3", "whpress"),

@@ -20,20 +20,20 @@ from typing import Any
 
 from measuring import head, identity, print_report
 
-from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.document.pauses import pauses, turn_ends
+from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.metrics import Score, Value
 from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.reporting.plots import cuts
 from cappunc_cli.evaluation.reporting.report import headline
-from cappunc_cli.restoration.chunks import Chunk, merge, split
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, rewrite
-from cappunc_cli.training.data.heldout import heldout_words
-from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import cached_strip
-from cappunc_cli.transcript.pauses import pauses, turn_ends
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.train.data.heldout import heldout_words
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.restore.chunks import Chunk, merge, split
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model, rewrite
 
 RESULTS = Path(__file__).parent / "results" / "chunks.json"
 TITLE, TED = "TED dev2012, cased", "en/eval/ted_dev2012_cased.txt.xz"

@@ -16,12 +16,12 @@ from unicodedata import normalize
 
 from measuring import digest, head, options_with_data, print_report
 
-from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.features.evaluate.samples import sources
 from cappunc_cli.languages import LANGUAGES
-from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.ngram.diacritics import DiacriticRestorer, normalise
-from cappunc_cli.restoration.ngram.ngram_engine import NgramEngine
+from cappunc_cli.restore.models.diacritics import DiacriticRestorer, normalise
+from cappunc_cli.restore.models.engines import ENGINES
+from cappunc_cli.restore.models.ngram_engine import NgramEngine
+from cappunc_cli.restore.models.registry import find_model_for
 
 SETS = {
     "ro": ("eltec_rom", "xquad", "blog_titus", "ud_rrt_test"),

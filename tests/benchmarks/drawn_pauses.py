@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from measuring import digest, head, options_with_data, print_report
 
-from cappunc_cli.application.scoring.samples import sources
-from cappunc_cli.restoration.model.registry import ModelConfig, find_model_for
-from cappunc_cli.training.score import evaluate
-from cappunc_cli.transcript.labels import strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.features.train.score import evaluate
+from cappunc_cli.restore.models.registry import ModelConfig, find_model_for
 
 #: Whose pauses are drawn: no model has learnt from these times.
 CLOCK = "timed/earnings21_speechmatics.jsonl.xz"

@@ -25,13 +25,13 @@ from typing import Any
 from measuring import digest, head
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import Label, cached_strip, dress, fold
+from cappunc_cli.document.words import Word, timestamp
 from cappunc_cli.evaluation.accepted import Accepted, parse
 from cappunc_cli.evaluation.mends import Mend, count_mends, mends
-from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
-from cappunc_cli.transcript.labels import Label, cached_strip, dress, fold
-from cappunc_cli.transcript.words import Word, timestamp
+from cappunc_cli.restore.models.registry import find_model_for
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model, restore
 
 TESTS = Path(__file__).resolve().parents[1]
 TEXTS, RESULTS = TESTS / "editor", TESTS / "benchmarks" / "results" / "editor.json"
@@ -167,8 +167,8 @@ def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
 
 def of_development(models: Mapping[str, Model], data: Path) -> dict[str, Count]:
     """What is left to mend in the held-out ends of the corpora of each model, by corpus; quotation marks aside."""
-    from cappunc_cli.training.data.heldout import heldout_words
-    from cappunc_cli.training.recipe import Recipe
+    from cappunc_cli.features.train.data.heldout import heldout_words
+    from cappunc_cli.features.train.recipe import Recipe
 
     rows = {}
     for code, names in CORPORA.items():

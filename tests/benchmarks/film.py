@@ -21,15 +21,15 @@ from typing import Any
 from measuring import digest, head, options_with_data
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.encodings import decode
-from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, restore
-from cappunc_cli.training.data.heldout import heldout_words
-from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import TERMINAL, cached_strip, fold
-from cappunc_cli.transcript.pauses import cue_ends
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
+from cappunc_cli.document.pauses import cue_ends
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.train.data.heldout import heldout_words
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.restore.models.registry import find_model_for
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model, restore
 
 RESULTS = Path(__file__).resolve().parent / "results" / "film.json"
 FILMS = {

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from measuring import head, options, print_report, seconds
 
-from cappunc_cli.benchmark import sample_text
-from cappunc_cli.cli.bench import measure
-from cappunc_cli.restoration.chunks import merge, split
-from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-from cappunc_cli.restoration.model.registry import find_model
+from cappunc_cli.features.bench import sample_text
+from cappunc_cli.features.bench.command import measure
+from cappunc_cli.restore.chunks import merge, split
+from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.registry import find_model
 
 
 class Watch:

@@ -19,11 +19,11 @@ from itertools import pairwise
 
 from measuring import head, options_with_data, print_report
 
+from cappunc_cli.document.words import Word
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits
 from cappunc_cli.layout.line_breaks import BreakQuality
 from cappunc_cli.layout.segmentation import Cutter
-from cappunc_cli.transcript.words import Word
 
 SOURCE = "timed/earnings21_revkaldi.jsonl.xz"
 WORDS = 20_000

@@ -13,10 +13,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cappunc_cli.benchmark.hardware import hardware, versions
-from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-from cappunc_cli.restoration.model.registry import ModelConfig
+from cappunc_cli.features.bench.hardware import hardware, versions
+from cappunc_cli.restore.chunks import split
+from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.registry import ModelConfig
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.
 _WATCHED = """

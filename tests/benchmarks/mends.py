@@ -26,9 +26,9 @@ from typing import Any
 from measuring import head, options_with_data
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.presets import editor
-from cappunc_cli.transcript.labels import cached_strip
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results" / "mends.json"

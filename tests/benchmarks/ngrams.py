@@ -1,6 +1,6 @@
 """What a larger trigram model gains: the shipped model of a language and a larger one on the evaluation sets.
 
-    python -m cappunc_cli.training.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
+    python -m cappunc_cli.features.train.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
     python tests/benchmarks/ngrams.py ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
 
 Both are estimated from the same texts; the shipped one is pruned to a megabyte.
@@ -14,15 +14,15 @@ from typing import Any
 
 from measuring import digest, head, options_with_data, print_report
 
-from cappunc_cli.application.scoring.samples import sources
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
 from cappunc_cli.evaluation.reporting.report import headline
-from cappunc_cli.restoration.model.engines import ENGINES
-from cappunc_cli.restoration.model.registry import find_model_for
-from cappunc_cli.restoration.ngram.trigrams import load
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model, restore
+from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.restore.models.engines import ENGINES
+from cappunc_cli.restore.models.registry import find_model_for
+from cappunc_cli.restore.models.trigrams import load
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import load_model, restore
 
 SHOWN = ("micro", "comma", "period", "case")
 

@@ -32,13 +32,13 @@ import torch
 from measuring import head, options, print_report
 from torch import nn
 
-from cappunc_cli.benchmark import sample_text
-from cappunc_cli.benchmark.measure import best_of, stages
-from cappunc_cli.restoration.model.onnx_engine import Encoder
-from cappunc_cli.restoration.model.onnx_session import physical_cores
-from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import load_model
+from cappunc_cli.features.bench import sample_text
+from cappunc_cli.features.bench.measure import best_of, stages
+from cappunc_cli.restore.models.onnx_engine import Encoder
+from cappunc_cli.restore.models.onnx_session import physical_cores
+from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import load_model
 
 Words = Sequence[str]
 #: Words of a talk of a quarter of an hour.

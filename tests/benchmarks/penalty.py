@@ -1,6 +1,6 @@
 """What the penalty for contradictions between marks and case is worth in the training of the recurrent network.
 
-    python -m cappunc_cli.training.data.prepare models/en-fast/train.toml      once
+    python -m cappunc_cli.features.train.data.prepare models/en-fast/train.toml      once
     python tests/benchmarks/penalty.py > tests/benchmarks/results/penalty.json
 
 Short runs of the recipe of `en-live` without a teacher that differ only in the penalty, and one with another seed. Each
@@ -20,11 +20,11 @@ from typing import Any
 import torch
 from measuring import head, print_report
 
-from cappunc_cli.restoration.decoding.passage import ENDS
-from cappunc_cli.training.data.corpora import CORPORA
-from cappunc_cli.training.data.windows import Windows
-from cappunc_cli.training.gru.gru_network import RecurrentNetwork
-from cappunc_cli.training.gru.gru_trainer import (
+from cappunc_cli.document.labels import LOWER
+from cappunc_cli.features.train.data.corpora import CORPORA
+from cappunc_cli.features.train.data.windows import Windows
+from cappunc_cli.features.train.gru.gru_network import RecurrentNetwork
+from cappunc_cli.features.train.gru.gru_trainer import (
     LOOK_AHEAD,
     GruRecipe,
     network_of,
@@ -33,10 +33,10 @@ from cappunc_cli.training.gru.gru_trainer import (
     truncated,
     words_of,
 )
-from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.training.trainer import load_windows
-from cappunc_cli.training.training_run import CHECKPOINT
-from cappunc_cli.transcript.labels import LOWER
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.features.train.trainer import load_windows
+from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.restore.decoding.passage import ENDS
 
 RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"
 #: By the price, and the seed.

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 from measuring import digest, head, options_with_data
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, load_model, probabilities, rewrite
-from cappunc_cli.training.data.heldout import heldout_words
-from cappunc_cli.training.recipe import Recipe
-from cappunc_cli.transcript.labels import QUOTE_PAIR, PairedMark, strip
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.train.data.heldout import heldout_words
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
 
 if TYPE_CHECKING:
-    from cappunc_cli.restoration.chunks import Rows
+    from cappunc_cli.restore.chunks import Rows
 
 RESULTS = Path(__file__).resolve().parent / "results" / "quotes.json"
 #: Evaluation sets of English with quotation marks.

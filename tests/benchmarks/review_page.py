@@ -20,11 +20,11 @@ from typing import Any
 
 from measuring import head, options
 
-from cappunc_cli.application.fixer import Fixer, Settings
-from cappunc_cli.application.input_files import Job
-from cappunc_cli.application.review.page import page_bytes
-from cappunc_cli.application.review.review_server import ReviewSession
-from cappunc_cli.restoration.options import Options
+from cappunc_cli.features.review.page import page_bytes
+from cappunc_cli.features.review.review_server import ReviewSession
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.restore.options import Options
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"

@@ -22,14 +22,14 @@ import onnx
 from measuring import head, options, print_report, seconds, watched
 from onnx import TensorProto, helper, numpy_helper
 
-from cappunc_cli.benchmark import sample_text
-from cappunc_cli.cli.bench import measure
-from cappunc_cli.restoration.chunks import split
-from cappunc_cli.restoration.model.dequantise import dense_products
-from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-from cappunc_cli.restoration.model.onnx_session import physical_cores
-from cappunc_cli.restoration.model.registry import find_model
-from cappunc_cli.restoration.model.tensor_names import MASK, WANTED
+from cappunc_cli.features.bench import sample_text
+from cappunc_cli.features.bench.command import measure
+from cappunc_cli.restore.chunks import split
+from cappunc_cli.restore.models.dequantise import dense_products
+from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.onnx_session import physical_cores
+from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restore.models.tensor_names import MASK, WANTED
 
 
 def rate(size: int, inputs: int, outputs: int, kind: str) -> float:

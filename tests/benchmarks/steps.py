@@ -17,12 +17,12 @@ from typing import Any
 from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli import read, restore, write
-from cappunc_cli.benchmark import sample_text
-from cappunc_cli.restoration.model import onnx_session
-from cappunc_cli.restoration.model.onnx_engine import OnnxEngine
-from cappunc_cli.restoration.model.registry import ModelConfig
-from cappunc_cli.restoration.pipeline import Model, load_model
-from cappunc_cli.training.score import evaluate
+from cappunc_cli.features.bench import sample_text
+from cappunc_cli.features.train.score import evaluate
+from cappunc_cli.restore.models import onnx_session
+from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.registry import ModelConfig
+from cappunc_cli.restore.pipeline import Model, load_model
 
 SETS = {"IWSLT Ref": "iwslt/test2011", "IWSLT ASR": "iwslt/test2011asr"}
 SLOW = "the same without VNNI"

@@ -21,13 +21,13 @@ from statistics import fmean
 
 from measuring import head, identity, options_with_data, print_report
 
-from cappunc_cli.application.scoring.samples import sources
+from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
 from cappunc_cli.evaluation.datasets import Source
-from cappunc_cli.restoration.live import LiveRestorer
-from cappunc_cli.restoration.live_gru import live_restorer
-from cappunc_cli.restoration.pipeline import load_model, restore
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.features.evaluate.samples import sources
+from cappunc_cli.restore.live import LiveRestorer
+from cappunc_cli.restore.live_gru import live_restorer
+from cappunc_cli.restore.pipeline import load_model, restore
 
 #: By whether they are to choose by: a file below the data, or a corpus whose end was held out.
 SETS = {
@@ -77,8 +77,8 @@ def texts(data: Path, most: int) -> Iterator[tuple[str, list[Source]]]:
 
 def heldout(corpus: str, most: int) -> list[Word]:
     """The end of a training corpus, which no window had."""
-    from cappunc_cli.training.data.heldout import heldout_words
-    from cappunc_cli.training.recipe import Recipe
+    from cappunc_cli.features.train.data.heldout import heldout_words
+    from cappunc_cli.features.train.recipe import Recipe
 
     recipe = Recipe.load(Path(__file__).parents[2] / "models" / MODELS["gru"] / "train.toml")
     return heldout_words(recipe, corpus, most)

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from cappunc_cli.benchmark.hardware import in_short
+from cappunc_cli.features.bench.hardware import in_short
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).parent / "results"

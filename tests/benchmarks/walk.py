@@ -95,7 +95,7 @@ def is_importing(frame: FrameType) -> bool:
 
 def walk(source: str = SRT) -> Walk:
     """Trace `cappunc fix` on a file of one word."""
-    from cappunc_cli.cli import main
+    from cappunc_cli.cli.main import main
 
     found = Walk()
     arguments = sys.argv

@@ -13,12 +13,12 @@ import pytest
 from test_cli import cappunc, talk
 
 from cappunc_cli import formats
-from cappunc_cli.restoration.decoding import unrestored as detector
-from cappunc_cli.restoration.decoding.unrestored import Expected, UnrestoredSpan, find_lack, unrestored_spans
-from cappunc_cli.restoration.options import Options
-from cappunc_cli.restoration.pipeline import Model, lack_of, probabilities, rewrite
-from cappunc_cli.transcript.labels import Case, Label, dress, strip
-from cappunc_cli.transcript.words import Word
+from cappunc_cli.document.labels import Case, Label, dress, strip
+from cappunc_cli.document.words import Word
+from cappunc_cli.restore.decoding import unrestored as detector
+from cappunc_cli.restore.decoding.unrestored import Expected, UnrestoredSpan, find_lack, unrestored_spans
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model, lack_of, probabilities, rewrite
 
 HALF = Path(__file__).parents[2] / "fixtures/repair/half.srt"
 

@@ -20,7 +20,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import cappunc_cli
-from cappunc_cli.cli import app, main
+from cappunc_cli.cli.main import app, main
 
 WORDS = "hello anna then we went to london"
 SRT = f"1\n00:00:01,000 --> 00:00:03,000\n{WORDS}\n\n2\n00:00:04,000 --> 00:00:06,000\nwhere is the cat\n"
@@ -731,7 +731,12 @@ def stop(process: subprocess.Popen[bytes]) -> str:
 
 
 def test_control_c_exits_130() -> None:
-    command = [sys.executable, "-c", f"{STOPPABLE}; print(flush=True); from cappunc_cli.cli import main; main()", "fix"]
+    command = [
+        sys.executable,
+        "-c",
+        f"{STOPPABLE}; print(flush=True); from cappunc_cli.cli.main import main; main()",
+        "fix",
+    ]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdin is not None
@@ -780,7 +785,7 @@ def test_control_c_says_how_many_files_are_done(
     (tmp_path / "a.json").write_text(json.dumps({"segments": [{"text": WORDS, "start": 0, "end": 7, "words": words}]}))
     os.mkfifo(tmp_path / "pipe")
     own = () if "bbc" in arguments or arguments[-1] == "a.json" else (*tiny, "--lang", "en")
-    command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli import main; main()", *arguments, *own]
+    command = [sys.executable, "-c", f"{STOPPABLE}; from cappunc_cli.cli.main import main; main()", *arguments, *own]
     with (
         subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process,
         (tmp_path / "pipe").open("wb"),  # waits for the command to come to it
@@ -808,7 +813,7 @@ def test_control_c_says_what_is_done(
         given[4].fixed += 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cappunc_cli.application.batch.run_batch", stop)
+    monkeypatch.setattr("cappunc_cli.files.batch.run_batch", stop)
     monkeypatch.chdir(tmp_path)
     names = [str(talk(tmp_path, name)) for name in ("a.srt", "b.srt")]
     monkeypatch.setattr(sys, "argv", ["cappunc", "fix", *tiny, *names, *output])

@@ -19,16 +19,16 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import cappunc_cli as cappunc
-from cappunc_cli.application.scoring.inputs import Reading, load_documents
-from cappunc_cli.cli import app, main
+from cappunc_cli.cli.main import app, main
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, install_extra
 from cappunc_cli.evaluation import datasets, label_files, sweep
 from cappunc_cli.evaluation.mistakes import short_time, worst_mistakes
 from cappunc_cli.evaluation.reporting.html import page
 from cappunc_cli.evaluation.reporting.signature import Signature, describe_fold, hash_words
+from cappunc_cli.features.evaluate.inputs import Reading, load_documents
 from cappunc_cli.formats import txt
-from cappunc_cli.restoration.chunks import Chunk
-from cappunc_cli.transcript.words import Document
+from cappunc_cli.restore.chunks import Chunk
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 GOLD, HEARD = FIXTURES / "gold.txt", FIXTURES / "heard.txt"
@@ -441,7 +441,7 @@ def test_an_impossible_sweep_fails_before_scoring(tiny_model: Path) -> None:
 @pytest.fixture
 def edges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
     """(length, words dropped before, words dropped after) of the second chunk of every text that is split."""
-    from cappunc_cli.restoration import pipeline
+    from cappunc_cli.restore import pipeline
 
     seen: list[tuple[int, int, int]] = []
     whole = pipeline.split
@@ -666,9 +666,9 @@ def test_contractions_of_the_benchmark_join(shared: Path) -> None:
 
 
 def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
-    from cappunc_cli.application.scoring.restorer import _shuffled
-    from cappunc_cli.transcript.pauses import pauses
-    from cappunc_cli.transcript.words import Word
+    from cappunc_cli.document.pauses import pauses
+    from cappunc_cli.document.words import Word
+    from cappunc_cli.features.evaluate.restorer import _shuffled
 
     gaps = [0, 700, None, 30, 40, 50, 60, 70]
     words, clock = [], 0
@@ -684,9 +684,9 @@ def test_shuffled_pauses_are_the_same_pauses_elsewhere() -> None:
 
 
 def test_starts_alone_drops_the_ends() -> None:
-    from cappunc_cli.application.scoring.restorer import STARTS
-    from cappunc_cli.transcript.pauses import pauses
-    from cappunc_cli.transcript.words import Word
+    from cappunc_cli.document.pauses import pauses
+    from cappunc_cli.document.words import Word
+    from cappunc_cli.features.evaluate.restorer import STARTS
 
     words = [Word("word", 500 * i + (i > 30) * 2_000, 500 * i + (i > 30) * 2_000 + 400) for i in range(60)]
     assert [word.start for word in STARTS.apply(words)] == [word.start for word in words]
@@ -708,8 +708,8 @@ def test_marks_given_restores_only_case(tiny_model: Path, tmp_path: Path) -> Non
 
 
 def test_gold_windows_end_with_sentences_and_drop_long_ones() -> None:
+    from cappunc_cli.document.words import Word
     from cappunc_cli.evaluation.datasets import Source, gold_windows
-    from cappunc_cli.transcript.words import Word
 
     text = "A b. C d? E f g h i. J k l. M n o"
     cut = [

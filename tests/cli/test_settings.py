@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 from cappunc_cli.cli.settings import COMMANDS, OPTIONS, configuration_files, settable_options
 
 
@@ -274,7 +274,7 @@ def test_a_shell_completes_values(begun: list[str], offered: set[str], home: dic
         "COMP_CWORD": str(len(words) - 1),
     }
     run = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv[0] = 'cappunc'; from cappunc_cli.cli import main; main()"],
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'cappunc'; from cappunc_cli.cli.main import main; main()"],
         capture_output=True, text=True, env=env, cwd=tmp_path, check=False,
     )  # fmt: skip
     found = set(run.stdout.split())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cappunc_cli
-from cappunc_cli.cli import main
+from cappunc_cli.cli.main import main
 from cappunc_cli.errors import install_extra
 
 TEXT = "hello anna dont go at three thirty with twenty five cats"

@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cappunc_cli.cli import app, train
+from cappunc_cli.cli.main import app
+from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import CappuncError, install_extra
-from cappunc_cli.restoration.model.registry import ModelConfig, find_model
-from cappunc_cli.training.custom.custom_recipe import TrainingOrder, recipe_of
-from cappunc_cli.training.custom.custom_text import check_text, read
-from cappunc_cli.training.data.corpora import Turn
-from cappunc_cli.transcript.labels import strip
+from cappunc_cli.features.train import command as train
+from cappunc_cli.features.train.custom.custom_recipe import TrainingOrder, recipe_of
+from cappunc_cli.features.train.custom.custom_text import check_text, read
+from cappunc_cli.features.train.data.corpora import Turn
+from cappunc_cli.restore.models.registry import ModelConfig, find_model
 
 needs_torch = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("torch", "onnx", "safetensors")), reason="needs the extra [train]"
@@ -163,7 +164,7 @@ def order_of(language: str, output: Path, start: str | None = None, licence: str
 
 @needs_torch
 def test_a_run_is_not_resumed_with_another_order(tmp_path: Path) -> None:
-    from cappunc_cli.training.custom.custom_model import _record_order
+    from cappunc_cli.features.train.custom.custom_model import _record_order
 
     work, text = tmp_path / "training", {"text": [[Turn("Hello, you.")]]}
     _record_order(order_of("xx", tmp_path), work, text)
@@ -205,7 +206,7 @@ def test_an_adapted_model_decodes_as_the_one_it_comes_from(tmp_path: Path) -> No
 
 
 def test_text_is_decoded_as_fix_does(tmp_path: Path) -> None:
-    from cappunc_cli.application.storage.encodings import decode
+    from cappunc_cli.files.encodings import decode
 
     said = "«Où est-il allé ?» dit Anaïs à l’aîné. Elle préfère déjà l’été."
     (tmp_path / "a.txt").write_bytes(f"{said}\r\n\r\nEt après\u2028cela ?\r\n".encode("utf-16"))
@@ -240,7 +241,7 @@ def test_ctrl_c_says_how_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def build(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cappunc_cli.training.custom.custom_model.build_custom_model", build)
+    monkeypatch.setattr("cappunc_cli.features.train.custom.custom_model.build_custom_model", build)
     (tmp_path / "a.txt").write_text(text_of(10), encoding="utf-8")
     result = CliRunner().invoke(app, ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(tmp_path / "m")])
     assert result.exit_code == 130
@@ -253,8 +254,11 @@ def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     model = tmp_path / "m"
     # Each step is logged, so that it is known when there is something to keep.
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from cappunc_cli.cli import main"
-    code += "; from cappunc_cli.training import training_run; training_run.LOG_EVERY = 1"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code += "; from cappunc_cli.cli.main import main"
+    )
+    code += "; from cappunc_cli.features.train import training_run; training_run.LOG_EVERY = 1"
     asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
     for begun in (False, True):
         logged = sum(path.stat().st_size for path in model.rglob("log.jsonl"))

@@ -7,7 +7,7 @@ import shlex
 import pytest
 from typer.testing import CliRunner
 
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cappunc_cli.cli import app
+from cappunc_cli.cli.main import app
+from cappunc_cli.document.labels import Label, cached_strip
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation.accepted import parse
 from cappunc_cli.evaluation.mends import Mend, mends
-from cappunc_cli.transcript.labels import Label, cached_strip
 
 TEXTS = sorted((Path(__file__).parents[1] / "editor").glob("*/*.txt"))
 

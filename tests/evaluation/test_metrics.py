@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score, precision_recall_fscore_support
 
+from cappunc_cli.document.labels import FOLD, strip
 from cappunc_cli.errors import BadInput
 from cappunc_cli.evaluation import Evaluation, Sample, evaluate, nemo_per
 from cappunc_cli.evaluation.bootstrap import blocks, compare, intervals
@@ -18,7 +19,6 @@ from cappunc_cli.evaluation.calibration import bins, curve, expected_error, fold
 from cappunc_cli.evaluation.contingency import NO_FOLD, confusion
 from cappunc_cli.evaluation.metrics import CASED, METRICS, Score, word_counts
 from cappunc_cli.evaluation.presets import PRESETS
-from cappunc_cli.transcript.labels import FOLD, strip
 
 
 def scored(reference: str, hypothesis: str, fold: bool = True) -> Evaluation:

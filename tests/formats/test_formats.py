@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from rules import rules
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats.source.spans import split_lines
-from cappunc_cli.restoration.pipeline import Model, restore
-from cappunc_cli.transcript.labels import Case, dress, strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Document
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.formats.text.splice import split_lines
+from cappunc_cli.restore.pipeline import Model, restore
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = sorted(

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from test_markup_formats import fixture, spoken
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, UnknownFormat
-from cappunc_cli.transcript.labels import Case, dress, strip
-from cappunc_cli.transcript.pauses import pauses
-from cappunc_cli.transcript.words import Document, Word
 
 CASES = [Case.LOWER, Case.CAPITAL, Case.UPPER]
 MARKS = ["", ",", ".", "?", "!", ":", ";", "—", "…"]

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.encodings import decode
+from cappunc_cli.document.labels import Case, dress, strip
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError
-from cappunc_cli.formats.timed_text.ttml_times import Rates
-from cappunc_cli.transcript.labels import Case, dress, strip
-from cappunc_cli.transcript.words import Document
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.formats.text.ttml_times import Rates
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 

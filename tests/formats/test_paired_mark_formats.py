@@ -12,7 +12,7 @@ import pytest
 from test_formats import GOOD, ids, load
 
 from cappunc_cli import formats
-from cappunc_cli.transcript.labels import dress, strip
+from cappunc_cli.document.labels import dress, strip
 
 #: Their number has no common divisor with that of other periods (words a line), so that they meet all places.
 SIGNS = [("¿", ""), ("", "?"), ("«", "»,"), ("“¿", "?”"), ("—", ""), ("¡", "!"), ("", "”."), ("–“", ""), ("", "»")]

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from test_cli import WORDS, cappunc
 
 from cappunc_cli import formats
-from cappunc_cli.application.storage.files import read_text
+from cappunc_cli.document.labels import strip
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats.timed_text.cues import milliseconds
+from cappunc_cli.files.storage import read_text
+from cappunc_cli.formats.text.cues import milliseconds
 from cappunc_cli.languages import LANGUAGES, language
 from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, as_heard, cut, render
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
 from cappunc_cli.layout.segmentation import Cutter
-from cappunc_cli.transcript.labels import strip
-from cappunc_cli.transcript.words import Word
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures" / "layout"

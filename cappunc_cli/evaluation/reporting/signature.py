@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cappunc_cli.transcript.labels import FOLD
+from cappunc_cli.document.labels import FOLD
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats
+from cappunc_cli.document.labels import Case, dress, fold, strip
+from cappunc_cli.document.pauses import turn_ends
+from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
-from cappunc_cli.formats import asr_json
-from cappunc_cli.formats.asr_json import DIALECTS, dialect_of, document, scan, sniff, tokens, word_alignment
-from cappunc_cli.formats.asr_json.tracks import Voices, millis, seconds
-from cappunc_cli.transcript.labels import Case, dress, fold, strip
-from cappunc_cli.transcript.pauses import turn_ends
-from cappunc_cli.transcript.words import Document
+from cappunc_cli.formats import json as asr_json
+from cappunc_cli.formats.json import DIALECTS, dialect_of, document, scan, sniff, tokens, word_alignment
+from cappunc_cli.formats.json.tracks import Voices, millis, seconds
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 CASES = sorted(path for path in (FIXTURES / "json").glob("*/*.json") if ".fixed." not in path.name)

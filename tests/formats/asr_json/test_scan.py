@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.asr_json.scan import Literal, Node, literal_edits, load, member_spans, parse
-from cappunc_cli.formats.source.spans import splice
+from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load, member_spans, parse
+from cappunc_cli.formats.text.splice import splice
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

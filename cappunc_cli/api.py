@@ -1,0 +1,260 @@
+"""The Python interface: `fix`, `check`, `read` and `write` for files, bytes and text."""
+
+from __future__ import annotations
+
+import os
+import reprlib
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath
+from types import NoneType
+from typing import Literal, TypedDict, Unpack, get_args
+
+from cappunc_cli import formats
+from cappunc_cli.document.words import Document
+from cappunc_cli.errors import CappuncError, WrongUsage, require
+from cappunc_cli.files.encodings import UTF_8, Encoding, codec_name, decode
+from cappunc_cli.files.fixer import Fixed, Fixer, Settings
+from cappunc_cli.files.inspection import Report, missing_entries
+from cappunc_cli.files.language_detection import AUTO
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.languages import code_of
+from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+from cappunc_cli.restore.options import Options
+from cappunc_cli.restore.pipeline import Model
+from cappunc_cli.restore.terms import Glossary
+
+#: The path of a file, its bytes, or its text.
+Source = str | bytes | os.PathLike[str]
+#: What to do with diacritics.
+Diacritics = Literal["keep", "normalise", "restore"]
+
+#: Models kept open between calls.
+_OPEN_MODELS = 2
+
+
+class Choices(TypedDict, total=False):
+    """The fields of `Options` that `fix` takes as keywords; the glossary may also be a list of terms."""
+
+    marks: str | None
+    sensitivity: float
+    style: str
+    existing: str
+    window: int | None
+    overlap: int | None
+    min_words_cut: int | None
+    pauses: bool
+    glossary: Glossary | Iterable[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unrestored:
+    """A stretch of words that lack marks, case or both; the fields are those of `cappunc check --json`.
+
+    Times are milliseconds, None if the file has none. `lines` is the first and last line in plain text, None in other
+    formats. Lines and words are counted from 1.
+
+    >>> (span,) = cappunc.check("so we went to london and then we came back and it was late")
+    >>> span.first_word, span.last_word, span.missing
+    (1, 14, ('marks', 'case'))
+    """
+
+    start_ms: int | None
+    end_ms: int | None
+    lines: tuple[int, int] | None
+    first_word: int
+    last_word: int
+    words: int
+    missing: tuple[str, ...]
+
+
+def fix(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    language: str = AUTO,
+    format: str | None = None,
+    encoding: str | None = None,
+    engine: str = NETWORK,
+    fast: bool = False,
+    device: str = "auto",
+    attach: bool = False,
+    diacritics: Diacritics = "keep",
+    numbers: bool = False,
+    apostrophes: bool = False,
+    **options: Unpack[Choices],
+) -> Fixed:
+    """Restore the punctuation and case of a transcript, as `cappunc fix` does; nothing is written to disk.
+
+    `source` is the path of a file (as Path, since a str is text), its bytes or its text, in any format that cappunc
+    reads. `model` is an open model, a name or a directory; by default it is chosen by `language` (a code or a name),
+    which is detected unless given. The last two models stay open between calls. `encoding` is that of bytes and files,
+    detected by default. `options` are the fields of `Options`; `glossary` may also be a list of terms. The other
+    parameters are described in `cappunc fix --help`.
+
+    Raises BadInput, UnknownFormat, BadModel or WrongUsage (all of them CappuncError), and OSError for a file that
+    cannot be read. Warns if there is a GPU that cannot be used.
+
+    >>> cappunc.fix("good evening london how are you").text
+    'Good evening, London. How are you?'
+    >>> fixed = cappunc.fix(Path("talk.srt"), marks=".?", glossary=["iPhone"])
+    >>> fixed.text.splitlines()[:3]
+    ['1', '00:00:01,280 --> 00:00:02,760', 'Good evening London.']
+    """
+    for name, value, known in (("engine", engine, [*ENGINES]), ("diacritics", diacritics, get_args(Diacritics))):
+        if value not in known:
+            raise WrongUsage(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    flags = {"fast": fast, "attach": attach, "numbers": numbers, "apostrophes": apostrophes}
+    for name, flag in flags.items():
+        require(name, flag, bool, "True or False")
+    terms = options.pop("glossary", ())
+    glossary = terms if isinstance(terms, Glossary) else Glossary.of(terms)
+    chosen = Options(glossary=glossary, **options)  # type: ignore[arg-type, misc]  # the glossary was popped
+    with _errors_about(source):
+        text, found = _content(source, format, encoding)
+        settings = Settings("", device, format, chosen, engine, attach, diacritics, numbers, apostrophes)
+        fixer = _fixer(text, model, language, fast, settings)
+        document = fixer.read(text, _name(source))
+        (new,) = fixer.restore([document])
+        return fixer.write(document, text, new, None if isinstance(source, str) else found)
+
+
+def check(
+    source: Source,
+    model: Model | str | os.PathLike[str] | None = None,
+    *,
+    language: str = AUTO,
+    format: str | None = None,
+    encoding: str | None = None,
+    device: str = "auto",
+    pauses: bool = True,
+) -> list[Unrestored]:
+    """List the stretches of a transcript that lack marks or case, as `cappunc check` does; [] if nothing is missing.
+
+    These are the stretches that `fix` would restore. Arguments and exceptions are those of `fix`.
+
+    >>> cappunc.check("Good evening, London. How are you?")
+    []
+    >>> [(span.start_ms, span.words) for span in cappunc.check(Path("talk.srt"))]
+    [(1280, 341)]
+    """
+    with _errors_about(source):
+        text, _ = _content(source, format, encoding)
+        fixer = _fixer(text, model, language, False, Settings("", device, format, Options(pauses=pauses)))
+        document = fixer.read(text, _name(source))
+        return list(map(_unrestored, missing_entries(document, fixer)))
+
+
+def read(source: Source, name: str = "", format: str | None = None, encoding: str | None = None) -> Document:
+    """Read the words of a transcript from the path of a file, its bytes or its text (with original line ends).
+
+    The format is recognised from the content, or from the suffix of `name` if the content is ambiguous. Raises
+    UnknownFormat, BadInput for malformed input, and OSError.
+
+    >>> document = cappunc.read(Path("talk.srt"))
+    >>> document.format, document.words[0].text, document.words[0].start
+    ('srt', 'good', 1280)
+    """
+    with _errors_about(source):
+        require("name", name, str, "a str")
+        text, _ = _content(source, name or format, encoding)
+        return formats.read(text, name or _name(source), format)
+
+
+def write(document: Document, texts: Sequence[str], *, attach: bool = False) -> str:
+    r"""Return the source of a document with new texts, one per word in order, verified by reading it back.
+
+    `attach` moves marks that are entries of their own in the format onto their words. Raises BadInput if anything but
+    marks and case would change, and ValueError unless there is one text per word.
+
+    >>> document = cappunc.read("good evening london\n")
+    >>> cappunc.write(document, ["Good", "evening,", "London!"])
+    'Good evening, London!\n'
+    >>> cappunc.write(document, ["Good", "morning,", "London!"])
+    Traceback (most recent call last):
+    cappunc_cli.errors.BadInput: 1: “evening” cannot become “morning,”: not the same word
+    """
+    require("document", document, Document, "a Document")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise WrongUsage(f"texts must be a list of str, not {reprlib.repr(texts)}")
+    texts = list(texts)
+    for text in texts:
+        require("a text", text, str, "a str")
+    output = formats.write(document, texts, attach=attach)
+    formats.verify(document, output)
+    return output
+
+
+def _fixer(
+    text: str, model: Model | str | os.PathLike[str] | None, language: str, fast: bool, settings: Settings
+) -> Fixer:
+    """A Fixer with these settings, completed by the model and the language, which may depend on the text."""
+    given = model if isinstance(model, Model) else None
+    require("model", model, (Model, str, os.PathLike, NoneType), "an open model, a name or a directory")
+    require("language", language, str, "a code or a name")
+    require("device", settings.device, str, "a str")
+    if fast and model is not None:
+        raise WrongUsage("fast and model exclude each other")
+    named = given.config.name if given else None if model is None else os.fspath(model)  # type: ignore[arg-type]
+    codes = given.config.languages if given else None
+    choice = ModelChoice(code_of(language), named, settings.engine, fast, codes)
+    settings = settings.for_model(*choice.of_text(text))
+    config = settings.check(given.config if given else None)
+    if notice := settings.notice(config):
+        _warn(notice)
+    return Fixer(settings, _warn, opened=lambda own: given or _opened(own.model, own.device, own.engine))
+
+
+@lru_cache(_OPEN_MODELS)
+def _opened(name: str, device: str, engine: str) -> Model:
+    return Fixer(Settings(name, device, None, Options(), engine), _warn).model
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _content(source: Source, format_hint: str | None, encoding: str | None) -> tuple[str, Encoding]:
+    """The text of a source and its encoding; raises WrongUsage for a str like a file name without a `format_hint`."""
+    require("source", source, (str, bytes, os.PathLike), "a Path, bytes or a str")
+    require("format", format_hint, (str, NoneType), "a str or None")
+    require("encoding", encoding, (str, NoneType), "a str or None")
+    if not isinstance(source, str):
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        try:
+            return decode(data, None if encoding is None else codec_name(encoding))
+        except LookupError as error:
+            raise WrongUsage(f"{encoding!r} is not a known text encoding") from error
+    if format_hint is None and _looks_like_file_name(source):
+        raise WrongUsage(f"{source!r} looks like a file name: pass Path({source!r}), or format='txt' if it is text")
+    return source, UTF_8
+
+
+def _looks_like_file_name(text: str) -> bool:
+    suffix = PurePath(text).suffix.lower() if len(text.splitlines()) == 1 else ""
+    return bool(suffix) and any(suffix in module.SUFFIXES for module in formats.FORMATS.values())
+
+
+def _name(source: Source) -> str:
+    """The file name, which helps to recognise the format; "" unless the source is a path."""
+    return "" if isinstance(source, str | bytes) else Path(source).name
+
+
+@contextmanager
+def _errors_about(source: Source) -> Iterator[None]:
+    """Add the path of the source to errors that name no file."""
+    try:
+        yield
+    except CappuncError as error:
+        if isinstance(source, str | bytes) or error.path is not None or isinstance(error, WrongUsage):
+            raise
+        error.path = os.fspath(source)
+        raise
+
+
+def _unrestored(entry: Report) -> Unrestored:
+    lines = entry["lines"] and tuple(entry["lines"])
+    return Unrestored(**{**entry, "lines": lines, "missing": tuple(entry["missing"])})

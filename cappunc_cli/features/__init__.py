@@ -1,0 +1,1 @@
+"""What each command does, one folder or module each."""

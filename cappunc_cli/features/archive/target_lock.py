@@ -1,0 +1,146 @@
+"""A lock that lets only one driver write to a target, and that does not outlive its driver for long.
+
+On disk it is a file lock, which the system releases with the process. Object stores have no locks: there the driver
+writes a lease with its name and the time, and renews it; a lease that has not been renewed for a while has expired.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import threading
+import time
+from typing import IO, Any
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.archive.target_store import PRIVATE, TargetStore
+from cappunc_cli.files.urls import Url
+
+if sys.platform != "win32":
+    import fcntl
+
+_NAME = f"{PRIVATE}/lock"
+#: Seconds between renewals of a lease, and after which it expires.
+RENEWED_S, DEAD_S = 20.0, 90.0
+
+
+class TargetLock:
+    """Context manager that holds the lock of a target. Raises CappuncError if another driver has it."""
+
+    def __init__(self, store: TargetStore, run: str) -> None:
+        self._store = store
+        self._run = run
+        self._file: IO[str] | None = None
+        self._ended = threading.Event()
+        self._renewer: threading.Thread | None = None
+        #: Why the lock was lost, if another driver took over an expired lease.
+        self.lost: str | None = None
+
+    def __enter__(self) -> TargetLock:
+        if isinstance(self._store.at(_NAME), Url):
+            self._lease()
+        else:
+            self._lock()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._renewer is not None:
+            self._renewer.join()
+            if self.lost is None:
+                self._store.remove(_NAME)
+        if self._file is not None:
+            self._file.close()
+
+    def _lock(self) -> None:
+        place = self._store.at(_NAME)
+        assert not isinstance(place, Url)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # The file is never removed: a lock on a deleted file would keep nobody out.
+        self._file = place.open("a+", encoding="utf-8")
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                self._file.seek(1 << 20)  # locked bytes cannot be read
+                msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.seek(0)
+            holder = _parsed(self._file.read())
+            self._file.close()
+            raise self._refusal(holder) from None
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(self._content())
+        self._file.flush()
+
+    def _lease(self) -> None:
+        if not self._store.create(_NAME, self._content().encode()):
+            holder = self._holder()
+            if not _is_dead(holder):
+                raise self._refusal(holder)
+            self._store.write(_NAME, self._content().encode())
+        # In stores where creation is not atomic, the last writer wins.
+        if self._holder().get("run") != self._run:
+            raise self._refusal(self._holder())
+        self._renewer = threading.Thread(target=self._renew, daemon=True)
+        self._renewer.start()
+
+    def _renew(self) -> None:
+        while not self._ended.wait(RENEWED_S):
+            try:
+                holder = self._holder()
+                if holder.get("run") not in (self._run, None):
+                    self.lost = str(self._refusal(holder))
+                    return
+                self._store.write(_NAME, self._content().encode())
+            except (CappuncError, OSError):
+                continue  # retried until the lease expires
+
+    def _content(self) -> str:
+        holder = {"run": self._run, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
+        return json.dumps(holder) + "\n"
+
+    def _holder(self) -> dict[str, Any]:
+        try:
+            return _parsed(self._store.read(_NAME).decode("utf-8", "replace"))
+        except FileNotFoundError:
+            return {}
+
+    def _refusal(self, holder: dict[str, Any]) -> CappuncError:
+        who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
+        hint = ""
+        if isinstance(self._store.at(_NAME), Url):
+            hint = f"; if it has died, try again {DEAD_S:.0f} seconds after its end"
+        return CappuncError(f"{who} is writing to it{hint}", self._store.root)
+
+
+def _is_dead(holder: dict[str, Any]) -> bool:
+    """Whether a lease has expired, or its driver was a process of this machine that has ended."""
+    renewed = holder.get("time")
+    if not isinstance(renewed, int | float) or time.time() - renewed > DEAD_S:
+        return True
+    pid = holder.get("pid")
+    if holder.get("host") != platform.node() or not isinstance(pid, int) or sys.platform == "win32":
+        return False
+    if pid == os.getpid():
+        return True  # in containers, drivers may have the same process id
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,71 @@
+"""`cappunc captions` for one file: cut words with times into captions, or rewrap the lines of captions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cappunc_cli.features.convert.caption_report import report_of, summary
+from cappunc_cli.features.convert.made_captions import cut_captions, left_out, refuse_unread, timed_words
+from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
+from cappunc_cli.languages import Language
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document
+    from cappunc_cli.files.fixer import Fixer
+    from cappunc_cli.files.inspection import Report
+    from cappunc_cli.layout import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionMaker:
+    """Makes captions of a format (`kind`) within `limits`, and adds their faults to `reports`.
+
+    With `fps`, times are rounded to frames, with at least `gap_frames` between captions.
+    """
+
+    fixer: Fixer
+    language: Language
+    kind: str
+    limits: Limits
+    restore: bool = True
+    speakers: str = "none"
+    sentences: bool = False
+    fps: float | None = None
+    gap_frames: int = 0
+    reports: list[Report] = field(default_factory=list)
+
+    def make(self, document: Document, name: str, _encoding: Encoding, /) -> tuple[bytes, str]:
+        """The captions in UTF-8, with every word once and in order, and a summary. Raises CappuncError."""
+        from cappunc_cli.layout import render
+        from cappunc_cli.layout.frames import on_frames
+
+        refuse_unread(document)
+        words, note = timed_words(document)
+        texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
+        made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)
+        if self.fps is not None:
+            made = on_frames(made, self.fps, self.gap_frames, self.limits.longest)
+        report = report_of(name, made, self.language, self.limits)
+        self.reports.append(report)
+        counts = f"{len(words):,} words, {summary([report])}"
+        output = new_utf_8(render(made, shown, self.kind))
+        return output, "; ".join(filter(None, (counts, note, left_out(document))))
+
+
+@dataclass(frozen=True, slots=True)
+class LineRewrapper:
+    """Rewraps captions to lines of at most `width` characters."""
+
+    language: Language
+    width: int
+
+    def make(self, document: Document, _name: str, encoding: Encoding, /) -> tuple[bytes, str]:
+        """The same captions with other line breaks, and a summary. Raises CappuncError."""
+        from cappunc_cli.formats import rewrap, verify
+        from cappunc_cli.layout import LineBreaker
+
+        language, width = self.language, self.width
+        output = rewrap(document, lambda texts: LineBreaker(texts, language, width).best(0, len(texts))[1])
+        verify(document, output, lines=True)
+        return encode(output, encoding), f"{len(document.words):,} words, lines of {width} characters"

@@ -1,0 +1,113 @@
+"""Reports of caption faults as lines, CSV, JSON or HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.document.words import timestamp
+from cappunc_cli.errors import BadOption, UnknownFormat
+from cappunc_cli.files.colour import WARNING, Parts
+from cappunc_cli.files.inspection import Report, line_prefix, tenths
+from cappunc_cli.files.progress import counted
+from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document
+    from cappunc_cli.languages import Language
+    from cappunc_cli.layout import Limits
+
+_COLUMNS = ("file", "caption", "start", "end", "fault", "value", "limit", "text")
+#: Suffixes of report files.
+SUFFIXES = (".csv", ".json", ".html")
+_STYLE = (
+    ":root { color-scheme: light dark } body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; "
+    "padding: 1rem } table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2rem .6rem; "
+    "border-bottom: 1px solid #8884; vertical-align: top } td:nth-child(-n+3) { white-space: nowrap; "
+    "font-variant-numeric: tabular-nums } div { overflow-x: auto }"
+)
+
+
+def check_report_name(name: str | None) -> None:
+    """Raises BadOption unless the name of a report has a known suffix."""
+    if name is not None and Path(name).suffix.lower() not in SUFFIXES:
+        raise BadOption(f"{name} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}", option="--report")
+
+
+def report_of(name: str, captions: Sequence[ShownCaption], language: Language, limits: Limits) -> Report:
+    """The faults of a file's captions."""
+    found = caption_faults(captions, language, limits)
+    return {"file": name, "captions": len(captions), "faults": [_entry(fault) for fault in found]}
+
+
+def document_report(name: str, document: Document, language: Language, limits: Limits) -> Report:
+    """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
+    from cappunc_cli.formats.text.shown_cues import shown_cues
+
+    found = shown_cues(document)
+    if found is None:
+        raise UnknownFormat(
+            "has no captions to check" if document.words.single else "roll-up captions cannot be checked"
+        )
+    return report_of(name, found, language, limits)
+
+
+def _entry(fault: CaptionFault) -> Report:
+    return {
+        "caption": fault.number,
+        "start_ms": fault.start,
+        "end_ms": fault.end,
+        "fault": fault.kind,
+        "value": round(fault.value, 3),
+        "limit": round(fault.limit, 3),
+        "said": describe(fault),
+        "text": fault.text,
+    }
+
+
+def fault_line(report: Report, entry: Report) -> Parts:
+    """A line such as `talk.srt:00:04:10.2: too fast: 24.1 characters a second, not 20: so then we went / home`."""
+    detail = f": {entry['said']}: {entry['text']}"
+    return [*line_prefix(report, tenths(entry["start_ms"])), (entry["fault"], WARNING), (detail, "")]
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """A text such as `312 captions, 14 too fast, 2 bad break`."""
+    counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
+    captions = counted(sum(report["captions"] for report in reports), "caption")
+    return ", ".join([captions, *(f"{counts[k]:,} {k}" for k in KINDS if counts[k])])
+
+
+def rendered(reports: Sequence[Report], suffix: str) -> str:
+    """All reports as the content of a file with this suffix."""
+    if suffix == ".json":
+        return json.dumps(list(reports), ensure_ascii=False, indent=2) + "\n"
+    rows = [(report["file"], entry) for report in reports for entry in report["faults"]]
+    if suffix == ".csv":
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(_COLUMNS)
+        table.writerows(_row(name, entry) for name, entry in rows)
+        return text.getvalue()
+    cells = "".join(
+        f"<tr><td>{escape(name)}</td><td>{entry['caption']}</td><td>{timestamp(entry['start_ms'])}</td>"
+        f"<td>{entry['fault']}: {escape(entry['said'])}</td><td>{escape(entry['text'])}</td></tr>"
+        for name, entry in rows
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>Captions</title><style>{_STYLE}</style><h1>Captions</h1><p>{escape(summary(reports))}</p><div><table>"
+        "<thead><tr><th>file</th><th>caption</th><th>from</th><th>fault</th><th>text</th></tr></thead>"
+        f"<tbody>{cells}</tbody></table></div></html>\n"
+    )
+
+
+def _row(name: str, entry: dict[str, Any]) -> tuple[object, ...]:
+    times = (timestamp(entry[key]) for key in ("start_ms", "end_ms"))
+    return (name, entry["caption"], *times, entry["fault"], entry["value"], entry["limit"], entry["text"])

@@ -1,0 +1,155 @@
+"""Captions of a document: newly cut from its words, or its own cues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+from cappunc_cli.document.spread_times import spread_times, untimed
+from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.files.progress import counted
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document, Word
+    from cappunc_cli.languages import Language
+    from cappunc_cli.layout import Caption, Limits
+
+#: Smallest share of words with times of their own in a file with word times; otherwise its cues or segments have them.
+_TIMED = 0.75
+
+
+def timed_words(document: Document) -> tuple[Sequence[Word], str]:
+    """The words with times, and a note to the user, or "".
+
+    If few words have times of their own, those of their cue or segment are divided among its words. Raises
+    UnknownFormat if there are none either.
+    """
+    words = document.words
+    missing = untimed(words)
+    early = early_note(sum(start is not None and start < 0 for start in words.starts))
+    if len(words) - missing >= _TIMED * len(words):
+        return words, early
+    spread = spread_times(words)
+    if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
+        raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
+    return spread, "; ".join(filter(None, (early, _interpolated(missing, len(words)))))
+
+
+def early_note(count: int) -> str:
+    """A note about words with times before zero, which no player shows, or ""."""
+    return f"{counted(count, 'word')} before zero: shown from zero" if count else ""
+
+
+def spread_note(words: Sequence[Word]) -> str:
+    """As the note of `timed_words`; "" also for words of which none has a time."""
+    missing = untimed(words)
+    if len(words) - missing >= _TIMED * len(words) or untimed(spread_times(words)) == missing:
+        return ""
+    return _interpolated(missing, len(words))
+
+
+def _interpolated(missing: int, words: int) -> str:
+    return f"{missing:,} of {words:,} words have no times of their own: interpolated within their segments"
+
+
+def cut_captions(
+    document: Document,
+    words: Sequence[Word],
+    texts: Sequence[str],
+    language: Language,
+    limits: Limits,
+    speakers: str = "none",
+    sentences: bool = False,
+) -> tuple[list[Caption], list[str]]:
+    """Cut words with new `texts` into captions; returns these and their texts, word by word, in caption order.
+
+    Channels are merged by time. Raises BadInput for several recordings.
+    """
+    from cappunc_cli.formats import channels
+    from cappunc_cli.layout import as_heard, cut
+
+    word_channels = channels(document)
+    recordings = [recording for recording, _ in word_channels]
+    if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
+        raise BadInput("has several recordings, each with times from zero; put each into a file of its own")
+    names = [document.speakers.get(turn or 0, "") for turn in document.words.turns]
+    shown = list(texts)
+    if len(set(recordings)) == 1 < len(set(word_channels)):
+        order, words = as_heard(words, word_channels)
+        shown = [texts[i] for i in order]
+        names = [names[i] or word_channels[i][1] for i in order]
+    turns = [word.turn for word in words]
+    if speakers in ("dash", "name"):
+        shown = _labelled(shown, turns, names, speakers)
+    made = cut(words, shown, language, limits, sentences)
+    if speakers == "voice":
+        made = [replace(caption, speaker=names[caption.first]) for caption in made]
+    return made, shown
+
+
+def _labelled(texts: Sequence[str], turns: Sequence[int], names: Sequence[str], how: str) -> list[str]:
+    """The texts with a dash or the speaker's name before the first word of each turn."""
+    shown = list(texts)
+    several = len(set(turns)) > 1
+    for i, turn in enumerate(turns):
+        if i and turns[i - 1] == turn:
+            continue
+        if how == "dash" and several:
+            shown[i] = f"- {texts[i]}"
+        elif how == "name" and names[i]:
+            shown[i] = f"{names[i]}: {texts[i]}"
+    return shown
+
+
+def _restarts(starts: Iterable[int | None], recordings: Sequence[str]) -> bool:
+    """Whether times go back where another recording begins."""
+    known = [(start, name) for start, name in zip(starts, recordings, strict=True) if start is not None]
+    return any(one != other and start < before for (before, one), (start, other) in pairwise(known))
+
+
+def own_cues(document: Document, speakers: str) -> list[Caption] | None:
+    """A file's own cues as captions; None if it has none that can be taken over.
+
+    Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`); several
+    in one cue always before their words, as a field holds only one.
+    """
+    from cappunc_cli.formats.text.shown_cues import shown_cues
+    from cappunc_cli.layout import Caption
+
+    found = shown_cues(document)
+    if not found:
+        return None
+    made, last = [], ""
+    for cue in found:
+        lines, names = cue.lines, cue.names or (cue.speaker,)
+        if speakers == "name" or (cue.names and speakers == "voice"):
+            before = last if speakers == "name" else ""
+            heads = ["" if name == other else name for other, name in pairwise((before, *names))]
+            lines = tuple(f"{head}: {line}" if head else line for head, line in zip_longest(heads, lines))
+        last = next(filter(None, reversed(names)), last)
+        own = cue.speaker if speakers == "voice" and not cue.names else ""
+        made.append(Caption(0, 0, cue.start, cue.end, lines, own))
+    return made
+
+
+def refuse_unread(document: Document) -> None:
+    """Raises BadInput if the file has text outside its words, which a new file would lack."""
+    for notice in document.notices:
+        if notice.unread:
+            raise BadInput(f"{notice.message}: the new file would lack its text; mend it first", line=notice.line)
+
+
+def left_out(document: Document) -> str:
+    """A note about tokens that are no words, such as signs and addresses, and so are left out as sounds are, or "".
+
+    So are all times of a line of LRC but its first.
+    """
+    from cappunc_cli.formats.text.shown_cues import repeated_lines
+
+    count, repeated = sum(map(bool, document.words.followed)), repeated_lines(document)
+    notes = [f"left out: text that is no word (signs, addresses) after {count:,} of them"] if count else []
+    if repeated:
+        notes.append(f"left out: all times but the first of {counted(repeated, 'line')}")
+    return "; ".join(notes)

@@ -1,0 +1,168 @@
+"""Load and pair the inputs of `cappunc eval`: all formats of `fix`, label files, JSON Lines, `.xz`."""
+
+from __future__ import annotations
+
+import lzma
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli.errors import BadInput, CappuncError, WrongUsage
+from cappunc_cli.files.encodings import decode
+from cappunc_cli.files.input_files import fixed_name
+from cappunc_cli.files.storage import about, read_bytes
+
+if TYPE_CHECKING:
+    from cappunc_cli.evaluation.datasets import Source
+
+_BLANK_LINES = re.compile(r"(?<=[\r\n])(?:[^\S\r\n]*[\r\n])+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read: in this format (None: detected), and only documents whose names match the glob `only`.
+
+    With `notation`, braces in plain text enclose the alternatives that an editor accepts (`evaluation/accepted.py`).
+    With `speech_dashes`, hyphens before words in plain text are read as dashes of direct speech.
+    """
+
+    format: str | None = None
+    only: str | None = None
+    notation: bool = False
+    speech_dashes: bool = False
+
+
+#: Any format, all documents.
+ANYTHING = Reading()
+
+
+def load_documents(path: Path, how: Reading = ANYTHING) -> Iterator[Source]:
+    """Yield the documents of a file. Raises CappuncError with the path."""
+    try:
+        for source in _load(path, how):
+            if how.only is None or fnmatch(source.name, how.only):
+                yield source
+    except CappuncError as error:
+        error.path = error.path or str(path)
+        raise
+
+
+def _load(path: Path, how: Reading) -> Iterator[Source]:
+    from cappunc_cli import formats
+    from cappunc_cli.document.speech_dashes import speech_dashes
+    from cappunc_cli.document.words import Word
+    from cappunc_cli.evaluation import datasets, label_files
+    from cappunc_cli.evaluation.accepted import parse
+    from cappunc_cli.evaluation.datasets import Source
+
+    text, name = read_text(path), path.name.removesuffix(".xz")
+    if how.format is None:
+        if label_files.sniff(text):
+            yield Source(name, [Word(word) for word in label_files.read(text)])
+            return
+        if label_files.sniff_nemo(text):
+            words = label_files.read_nemo(read_text(_nemo_text(path)), text)
+            yield Source(name, [Word(word) for word in words])
+            return
+        if datasets.sniff(text):
+            yield from datasets.read(text)
+            return
+    accepted = parse(text) if how.notation and "{" in text and name.endswith(".txt") else None
+    source = text if accepted is None else accepted.text
+    found = formats.recognise(source, name, how.format)
+    if found.format == "txt":
+        # Speech has no blank lines: paragraph breaks of the reference must not help the model.
+        plain = _BLANK_LINES.sub("", source)
+        if how.speech_dashes:
+            # At the head of a line, a dash would be read as a change of speaker rather than as text.
+            plain = speech_dashes(plain).replace("\n—", " —")
+        spoken = formats.read(plain, name, "txt").words
+    else:
+        spoken = found.read().words
+    if accepted is not None and spoken.texts != accepted.words:
+        raise BadInput("has text that is not words, so it cannot be compared with the accepted alternatives")
+    yield Source(name, spoken, accepted=accepted)
+
+
+def _nemo_text(path: Path) -> Path:
+    """The text file of a NeMo label file: `text_test.txt` for `labels_test.txt`."""
+    other = path.with_name(path.name.replace("labels", "text"))
+    if other == path or not other.exists():
+        raise BadInput(f"NeMo labels without their text file {other.name.replace('labels', 'text')}")
+    return other
+
+
+def read_text(path: Path) -> str:
+    """The decoded text of a file (`-` is standard input), decompressed if its name ends in .xz."""
+    try:
+        data = read_bytes(str(path))
+        if path.suffix == ".xz":
+            data = lzma.decompress(data)
+    except OSError as error:
+        raise BadInput(error.strerror or str(error), path=str(path)) from error
+    except lzma.LZMAError as error:
+        raise BadInput(f"cannot be decompressed: {error}", path=str(path)) from error
+    try:
+        return decode(data)[0]
+    except CappuncError as error:
+        raise about(error, str(path)) from error
+
+
+def listing(paths: Sequence[Path]) -> list[Path]:
+    """The files, with directories replaced by the sorted files in them, except hidden files and NeMo's text files."""
+    return [path for path, _ in _placed(paths)]
+
+
+def _placed(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """The files of `listing`, each with its path below the directory that was named."""
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
+            labels = {p for p in inside if "labels" in p.name}
+            for file in inside:
+                if file.with_name(file.name.replace("text", "labels")) not in labels or file in labels:
+                    yield file, file.relative_to(path)
+        else:
+            yield path, Path(path.name)
+
+
+def pair_files(references: Sequence[Path], hypotheses: Sequence[Path]) -> list[tuple[Path, Path]]:
+    """Pairs of reference and hypothesis files.
+
+    Files are paired in order; with directories, by name without suffix and `.fixed`, and by their path below the
+    directory where several have the same name. A result `talk.fixed.srt` takes the place of `talk.srt`. Raises
+    WrongUsage if the numbers of files differ, and BadInput for a reference without hypothesis, which would distort the
+    score, or with several, and for a second reference with the same hypothesis.
+    """
+    if not any(path.is_dir() for path in (*references, *hypotheses)):
+        if len(references) != len(hypotheses):
+            raise WrongUsage(f"the numbers of references ({len(references)}) and hypotheses ({len(hypotheses)}) differ")
+        return list(zip(references, hypotheses, strict=True))
+    places = dict(_placed(hypotheses))
+    partners: dict[tuple[int, str], list[Path]] = {}
+    for path, place in places.items():
+        if path.with_name(fixed_name(path)) not in places:
+            for key in enumerate(_names(place)):
+                partners.setdefault(key, []).append(path)
+    pairs: dict[Path, Path] = {}
+    for reference, place in _placed(references):
+        found = next((partners[key] for key in enumerate(_names(place)) if key in partners), [])
+        if len(found) != 1:
+            number = "several hypotheses" if found else "no hypothesis"
+            raise BadInput(f"{number} with the name of {reference.name}", path=str(reference))
+        if other := pairs.get(found[0]):
+            raise BadInput(f"has the hypothesis of {other}, {found[0]}", path=str(reference))
+        pairs[found[0]] = reference
+    if not pairs:
+        raise BadInput("no files to score")
+    return [(reference, hypothesis) for hypothesis, reference in pairs.items()]
+
+
+def _names(place: Path) -> tuple[str, str, str]:
+    """The names by which a file is paired, the closest first: its path, that without suffix, and its bare name."""
+    name = Path(place.name.removesuffix(".xz"))
+    bare = name.stem.removesuffix(".fixed")
+    return f"{place.parent}/{bare}{name.suffix}", f"{place.parent}/{bare}", bare

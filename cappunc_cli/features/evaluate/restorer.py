@@ -1,0 +1,107 @@
+"""The model that `cappunc eval` scores: stripped words in, restored words and probabilities out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+from cappunc_cli.document.pauses import pauses
+from cappunc_cli.document.words import Word
+
+if TYPE_CHECKING:
+    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restore.options import Options
+    from cappunc_cli.restore.pipeline import Model
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceTimes:
+    """A function that gives the model (some of) the reference's times, and its name in the signature."""
+
+    name: str
+    apply: Callable[[Sequence[Word]], Sequence[Word]]
+
+
+class Restorer:
+    """A model and the options with which it is scored."""
+
+    def __init__(self, model: Model, options: Options, fold: Mapping[str, str], times: ReferenceTimes) -> None:
+        self.model = model
+        self.options = options
+        self.fold = fold
+        self.times = times
+
+    def identity(self) -> str:
+        """Name and hash for the signature, and those of the other models of an ensemble."""
+        configs = [self.model.config, *(member.config for member, _ in self.model.members(self.options))]
+        return "+".join(f"{config.name}@{next(iter(config.files.values()), 'unknown')[:12]}" for config in configs)
+
+    def described(self) -> dict[str, str]:
+        """The options for the signature, most important first."""
+        window, overlap, cut = self.options.windows(self.model.config)
+        return {
+            "pauses": self.times.name if self.options.pauses else "no",
+            "marks": "given" if self.options.existing == "keep" else self.options.marks or "all",
+            "sensitivity": f"{self.options.sensitivity:g}",
+            **({"style": self.options.style} if self.options.style != "standard" else {}),
+            "window": f"{window}/{overlap}/{cut}",
+            **({"decided": "apart"} if self.options.apart else {}),
+            "device": self.model.engine.device.split(":")[0],
+        }
+
+    def with_every_mark(self) -> Restorer:
+        """The same model with all marks that it restores, including quotation marks and dashes."""
+        marks = "".join((*self.model.config.marks, *self.model.config.around))
+        return Restorer(self.model, replace(self.options, marks=marks), self.fold, self.times)
+
+    def changed(self, option: str, value: float) -> Restorer:
+        """The same model with one option of a sweep changed."""
+        changed = {option.replace("-", "_"): value if option == "sensitivity" else int(value)}
+        options = replace(self.options, **changed)  # type: ignore[arg-type]
+        options.windows(self.model.config)  # raises before any value is scored
+        return Restorer(self.model, options, self.fold, self.times)
+
+    def restore(self, words: Sequence[Word]) -> tuple[list[str], Rows]:
+        """New texts, and the probabilities of no mark, comma, period and question mark, of shape [words, 4]."""
+        from cappunc_cli.evaluation.calibration import fold_columns
+        from cappunc_cli.restore.pipeline import probabilities, rewrite
+
+        config = self.model.config
+        words = self.times.apply(words)
+        rows = probabilities(words, self.model, self.options)
+        texts = rewrite(words, rows, self.model, self.options)
+        return texts, fold_columns(rows[:, len(config.cases) :], config.marks, self.fold)
+
+
+def _shuffled(words: Sequence[Word], seed: int) -> list[Word]:
+    """The same words with their known pauses shuffled; unknown pauses stay where they are."""
+    old = pauses(words)
+    known = [pause for pause in old if pause is not None]
+    Random(seed).shuffle(known)
+    shuffled_pauses = iter(known)
+    clock, result = 0, []
+    before: int | None = None
+    for word, pause in zip(words, old, strict=True):
+        # Only pauses matter: words last 1 ms, without an end before an unknown pause and without a start after one.
+        start = None if before is None else clock
+        result.append(replace(word, start=start, end=None if pause is None else clock + 1))
+        before = pause if pause is None else next(shuffled_pauses)
+        clock += 1 + (before or 0)
+    return result
+
+
+def _without_ends(words: Sequence[Word]) -> list[Word]:
+    """The same words with start times only, as in YouTube's captions."""
+    return [replace(word, end=None) for word in words]
+
+
+AS_GIVEN = ReferenceTimes("yes", lambda words: words)
+STARTS = ReferenceTimes("starts", _without_ends)
+
+
+def shuffled(seed: int) -> ReferenceTimes:
+    """Times in which the pauses of a text are shuffled."""
+    return ReferenceTimes(f"shuffled@{seed}", partial(_shuffled, seed=seed))

@@ -1,0 +1,191 @@
+"""`cappunc models`: list the installed models and verify their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cappunc_cli.cli.parameters import refuse_typed
+from cappunc_cli.files.colour import FILE, HEADING, Parts
+from cappunc_cli.files.progress import Reporter, escaped
+from cappunc_cli.files.storage import write_json, write_lines
+
+#: Languages shown per model without --verbose.
+_LANGUAGES = 7
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@app.callback()
+def models(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print all scores, licence, hash and directory.")
+    ] = False,
+) -> None:
+    """List the installed models.
+
+    Prints their size, languages, and the F1 of marks in per cent on their first test set.
+
+    Models are searched for in the directories listed in CAPPUNC_MODELS and in the package.
+
+    \b
+    cappunc models                      list the models
+    cappunc models --verbose            with all scores, licences, hashes and directories
+    cappunc models check                compare all files with their recorded SHA-256
+    cappunc models check models/en      one model, by name or directory
+    """
+    if context.invoked_subcommand is not None:
+        refuse_typed(context, ("as_json", "verbose"), f"does not apply to {context.invoked_subcommand}")
+        return
+    if as_json:
+        refuse_typed(context, ("verbose",), "does not apply to --json, which has everything")
+    found = [_describe(*model) for model in _installed()]
+    if as_json:
+        write_json(found)
+    elif found and verbose:
+        for model in found:
+            _print(model)
+    elif found:
+        write_lines(_table(found))
+    else:
+        Reporter().error("no model is installed")
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|DIR]...", help="Models to check (default: all installed).")
+    ] = None,
+) -> None:
+    """Compare the files of models with the SHA-256 in their configs."""
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restore.models.registry import verify_model
+
+    reporter = Reporter()
+    for name in names or dict.fromkeys(str(path) for path, _ in _installed()):
+        try:
+            directory = _find(name)
+            verify_model(directory)
+        except BadModel as error:
+            reporter.error(error)
+        else:
+            typer.echo(escaped(f"{directory}: all files match"))
+    if reporter.errors:
+        raise typer.Exit(1)
+
+
+def _installed() -> Iterator[tuple[Path, str]]:
+    """The directory and the engine of each installed model."""
+    from cappunc_cli.restore.models.engines import ENGINES
+    from cappunc_cli.restore.models.registry import installed
+
+    for engine, kind in ENGINES.items():
+        for directory in installed(kind):
+            yield directory, engine
+
+
+def _find(name: str) -> Path:
+    """The directory of a model, whatever its engine; raises BadModel."""
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restore.models.engines import ENGINES
+    from cappunc_cli.restore.models.registry import find_model
+
+    for kind in ENGINES.values():
+        with suppress(BadModel):
+            return find_model(name, kind)
+    names = ", ".join(dict.fromkeys(directory.name for directory, _ in _installed())) or "none"
+    raise BadModel(f"no model {name!r} (installed: {names})")
+
+
+def _describe(directory: Path, engine: str) -> dict[str, object]:
+    from cappunc_cli.errors import BadModel
+    from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+    from cappunc_cli.restore.models.registry import ModelConfig
+
+    size = sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
+    known: dict[str, object] = {"name": directory.name, "engine": engine, "directory": str(directory), "bytes": size}
+    try:
+        config = ModelConfig.load(directory, ENGINES[engine].config)
+    except BadModel as error:
+        return {**known, "error": str(error)}
+    return {
+        **known,
+        "languages": list(config.languages),
+        "licence": config.licence,
+        "marks": [mark for mark in config.marks if mark],
+        "sha256": config.files.get(ENGINES[engine].weights, ""),
+        # eval.json is the network's.
+        "scores": scores(directory) if engine == NETWORK else {},
+    }
+
+
+def scores(directory: Path) -> dict[str, float]:
+    """Micro-F1 over , . ? by evaluation set from the model's eval.json; {} without one."""
+    try:
+        report = json.loads((directory / "eval.json").read_text(encoding="utf-8"))
+        return {name: float(figures["micro"]) for name, figures in report["sets"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _table(found: Sequence[Mapping[str, object]]) -> Iterator[Parts]:
+    """One line per model, in columns; the F1 is of the first evaluation set, which recipes list first as best known."""
+    rows = [("model", "engine", "MB", "languages", "F1", "of")]
+    for model in found:
+        figures = model.get("scores")
+        named, value = next(iter(figures.items()), ("", None)) if isinstance(figures, dict) else ("", None)
+        rows.append(
+            (
+                str(model["name"]),
+                str(model["engine"]),
+                f"{int(str(model['bytes'])) / 1e6:.1f}",
+                str(model["error"]) if "error" in model else _few(_joined(model["languages"]).split()),
+                "" if value is None else f"{100 * value:.1f}",
+                named,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = {2, 4}
+    for number, row in enumerate(rows):
+        line = "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        name = line[: widths[0]]
+        yield [(line, HEADING)] if number == 0 else [(name, FILE), (line[len(name) :], "")]
+
+
+def _print(model: dict[str, object]) -> None:
+    size = f"{int(str(model['bytes'])) / 1e6:.1f} MB"
+    lines = [("engine", str(model["engine"])), ("size", size), ("directory", str(model["directory"]))]
+    if "error" in model:
+        lines.append(("unusable", str(model["error"])))
+    else:
+        shown = {name: _joined(model[name]) for name in ("languages", "marks", "licence", "sha256")}
+        lines += [(name, value) for name, value in shown.items() if value]
+        figures = model["scores"]
+        if isinstance(figures, dict):
+            lines += [("F1, %", f"{100 * value:.1f}  {name}") for name, value in figures.items()]
+    typer.echo(escaped(model["name"]))
+    before = ""
+    for title, value in lines:
+        typer.echo(escaped(f"  {title if title != before else '':10} {value}"))
+        before = title
+
+
+def _few(codes: Sequence[str]) -> str:
+    """As many language codes as fit on a line."""
+    shown = " ".join(codes[:_LANGUAGES])
+    return shown if len(codes) <= _LANGUAGES else f"{shown} +{len(codes) - _LANGUAGES}"
+
+
+def _joined(value: object) -> str:
+    return " ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,293 @@
+"""Read, restore, write and verify texts with one model, which is loaded once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cappunc_cli.document.labels import cached_strip
+from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
+from cappunc_cli.files.code_pages import NAMING
+from cappunc_cli.files.encodings import UTF_8, Encoding, encode, is_in, limited, refuse_unsure, writable
+from cappunc_cli.files.progress import ProgressCallback
+from cappunc_cli.files.storage import write_atomic
+from cappunc_cli.languages import language
+from cappunc_cli.restore.models.engines import ENGINES, NETWORK
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document, Notice, Word
+    from cappunc_cli.languages import Language
+    from cappunc_cli.restore.models.diacritics import DiacriticRestorer
+    from cappunc_cli.restore.models.registry import ModelConfig
+    from cappunc_cli.restore.options import Options
+    from cappunc_cli.restore.pipeline import Model
+    from cappunc_cli.spelling.speller import Respelled
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed text, the reader's notices, the number of its words, and how many changed in marks and in capitals.
+
+    `encoding` is that of the input, UTF-8 for a str. `respelled` lists the words whose letters changed, which happens
+    only with `numbers` or `apostrophes`.
+
+    >>> fixed = cappunc.fix("good evening london how are you")
+    >>> fixed.text, fixed.words, fixed.marks, fixed.capitals
+    ('Good evening, London. How are you?', 6, 3, 3)
+    >>> fixed.save("london.txt")
+    """
+
+    text: str
+    notices: tuple[Notice, ...]
+    words: int
+    marks: int
+    capitals: int
+    encoding: Encoding = UTF_8
+    respelled: tuple[Respelled, ...] = ()
+
+    @property
+    def data(self) -> bytes:
+        """The text in the encoding of the input, with its byte order mark if it had one.
+
+        Raises BadInput for half a character, which only a str can have.
+        """
+        try:
+            return encode(self.text, self.encoding)
+        except UnicodeEncodeError as error:
+            character = self.text[error.start]
+            raise BadInput(f"{character!r} cannot be written in {self.encoding.codec}") from error
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write `data` to a file atomically.
+
+        Raises CappuncError if the file exists, unless `force` is set, and OSError if it cannot be written.
+        """
+        if not os.fspath(path):
+            raise WrongUsage("the name of the file is empty")
+        target = Path(path)
+        if not force and os.path.lexists(target):
+            raise CappuncError("already exists; force=True overwrites it", str(target))
+        write_atomic(target, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How texts are fixed; sent to worker processes."""
+
+    model: str
+    device: str
+    format: str | None
+    options: Options
+    engine: str = NETWORK
+    attach: bool = False
+    diacritics: str = "keep"
+    numbers: bool = False
+    apostrophes: bool = False
+
+    def for_model(self, model: str, code: str | None) -> Settings:
+        """The same settings for a model and a language, None for the model's own."""
+        return replace(self, model=model, options=replace(self.options, language=code))
+
+    def check(self, config: ModelConfig | None = None) -> ModelConfig:
+        """The model's config, which is read unless given.
+
+        Raises BadModel if there is no such model, and WrongUsage if it does not support these options.
+        """
+        if config is None:
+            from cappunc_cli.restore.models.registry import ModelConfig, find_model
+
+            kind = ENGINES[self.engine]
+            config = ModelConfig.load(find_model(self.model, kind), kind.config)
+        self.options.windows(config)
+        self.options.paired_marks(config)
+        own = self.options.conventions(config)
+        if self.diacritics == "restore" and not own.diacritics:
+            raise WrongUsage(f"--diacritics restore: not supported for {own.name}")
+        if self.numbers or self.apostrophes:
+            from cappunc_cli.spelling.speller import check_spelling
+
+            check_spelling(own, self.numbers, self.apostrophes)
+        return config
+
+    def notice(self, config: ModelConfig) -> str:
+        """A warning if the model was not trained on the requested language, otherwise ""."""
+        code = self.options.language
+        if code is None or code in config.languages:
+            return ""
+        return f"{config.name} was not trained on {language(code).name}: marks and capitals may be poor"
+
+
+@dataclass(eq=False)
+class Fixer:
+    """Fixes texts with one model, which is loaded for the first text that has words."""
+
+    settings: Settings
+    warn: Callable[[str], None]
+    detail: Callable[[str], None] = lambda _: None
+    #: Called with the share of the current text's words that the model has read, when texts are done one by one.
+    on_progress: ProgressCallback | None = None
+    #: Opens the model for the settings in another way than `load_model`.
+    opened: Callable[[Settings], Model] | None = None
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, loaded on first use; raises BadModel if that fails, and WrongUsage for an unknown device."""
+        if self.opened is not None:
+            return self.opened(self.settings)
+        from cappunc_cli.restore.pipeline import load_model
+
+        try:
+            model = load_model(self.settings.model, self.settings.device, engine=self.settings.engine)
+        except WrongUsage:
+            raise
+        except CappuncError as error:
+            raise BadModel(error.message, error.path, error.line) from error
+        for warning in (model.engine.warning, self.settings.notice(model.config)):
+            if warning:
+                self.warn(warning)
+        self.detail(f"the model {model.config.name} runs on {model.engine.device}")
+        return model
+
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
+        from cappunc_cli import formats
+
+        # The transcript of a silent recording is empty, which is malformed in some formats.
+        return formats.read(text, name, self.settings.format if text.strip() else None)
+
+    def word_progress(self, words: int, on_progress: ProgressCallback | None = None) -> Callable[[int], None] | None:
+        """A callback for the number of words read out of `words`, which reports their share; None without a listener.
+
+        The listener is `on_progress`, or that of the Fixer.
+        """
+        listener = on_progress or self.on_progress
+        return None if listener is None else lambda read: listener(read / max(words, 1))
+
+    def restore(
+        self, documents: Sequence[Document], on_progress: ProgressCallback | None = None
+    ) -> Iterator[list[str]]:
+        """The new texts of each document's words; `on_progress` gets the share of all words that the model has read."""
+        from cappunc_cli.restore.pipeline import restore_all
+
+        texts: list[Sequence[Word]] = [document.words for document in documents]
+        if not any(texts):
+            return iter([[] for _ in texts])
+        if self.settings.diacritics != "keep":
+            texts = [
+                tuple(replace(word, text=text) for word, text in zip(words, self._with_diacritics(words), strict=True))
+                for words in texts
+            ]
+        progress = self.word_progress(sum(map(len, texts)), on_progress)
+        restored = restore_all(texts, self.model, self.settings.options, progress)
+        return map(self._with_spaces, documents, restored) if self._language.spaced else restored
+
+    def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
+        from cappunc_cli.formats import RUNNING_TEXT
+
+        if not document.words or document.format not in RUNNING_TEXT:
+            return new
+        from cappunc_cli.restore.decoding.mark_spacing import space_marks
+
+        return space_marks(document.words.texts, new, self._language)
+
+    def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
+        if self._diacritic_restorer is not None:
+            return self._diacritic_restorer.restore([word.text for word in words])
+        from cappunc_cli.restore.models.diacritics import normalise
+
+        return [normalise(word.text, self._language) for word in words]
+
+    @cached_property
+    def _language(self) -> Language:
+        return self.settings.options.conventions(self.model.config)
+
+    @cached_property
+    def _diacritic_restorer(self) -> DiacriticRestorer | None:
+        """The restorer of diacritics, if requested; raises BadModel."""
+        if self.settings.diacritics != "restore":
+            return None
+        from cappunc_cli.restore.models.diacritics import DiacriticRestorer
+        from cappunc_cli.restore.models.ngram_engine import NgramEngine
+        from cappunc_cli.restore.models.registry import find_model_for
+
+        return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
+
+    def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
+        """The source with new texts, verified by `formats.verify`, and then respelled if requested.
+
+        With an `encoding`, characters that it lacks are replaced; if it was guessed, only changes that are right in
+        every likely encoding are made. Raises CappuncError.
+        """
+        from cappunc_cli import formats
+
+        old, output, attach = document.words.texts, source, self.settings.attach
+        # Unicode's own encodings have all characters.
+        narrow = None if encoding is None or (encoding.guess is None and encoding.codec.startswith("utf")) else encoding
+        notices = document.notices
+        if narrow is not None:
+            wanted, new = new, limited(old, new, narrow)
+            if self.settings.diacritics != "keep":
+                notices += _kept_letters(document, source, wanted, new, narrow)
+        with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
+            if attach or new != old:
+                output = formats.write(document, new, attach=attach)
+                output = output if narrow is None else writable(output, narrow)
+            if output != source:
+                formats.verify(document, output)
+        marks = capitals = 0
+        for before, after in zip(old, new, strict=True):
+            if before != after:
+                (_, old_label), (_, new_label) = cached_strip(before), cached_strip(after)
+                marks += old_label.signs != new_label.signs
+                capitals += (old_label.case, old_label.form) != (new_label.case, new_label.form)
+        fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8)
+        if old and (self.settings.numbers or self.settings.apostrophes):
+            fixed = self._with_spelling(document, source, fixed)
+        if encoding is not None and encoding.guess is not None and fixed.text != source:
+            refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
+        return fixed
+
+    def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
+        from cappunc_cli import formats
+        from cappunc_cli.spelling.speller import respell
+
+        settings = self.settings
+        if fixed.text != source:
+            document = formats.read(fixed.text, format=document.format)
+        stripped = list(map(cached_strip, document.words.texts))
+        terms = settings.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
+        protected = {i for at, written in terms for i in range(at, at + len(written))}
+        text, respelled = respell(
+            document,
+            fixed.text,
+            self._language,
+            numbers=settings.numbers,
+            apostrophes=settings.apostrophes,
+            protected=protected,
+        )
+        return replace(fixed, text=text, respelled=respelled)
+
+
+def _kept_letters(
+    document: Document, source: str, wanted: Sequence[str], new: Sequence[str], encoding: Encoding
+) -> tuple[Notice, ...]:
+    """A notice about the words that cannot get the `wanted` letters in this encoding, at the line of the first."""
+    from cappunc_cli.document.words import Notice
+    from cappunc_cli.formats.text.splice import line_of
+
+    kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
+    if not kept:
+        return ()
+    letters = {letter for i in kept for letter in cached_strip(wanted[i])[0]}
+    lacking = sorted(letter for letter in letters if not is_in(letter, encoding))
+    why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
+    if not lacking:
+        why = f"its encoding is uncertain; {NAMING}"
+    copies = document.words.copies(kept[0])  # JSON keeps none
+    line = line_of(source, copies[0][0][0]) if copies else 1
+    return (Notice(line, f"letters kept in {len(kept):,} of {len(new):,} words: {why}"),)

@@ -1,0 +1,259 @@
+"""Find the input files of a command: those that it names, and those in its directories, patterns and URLs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath
+from typing import TypeVar
+
+from cappunc_cli.errors import BadModel, CappuncError, UnknownFormat
+from cappunc_cli.files.encodings import Encoding
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
+from cappunc_cli.files.urls import (
+    Target,
+    fixed_part,
+    is_pattern,
+    is_url_directory,
+    match_url,
+    walk_url,
+)
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input (a path or a URL) and its output; a `target` of None is standard output.
+
+    `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
+    one that the user named. `relative` is the path of the result in an output directory. `target_is` tells what else
+    the target is, under whatever name, if that must not be overwritten (`also the input a.srt`); otherwise "".
+    """
+
+    source: str
+    target: Target | None = None
+    found: bool = False
+    encoding: str | None = None
+    relative: Path = Path()
+    target_is: str = ""
+
+    def is_skipped(self, error: Exception) -> bool:
+        """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
+        return self.found and isinstance(error, UnknownFormat)
+
+    @property
+    def name(self) -> str:
+        """The name of the input in messages."""
+        return "<stdin>" if self.source == PIPE else self.source
+
+
+def read_job(job: Job, reporter: Reporter) -> tuple[str, Encoding]:
+    """The text of a job's input and its encoding, with a note to the user if that was guessed.
+
+    Raises CappuncError and OSError.
+    """
+    text, encoding = read_text(job.source, job.encoding)
+    if encoding.guess is not None:
+        reporter.info(f"{job.name}: {encoding.guess.note}")
+    return text, encoding
+
+
+def one_by_one(
+    jobs: Iterable[Job], work: Callable[[Job], _Result], reporter: Reporter, tally: FileTally
+) -> Iterator[_Result]:
+    """Yield what `work` returns for each job; failures go to the `reporter`, and all files are counted in the `tally`.
+
+    Raises BadModel, with which every other file would fail, and BrokenPipeError.
+    """
+    for job in jobs:
+        try:
+            tally.begin(job.name)
+            result = work(job)
+        except (BadModel, BrokenPipeError):
+            raise
+        except (CappuncError, OSError) as error:
+            reporter.failure(about(error, job.name), job.is_skipped(error))
+            tally.finish(job.name)
+            continue
+        tally.finish(job.name)
+        yield result
+
+
+def fixed_name(source: PurePath) -> str:
+    """The name of a result next to its input: `talk.en.fixed.srt` for `talk.en.srt`."""
+    return f"{source.stem}.fixed{source.suffix}"
+
+
+def find_inputs(
+    names: Sequence[str],
+    format_name: str | None,
+    refuse: Callable[[CappuncError], None],
+    output: str | None = None,
+    encoding: str | None = None,
+    results: bool = False,
+    below: str | None = None,
+) -> list[Job]:
+    """A job for each input file, once, without targets yet; `encoding` is that of all files, if the user named it.
+
+    A glob pattern (`season*/*.srt`), unless a file has that very name, stands for the files that match it. Directories
+    are searched for files of the format (None: of any), without hidden files, files in `output`, and the results of
+    earlier runs (`talk.fixed.srt`). With `results`, these are taken instead of the files they were made from.
+    If all names are `below` one directory, results keep their paths below it.
+    `refuse` is called for unreadable directories, and for pipes found in directories. Raises CappuncError if there is
+    no file.
+    """
+    remote = output is not None and is_url(output)
+    excluded = None if output in (None, PIPE) or remote else Path(output or "")
+    unread: list[OSError] = []
+    found = [pair for name in names for pair in _expand(name, format_name, excluded, unread.append, results)]
+    if remote:
+        results_root = f"{str(output).rstrip('/')}/"
+        found = [pair for pair in found if not pair[0].startswith(results_root)]
+    refused = [about(error, "") for error in unread]
+    # Without any file, the last error ends the command.
+    fatal = None if found else refused.pop() if refused else CappuncError("no files of a known format found")
+    for error in refused:
+        refuse(error)
+    if fatal is not None:
+        raise fatal
+    named = set(names)
+    if below is not None:
+        found = [(source, _path_below(source, below) or relative) for source, relative in found]
+    found = list(dict.fromkeys(found))
+    return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
+
+
+def _path_below(source: str, root: str) -> Path | None:
+    """The path of a file in a directory; None if it is not in it, as when `root` is a pattern."""
+    if is_url(source):
+        start = f"{root.rstrip('/')}/"
+        return Path(source.removeprefix(start)) if source.startswith(start) else None
+    return Path(source).relative_to(root) if Path(source).is_relative_to(root) else None
+
+
+def suffixes_of(format_name: str | None) -> frozenset[str]:
+    """File suffixes of a format, or of all formats."""
+    from cappunc_cli.formats import FORMATS
+
+    if format_name is None:
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
+    return frozenset(FORMATS[format_name].SUFFIXES)
+
+
+def _expand(
+    name: str, format_name: str | None, output: Path | None, unread: Callable[[OSError], None], results: bool
+) -> Iterator[tuple[str, Path]]:
+    path = Path(name)
+    if name == PIPE:
+        yield PIPE, Path("stdin")
+    elif is_url(name):
+        yield from _expand_url(name, suffixes_of(format_name), results)
+    elif not os.path.lexists(path) and is_pattern(name):
+        for source, relative in match_paths(name, unread):
+            yield source, Path(relative)
+    elif not path.is_dir():
+        yield name, Path(path.name)
+    else:
+        suffixes = suffixes_of(format_name)
+        for folder, folders, names in os.walk(path, onerror=unread):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and not _is_same(Path(folder, f), output))
+            for file in _select(sorted(names), suffixes, results):
+                here = Path(folder, file)
+                if is_pipe(str(here)):
+                    unread(_unnamed_pipe(here))
+                else:
+                    yield str(here), here.relative_to(path)
+
+
+def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[tuple[str, Path]]:
+    if is_pattern(url):
+        for entry in match_url(url):
+            yield entry.source, Path(entry.relative)
+    elif is_url_directory(url):
+        below = {entry.relative: entry.source for entry in walk_url(url)}
+        for relative in _select(list(below), suffixes, results):
+            yield below[relative], Path(relative)
+    else:
+        yield url, Path(PurePosixPath(url).name)
+
+
+def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tuple[str, str]]:
+    """The files that a pattern matches, with their paths below its fixed part.
+
+    `unread` is called for pipes, and for directories that it matches and that cannot be read. Raises CappuncError or
+    OSError if no file matches.
+    """
+    fixed = fixed_part(pattern)
+    root = Path(fixed or ("/" if pattern.startswith("/") else ""))
+    parts = pattern[len(fixed) :].lstrip("/").split("/")
+    # As in a shell, `a**` is `a*`; Path.glob refuses it before Python 3.13.
+    parts = [part if part == "**" else re.sub(r"\*+", "*", part) for part in parts]
+
+    # Path.glob passes over directories that cannot be read in silence, so each part is matched by itself.
+    folders: dict[Path, None] = {}
+    found = [root]
+    for part in parts:
+        within = [path for path in found if path.is_dir()]
+        folders |= dict.fromkeys(within)
+        paths = {path for folder in within for path in (folder.glob(part) if part else (folder,))}
+        # As in a shell.
+        found = [path for path in sorted(paths) if not any(p.startswith(".") for p in path.relative_to(root).parts)]
+    denied = [
+        PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        for folder in folders
+        if not os.access(folder, os.R_OK | os.X_OK)
+    ]
+    found = [path for path in found if not path.is_dir()]
+    if not found:
+        raise denied[0] if denied else CappuncError("matches no file", pattern)
+    for error in denied:
+        unread(error)
+    for path in found:
+        if is_pipe(str(path)):
+            unread(_unnamed_pipe(path))
+        else:
+            yield str(path), path.relative_to(root).as_posix()
+
+
+def _unnamed_pipe(path: Path) -> OSError:
+    """Reading it would block until somebody writes to it."""
+    return OSError(errno.EINVAL, "is a pipe, which is read only if it is named", str(path))
+
+
+def holds_many(name: str) -> bool:
+    """Whether a name is a directory or a pattern rather than one file."""
+    if is_url(name):
+        return is_pattern(name) or is_url_directory(name)
+    return Path(name).is_dir() or (is_pattern(name) and not os.path.lexists(name))
+
+
+def is_transcript_name(relative: str, suffixes: Collection[str]) -> bool:
+    """Whether a file found in a directory may be an input by its name: neither hidden nor an earlier result."""
+    path = PurePosixPath(relative)
+    return _has_suffix(path, suffixes) and not path.stem.endswith(".fixed")
+
+
+def _has_suffix(path: PurePosixPath, suffixes: Collection[str]) -> bool:
+    return path.suffix.lower() in suffixes and not path.name.startswith(".")
+
+
+def _select(names: Sequence[str], suffixes: Collection[str], results: bool) -> list[str]:
+    """The names of possible transcripts; with `results`, `talk.fixed.srt` replaces `talk.srt`, otherwise vice versa."""
+    if not results:
+        return [name for name in names if is_transcript_name(name, suffixes)]
+    paths = [path for path in map(PurePosixPath, names) if _has_suffix(path, suffixes)]
+    known = set(paths)
+    return [str(path) for path in paths if path.with_name(fixed_name(path)) not in known]
+
+
+def _is_same(folder: Path, output: Path | None) -> bool:
+    """Whether a directory is the output under whatever name: some file systems ignore case."""
+    try:
+        return output is not None and folder.samefile(output)
+    except OSError:
+        return False  # the output does not exist yet

@@ -1,0 +1,173 @@
+"""The common part of `check` and `review`: inspect files without changing them, and report lines or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.document.spread_times import spread_times
+from cappunc_cli.document.words import timestamp
+from cappunc_cli.files.colour import FILE, PLACE, WARNING, Parts
+from cappunc_cli.files.input_files import Job, one_by_one, read_job
+from cappunc_cli.files.progress import FileTally, Reporter
+from cappunc_cli.files.storage import write_json
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document, Word
+    from cappunc_cli.files.fixer import Fixer, Settings
+    from cappunc_cli.restore.chunks import Rows
+    from cappunc_cli.restore.decoding.unrestored import Lack, UnrestoredSpan
+    from cappunc_cli.restore.low_confidence import LowConfidence
+
+#: A JSON object about a file, or about an entry of its report.
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a model says of a text: its words, with paragraphs, the probabilities of each, and what they lack."""
+
+    words: Sequence[Word]
+    rows: Rows
+    lack: Lack
+    fixer: Fixer
+
+    def missing(self) -> list[UnrestoredSpan]:
+        """The stretches that lack marks or case and that `fix` would change."""
+        from cappunc_cli.restore.decoding.unrestored import unrestored_spans
+        from cappunc_cli.restore.pipeline import rewrite_long
+
+        found = unrestored_spans(self.lack)
+        if not found:
+            return []
+        old, new = self.words, rewrite_long(self.words, self.rows, self.fixer.model, self.fixer.settings.options)
+        return [span for span in found if any(old[i].text != new[i] for i in range(span.start, span.stop))]
+
+    def doubts(self, below: float) -> list[LowConfidence]:
+        """The places outside these stretches that are less probable than `below`."""
+        from cappunc_cli.restore.low_confidence import find_low_confidence
+
+        model, options = self.fixer.model, self.fixer.settings.options
+        return find_low_confidence(self.words, self.rows, model, options, self.lack, below)
+
+
+def examine(document: Document, fixer: Fixer, rows: Rows | None = None) -> Examined:
+    """Let the model read a document that has words, unless its `rows` are known already."""
+    from cappunc_cli.restore.pipeline import lack_of, probabilities, with_paragraphs
+
+    model, options = fixer.model, fixer.settings.options
+    words = with_paragraphs(document.words, model, options)
+    if rows is None:
+        rows = probabilities(words, model, options, fixer.word_progress(len(words)))
+    return Examined(words, rows, lack_of(words, rows, model, options), fixer)
+
+
+def inspect_files(
+    parts: Sequence[tuple[Settings, list[Job]]],
+    inspect: Callable[[Document, Fixer], Report],
+    reporter: Reporter,
+    tally: FileTally,
+) -> Iterator[Report]:
+    """Yield a report for each readable file, with the fields that `inspect` returns, in the order of the `parts`,
+    which are those of `settings_by_model`.
+
+    Failures go to the `reporter`; all files are counted in the `tally`. Raises BadModel and WrongUsage.
+    """
+    from cappunc_cli.files.fixer import Fixer
+
+    for settings, own_jobs in parts:
+        fixer = Fixer(settings, reporter.info, reporter.detail, tally.advance)
+        yield from one_by_one(own_jobs, partial(_inspected, inspect, fixer, reporter), reporter, tally)
+
+
+def _inspected(inspect: Callable[[Document, Fixer], Report], fixer: Fixer, reporter: Reporter, job: Job) -> Report:
+    text, _ = read_job(job, reporter)
+    document = fixer.read(text, job.source)
+    return {"file": job.name, "format": document.format, "words": len(document.words), **inspect(document, fixer)}
+
+
+def print_json(found: Sequence[Report], jobs: Sequence[Job]) -> None:
+    """Print the reports as a JSON list, in the order of the jobs."""
+    order = {job.name: i for i, job in enumerate(jobs)}
+    write_json(sorted(found, key=lambda report: order[report["file"]]))
+
+
+def missing_entries(document: Document, fixer: Fixer) -> list[Report]:
+    """The stretches of a document that lack marks or case and that `fix` would change, as JSON."""
+    found = examine(document, fixer).missing() if document.words else []
+    return span_entries(document, found)
+
+
+def span_entries(document: Document, stretches: Sequence[UnrestoredSpan]) -> list[Report]:
+    """Stretches as JSON; words are counted from 1."""
+    places = positions(document, [(stretch.start, stretch.stop) for stretch in stretches])
+    return [
+        {
+            **place,
+            "first_word": stretch.start + 1,
+            "last_word": stretch.stop,
+            "words": stretch.stop - stretch.start,
+            "missing": ["marks"] * stretch.marks + ["case"] * stretch.case,
+        }
+        for stretch, place in zip(stretches, places, strict=True)
+    ]
+
+
+def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Report]:
+    """The positions of spans [start, stop) of words: times in milliseconds, null without any; lines counted from 1.
+
+    A word that a recogniser left without times, such as a number, comes right after the one before it in its cue.
+    """
+    if not spans:
+        return []
+    words = spread_times(document.words)
+    starts, ends, cues = list(words.starts), list(words.ends), list(words.cues)
+    plain = document.format == "txt"
+    # The last known end before each word in its cue.
+    before: list[int | None] = [None] * len(words)
+    for i, (last, now) in enumerate(pairwise(cues), 1):
+        if last == now:
+            before[i] = before[i - 1] if ends[i - 1] is None else ends[i - 1]
+
+    return [
+        {
+            "start_ms": before[start] if starts[start] is None else starts[start],
+            "end_ms": before[stop - 1] if ends[stop - 1] is None else ends[stop - 1],
+            "lines": [(cues[start] or 0) + 1, (cues[stop - 1] or 0) + 1] if plain else None,
+        }
+        for start, stop in spans
+    ]
+
+
+def span_line(report: Report, entry: Report) -> Parts:
+    """A line such as `talk.srt:00:04:10.2-00:05:31.0: 187 words lack marks and case`."""
+    return [*line_prefix(report, _position(entry)), (span_text(entry), WARNING)]
+
+
+def line_prefix(report: Report, where: str) -> Parts:
+    """The beginning of a line: `talk.srt:00:04:10.2: `."""
+    return [(report["file"], FILE), (":", ""), (where, PLACE), (": ", "")]
+
+
+def span_text(entry: Report) -> str:
+    """A text such as `187 words lack marks and case`."""
+    count = entry["words"]
+    return f"{count} word{'s' * (count != 1)} lack{'s' * (count == 1)} {' and '.join(entry['missing'])}"
+
+
+def _position(entry: Report) -> str:
+    match entry:
+        case {"lines": [first, last]}:
+            return f"{first}-{last}"
+        case {"start_ms": int(start), "end_ms": int(end)}:
+            return f"{tenths(start)}-{tenths(end)}"
+        case _:
+            return f"words {entry['first_word']}-{entry['last_word']}"
+
+
+def tenths(milliseconds: int) -> str:
+    """A time truncated to tenths of a second: `00:04:10.2`."""
+    return timestamp(milliseconds)[:-2]

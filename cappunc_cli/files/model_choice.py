@@ -1,0 +1,121 @@
+"""Choose the model and the language of each text, and the settings of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.files.language_detection import AUTO, language_of_text
+from cappunc_cli.files.storage import about, read_text
+from cappunc_cli.languages import language
+from cappunc_cli.restore.models.engines import NETWORK
+from cappunc_cli.restore.models.registry import known_languages, languages_of, model_for
+
+if TYPE_CHECKING:
+    from cappunc_cli.files.fixer import Settings
+    from cappunc_cli.files.input_files import Job
+
+#: The name or directory of a model, and the language code of a text, None for the model's own language.
+Chosen = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """What the user says about the model; sent to workers.
+
+    `lang` is a language code, or `auto` to detect it. A `model` of None is that of the language, and its `fast` one if
+    it has one. `languages` are the codes of the named model, which are looked up if None.
+    """
+
+    lang: str = AUTO
+    model: str | None = None
+    engine: str = NETWORK
+    fast: bool = False
+    languages: tuple[str, ...] | None = None
+
+    @cached_property
+    def candidates(self) -> Sequence[str] | None:
+        """The languages of which a text has one, if in doubt; None if none is detected. Raises BadModel."""
+        if self.lang != AUTO:
+            return None
+        if self.model is None:
+            return known_languages()
+        own = languages_of(self.model, self.engine) if self.languages is None else self.languages
+        return own if len(own) > 1 else None
+
+    def named(self) -> Chosen:
+        """The model and the language of all texts, one of which was named. Raises BadModel."""
+        return self.of_language(self.lang), None if self.lang == AUTO else self.lang
+
+    def of_text(self, text: str) -> Chosen:
+        """The model and the language of a text. Raises BadModel."""
+        if self.candidates is None:
+            return self.named()
+        code = language_of_text(text, self.candidates)
+        return self.of_language(code), code
+
+    def of_language(self, code: str) -> str:
+        """The model for a language; if that was detected, the error says so. Raises BadModel."""
+        if self.model is not None:
+            return self.model
+        try:
+            return model_for(code, self.engine, self.fast)
+        except BadModel as error:
+            if self.lang != AUTO:
+                raise
+            raise BadModel(
+                f"looks like {language(code).name}: {error.message}; if it is another language, name it with --lang"
+            ) from error
+
+    def possible(self) -> Iterator[Chosen]:
+        """What texts may get, without the languages of a named model. Raises BadModel."""
+        if self.lang != AUTO or self.model is not None:
+            yield self.named()
+            return
+        for code in known_languages():
+            try:
+                yield self.of_language(code), code
+            except BadModel:
+                continue  # texts in it are refused
+
+
+def settings_by_model(
+    jobs: Sequence[Job], choice: ModelChoice, common: Settings, refuse: Callable[[CappuncError], None]
+) -> list[tuple[Settings, list[Job]]]:
+    """The settings for each model and language, checked, with its jobs in order; they are `common` but for these two.
+
+    `refuse` is called for files that cannot be read or whose language has no model. Raises BadModel and WrongUsage.
+    """
+    parts: dict[Chosen, list[Job]] = {}
+    if choice.candidates is None:
+        parts[choice.named()] = list(jobs)
+    else:
+        model_of = cache(choice.of_language)
+        for job, code in with_languages(jobs, choice.candidates, refuse):
+            try:
+                parts.setdefault((model_of(code), code), []).append(job)
+            except BadModel as error:
+                refuse(CappuncError(error.message, job.name))
+    found = [(common.for_model(*chosen), own_jobs) for chosen, own_jobs in parts.items()]
+    for settings, _ in found:
+        settings.check()
+    return found
+
+
+def with_languages(
+    jobs: Iterable[Job], codes: Sequence[str], refuse: Callable[[CappuncError], None]
+) -> Iterator[tuple[Job, str]]:
+    """Yield each job with the language of its file, one of `codes` if in doubt.
+
+    `refuse` is called for unreadable files.
+    """
+    for job in jobs:
+        try:
+            code = language_of_text(read_text(job.source, job.encoding)[0], codes)
+        except (CappuncError, OSError) as error:
+            refuse(about(error, job.name))
+        else:
+            yield job, code

@@ -1,0 +1,228 @@
+"""The words spoken in a caption: those in its visible text that are speech.
+
+Words are everything but sounds, lyrics, labels (nonspeech.py) and addresses.
+
+What counts as a word must not depend on its case or marks, or a restored file would be
+read as other words. Two rules do depend on them (`John: yes`, `(HE LEAVES AT LAST)`);
+guard.py takes care of these when a file is written.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
+from cappunc_cli.document.words import Copy, Span
+from cappunc_cli.formats.text.addresses import are_signs, has_letters, is_address, last_marks
+from cappunc_cli.formats.text.nonspeech import find_nonspeech
+from cappunc_cli.formats.text.splice import BREAKS
+from cappunc_cli.formats.text.visible import HIDDEN, Visible, visible
+
+_TOKEN = re.compile(r"\S+")
+#: Matches a text of words and nothing else, such as most captions. `scan` would find just these words, split at white
+#: space: markup in any format has a bracket, a backslash, an ampersand or an invisible character, and the words have no
+#: marks but those that cannot make an address of them.
+WORDS_ALONE = re.compile(r"(?>(?:\s*+[^\W_]++(?>(?:['’-][^\W_]++)*)[.,?!;…]?(?=\s|\Z))+)\s*+")
+# `[ __ ]`: a word that YouTube censors.
+_CENSORED = re.compile(r"\[[\s_*]*\]")
+_ELLIPSIS = re.compile(r"\.{2,}|…")
+_ATTACHED = frozenset(MARKS) | frozenset('–‒―-.。，、？！：；؟،؛।\u037e"”»›)]')
+# `left (quickly).`, French `(rires) !`; but `mary [sighs]: never` has a speaker.
+_AFTER_BRACKET = re.compile(r"(?<=[)\]）］】])(?:(?:[,.?!;…—。，？！\"”»›]|--)+|[ \xa0\u202f][?!;]+[\"”»›]*)(?!\S)")
+
+
+class SpokenWord(NamedTuple):
+    """A word: its text, its place, and its line in the scanned region (from 0).
+
+    `speaker` is the name of a speaker who starts with this word, '' for a new speaker without a name,
+    and None otherwise. `stamp` is the inline time stamp before the word, as written. `sound` tells that a sound is
+    heard between the word before and this one; `followed`, that something comes after the word that is not
+    a word but belongs to the sentence, such as an address; `preceded`, that an address or a blank comes before it.
+    """
+
+    text: str
+    copy: Copy
+    line: int
+    speaker: str | None = None
+    stamp: str | None = None
+    sound: bool = False
+    followed: bool = False
+    preceded: bool = False
+
+
+@dataclass(slots=True)
+class Speech:
+    """The words of a region; `trailing` and `sound` tell of a speaker's label and a sound after the last word."""
+
+    words: Iterable[SpokenWord]
+    visible: Visible
+    trailing: str | None = None
+    sound: bool = False
+
+
+def scan(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
+    """Find the words of source[start:stop], a cue or a line; `hidden` matches the markup in it."""
+    speech = scan_lazily(source, start, stop, hidden)
+    speech.words = tuple(speech.words)
+    return speech
+
+
+def scan_lazily(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Speech:
+    """As `scan`, for long lines: `words` is an iterator, and `trailing` and `sound` are set when it is exhausted."""
+    speech = Speech((), visible(source, start, stop, hidden))
+    speech.words = _spoken_words(speech)
+    return speech
+
+
+def _spoken_words(speech: Speech) -> Iterator[SpokenWord]:
+    """The words with their lines, speakers and stamps, in one pass over each list."""
+    seen = speech.visible
+    masks, speakers, sounds = find_nonspeech(seen.text)
+    if seen.annotations:
+        apart = (mask for mask in masks if not any(a < mask[1] and mask[0] < b for a, b in seen.annotations))
+        masks = sorted([*apart, *seen.annotations])
+    if seen.voices:
+        speakers = sorted([*speakers, *seen.voices], key=lambda event: event[0])
+    breaks = [found.start() for found in BREAKS.finditer(seen.text)]
+    stamps = seen.stamps
+    line = s = t = n = 0
+    end = -1
+    for a, b, beyond, followed, preceded in _word_spans(seen.text, masks, seen.annotations):
+        while line < len(breaks) and breaks[line] < a:
+            line += 1
+        speaker = None
+        while s < len(speakers) and speakers[s][0] <= a:
+            speaker = speakers[s][1] or speaker or ""
+            s += 1
+        stamp = None
+        while t < len(stamps) and stamps[t][0] <= a:
+            if stamps[t][0] >= end:  # not a karaoke stamp inside the word before
+                stamp = stamps[t][1]
+            t += 1
+        sound = n < len(sounds) and sounds[n] <= a
+        n = bisect_right(sounds, a, n) if sounds else 0
+        # The speaker may change between the address and this word.
+        preceded &= speaker is None
+        text, copy = seen.text[a:b], seen.copy(a, b)
+        if beyond is not None:
+            text, copy = text + seen.text[slice(*beyond)], copy + seen.copy(*beyond)
+        yield SpokenWord(text, copy, line, speaker, stamp, sound, followed, preceded)
+        # A stamp before the marks of a word is that of the next one, as it would be without the marks.
+        end = b - len(cached_strip(seen.text[a:b])[1].after) if stamps else b
+    for _, name in speakers[s:]:
+        speech.trailing = name or speech.trailing or ""
+    speech.sound = n < len(sounds)
+
+
+def _word_spans(
+    text: str, masks: list[Span], annotations: Sequence[Span]
+) -> Iterator[tuple[int, int, Span | None, bool, bool]]:
+    """Spans of the words in visible text, and whether a part of the sentence that is not a word follows and precedes.
+
+    Detached marks on the same line belong to the word before them; those beyond a bracket have a span of their own.
+    """
+    ends = dict(masks)
+    shown = {(a, a) for a, _ in annotations}
+    last: Span | None = None
+    begun = False  # by an address or a blank right before the last word, or before the next one if there is none
+    end = 0  # of the detached marks after the last word
+    dots: Span | None = None  # `... and so on`, not after a word
+    beyond: Span | None = None  # the marks after the bracket that follows the last word
+    for a, b in _runs(text, masks):
+        if beyond is not None and a < beyond[1]:
+            continue
+        run, beyond = text[a:b], None
+        plain = run.isalnum()
+        marks = b if plain else a + last_marks(run)
+        # Not in `so ,[applause]`: removing the comma would take the space with it.
+        alone = b == len(text) or text[b].isspace()
+        if last is not None and not plain and alone and _attaches(run, text[end:a]):
+            end = b
+            continue
+        solid = plain or has_letters(run)
+        # No mark comes between a word and its ruby text.
+        opaque = not plain and (_opaque(run) if solid else _belongs(text[a:marks], text, a) or (a, b) in shown)
+        is_word = solid and not opaque
+        if last is not None:
+            if end == last[1] and text[end - 1].isalnum():
+                if not run:
+                    beyond = _beyond_brackets(text, ends, a)
+                elif opaque and marks < b:
+                    beyond = marks, b
+            yield *_with_marks(text, last, end), beyond, opaque, begun
+        if is_word and dots is not None and _attaches(text[slice(*dots)], text[dots[1] : a]):
+            a = dots[0]
+        dots = (a, b) if not is_word and _ELLIPSIS.fullmatch(run) else None
+        if not is_word or last is not None:
+            # No period can be written between `3,50 €` and `im`; `* im` at the start of a line begins an item.
+            goes_on = last is not None and not is_word and are_signs(run) and not BREAKS.search(text[end:a])
+            begun = opaque and (bool(goes_on) or _begins(run))
+        last, end = ((a, b), b) if is_word else (None, 0)
+    if last is not None:
+        yield *_with_marks(text, last, end), None, False, begun
+
+
+def _beyond_brackets(text: str, ends: Mapping[int, int], at: int) -> Span | None:
+    """The marks right after the brackets at an offset, which belong to the word before these, on the same line."""
+    while at in ends:
+        at = ends[at]
+        # A dash after a bracket at the start of a line is another speaker's.
+        if at not in ends and (found := _AFTER_BRACKET.match(text, at)):
+            return found.span()
+        while text[at : at + 1] in (" ", "\xa0"):
+            at += 1
+    return None
+
+
+def _belongs(run: str, text: str, at: int) -> bool:
+    """Whether a run that is not a word belongs to the sentence: `^`, `[ __ ]`."""
+    return are_signs(run) if run else _CENSORED.match(text, at) is not None
+
+
+def _begins(run: str) -> bool:
+    """Whether a sentence may begin with a run that is not a word: an address that does not end one, a blank."""
+    return not run or (is_address(run) and cached_strip(run)[1].mark not in tuple(TERMINAL))
+
+
+def _attaches(run: str, gap: str) -> bool:
+    return bool(run and gap) and _ATTACHED.issuperset(run) and BREAKS.search(gap) is None
+
+
+def _with_marks(text: str, word: Span, end: int) -> Span:
+    start, stop = word
+    if end == stop or cached_strip(text[start:end])[0] != cached_strip(text[start:stop])[0]:
+        return word
+    return start, end
+
+
+def _runs(text: str, masks: list[Span]) -> Iterator[Span]:
+    """Tokens, split at masks; each mask gives an empty run."""
+    if not masks:
+        yield from map(re.Match.span, _TOKEN.finditer(text))
+        return
+    m = 0
+    for found in _TOKEN.finditer(text):
+        a, stop = found.span()
+        while m < len(masks) and masks[m][1] <= a:
+            m += 1
+        while a < stop:
+            if m == len(masks) or masks[m][0] >= stop:
+                yield a, stop
+                break
+            if masks[m][0] > a:
+                yield a, masks[m][0]
+            yield masks[m][0], masks[m][0]
+            a = masks[m][1]
+            if a <= stop:
+                m += 1
+
+
+def _opaque(run: str) -> bool:
+    # Braces and backslashes are LaTeX or the markup of some player.
+    if "{" in run or "}" in run or "\\" in run:
+        return True
+    return is_address(run)

@@ -1,0 +1,144 @@
+"""The visible text of a source: without tags, override codes and directional characters, with entities decoded."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from cappunc_cli.document.words import Copy, Span
+
+# `&amp;#39;` is escaped twice, as YouTube does.
+_ENTITY = re.compile(
+    r"&amp;(?:#39|#34|quot|apos|lt|gt|amp|nbsp);|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
+#: Zero-width and directional characters.
+INVISIBLE = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+")
+#: Entities, ASS line breaks (also seen in SRT), invisible characters.
+HIDDEN_ANYWHERE = rf"{_ENTITY.pattern}|\\N|{INVISIBLE.pattern}"
+#: What a viewer of captions does not see as such.
+HIDDEN = re.compile(
+    r"<(?:[A-Za-z/!?][^<>]*|[0-9]+:[0-9:.,]*|)>"  # tags and inline time stamps, but not `2<3,5>1`
+    r"|< ?/? ?(?:[ibuIBU]|[Ff]ont[^<>]*) ?>"  # as machine translation writes them, and players read
+    r"|\{(?:\\|[A-Za-z]:)[^{}\r\n]*\}"  # ASS `{\an8}`, MicroDVD `{y:i}`
+    rf"|{HIDDEN_ANYWHERE}"
+)
+# Tags that separate words: `</v><v Bob>`, `one<br>two`.
+_BREAK = re.compile(r"</?(?:[\w.-]+:)?(?:br|v|p|div)\b", re.IGNORECASE)
+#: The tags around the annotation in `<ruby>tokyo<rt>tōkyō</rt></ruby>`, whose last one may be left out.
+_ANNOTATION = re.compile(r"<(?:/?rt|/ruby)\b", re.IGNORECASE)
+#: A no-break space in ASS.
+HARD_SPACE = r"\h"
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*?)\s*>", re.IGNORECASE)
+_STAMP = re.compile(r"<[0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The visible text of source[start:stop], with the place of each character in the source.
+
+    Piece i starts at `shown[i]` in the text and at `places[i]` in the source. `atomic[i]` is its length in the source
+    where it stands for one character, such as an entity, and 0 where it is plain text.
+    `stamps` and `voices` are the times and speakers of hidden tags (`<00:01.000>`, `<v Name>`), each with its offset in
+    the text. `annotations` are the spans of ruby text, which is shown above a word and not spoken.
+    """
+
+    text: str
+    shown: array[int]
+    places: array[int]
+    atomic: array[int]
+    stamps: Sequence[tuple[int, str]] = ()
+    voices: Sequence[tuple[int, str]] = ()
+    annotations: Sequence[Span] = ()
+
+    def copy(self, start: int, stop: int) -> Copy:
+        """The fragments of the source that show text[start:stop]."""
+        count = len(self.shown)
+        if count == 1 and not self.atomic[0]:
+            offset = self.places[0]
+            return ((start + offset, stop + offset),)
+        result: list[Span] = []
+        i = bisect_right(self.shown, start) - 1
+        while start < stop:
+            v, s, atomic = self.shown[i], self.places[i], self.atomic[i]
+            end = stop if i + 1 == count else min(stop, self.shown[i + 1])
+            if end > start:
+                result.append((s, s + atomic) if atomic else (s + start - v, s + end - v))
+                start = end
+            i += 1
+        return tuple(result)
+
+
+def visible(source: str, start: int, stop: int, hidden: re.Pattern[str] = HIDDEN) -> Visible:
+    """The visible text of source[start:stop]. `hidden` matches markup and entities; entities become one character."""
+    text: list[str] = []
+    pieces = array("I"), array("I"), array("I")
+    stamps: list[tuple[int, str]] = []
+    voices: list[tuple[int, str]] = []
+    annotations: list[Span] = []
+    annotated: int | None = None  # where an annotation begins that has not ended yet
+    at, length = start, 0
+
+    def add(shown: str, where: int, atomic: int) -> None:
+        nonlocal length
+        if shown:
+            for column, value in zip(pieces, (length, where, atomic), strict=True):
+                column.append(value)
+            text.append(shown)
+            length += len(shown)
+
+    for found in hidden.finditer(source, start, stop):
+        a, b = found.span()
+        token = found.group()
+        shown = ""
+        if token[0] == "&":
+            shown = _unescaped(token)
+            if len(shown) != 1:
+                continue
+        elif token == HARD_SPACE:
+            shown = "\xa0"
+        elif token[0] in "\\|" or _BREAK.match(token):
+            shown = "\n"
+        ruby = _ANNOTATION.match(token) is not None
+        if ruby and token[1] != "/":
+            shown = " "
+        add(source[at:a], at, 0)
+        if ruby and annotated is not None:
+            if annotated < length:
+                annotations.append((annotated, length))
+            annotated, shown = None, " "
+        add(shown, a, b - a)
+        if ruby and token[1] != "/":
+            annotated = length
+        if _STAMP.match(token):
+            stamps.append((length, token[1:-1]))
+        elif voice := _VOICE.match(token):
+            voices.append((length, voice.group(1)))
+        at = b
+    add(source[at:stop], at, 0)
+    if annotated is not None and annotated < length:
+        annotations.append((annotated, length))
+    return Visible("".join(text), *pieces, stamps, voices, annotations)
+
+
+def _unescaped(entity: str) -> str:
+    shown = unescape(entity)
+    return shown if len(shown) == 1 else unescape(shown)
+
+
+def units(source: str, copy: Copy) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, stop, character) for each visible character of a copy; an entity is one character."""
+    for start, stop in copy:
+        if source[start] == "&" and _ENTITY.fullmatch(source, start, stop):
+            shown = _unescaped(source[start:stop])
+            if len(shown) == 1:
+                yield start, stop, shown
+                continue
+        if source[start:stop] == HARD_SPACE:
+            yield start, stop, "\xa0"
+            continue
+        for i in range(start, stop):
+            yield i, i + 1, source[i]

@@ -1,4 +1,0 @@
-"""The trigram engine: a language model of 1 MB in numpy, which can also restore diacritics.
-
-It has the same interface as the ONNX engine.
-"""

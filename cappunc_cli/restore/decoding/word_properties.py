@@ -1,0 +1,414 @@
+"""The properties of bare words: which labels a word can and cannot have, and its form in mixed case.
+
+They restrict the labels of a word whatever a model says, and are cached for each distinct word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import IntFlag
+from itertools import pairwise
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+import numpy.typing as npt
+
+from cappunc_cli.document.labels import Case, Label, capital, fold, strip, upper
+from cappunc_cli.languages import Language
+from cappunc_cli.languages.language import APOSTROPHE_PREFIXES, CLAN_PREFIX, DEGREE, FILE_NAME, is_number
+
+#: Distinct words in the cache before it is cleared.
+_MOST_CACHED = 200_000
+#: One entry: the language and lexicon last used, with the properties of the words met.
+_cache: list[tuple[Language, Mapping[str, str], dict[str, int]]] = []
+#: One entry: the lexicon last used, and how its compounds write their first parts and the others.
+_parts: list[tuple[Mapping[str, str], dict[str, str], dict[str, str]]] = []
+#: `x` of `x-ray`, `u.s.` of `u.s.-backed`, `l4` and `l5` of `l4-l5`.
+_INITIALS = re.compile(r"[^\W\d_](\.[^\W\d_])*\.?|[^\W\d_]\d+")
+_DOTTED = re.compile(r"[^\W\d_](\.[^\W\d_])+\.?")
+#: `j.-p`, `j.-p.`: initials of a double name; without a period it may be two words, as in Romanian `s-a`.
+_DOUBLE_NAME = re.compile(r"[^\W\d_]\.-[^\W\d_]\.?")
+#: `°c`, `20°c`: the name of a scale is a capital everywhere.
+_DEGREES = re.compile(r"[\d.,]*°[cf]")
+#: `ee.uu`, `jj.oo`: initials of a plural are doubled.
+_DOUBLED = re.compile(r"([^\W\d_])\1(?:\.([^\W\d_])\2)+")
+#: Letters from which on an abbreviation is no acronym: Spanish `avda`, but not English `est` (a time zone).
+_LONG = 4
+#: Letters from which on an acronym is told from a word with its ending.
+_SHORTEST_ACRONYM = 3
+#: Between two words that are written as one: `well...okay`.
+_JOINED = ".."
+#: Units of measure, lower-case after a number in every language; not such as `500 DM`, which may be money.
+UNITS = frozenset(("µg", "mg", "kg", "ml", "cl", "dl", "mm", "cm", "km", "km/h", "kcal"))
+#: The Roman numeral of a century, but for `i` and `vi`, which are also words: Spanish `en este siglo vi`.
+_CENTURY = re.compile(r"(?=.)(?!v?i\Z)x{0,2}(?:i[xv]|v?i{0,3})")
+#: `xixe`, but not French `vie`.
+_ORDINAL = re.compile(r"(x{1,2}(?:i[xv]|v?i{0,3})|i{2,3}|i[xv]|vi{2,3})(\D+)")
+#: How hashtags and the paths of files begin, whose case is their author's choice: of 925 paths in the training texts
+#: 883 are in lower case.
+_GIVEN = ("#", "/", "~/", "./", "../")
+#: The most parts of an abbreviation with spaces: `ș. a. m. d.`
+_MOST_PARTS = 4
+
+#: The properties of each word, [n].
+WordProperties = npt.NDArray[np.uint32]
+
+
+class WordProperty(IntFlag):
+    """Properties of a bare word."""
+
+    #: No cased letter: `42`, `&`, Arabic; or a hashtag, the name or path of a file, whose case is its author's choice.
+    NO_CASE = 1
+    #: Begins with a digit or an uncased letter, so it has no capital: `1st`, `4k`.
+    NO_CAPITAL = 2
+    #: Its capital and upper case are the same: `a`.
+    ONE_LETTER = 4
+    #: Has a mixed-case form: `iphone`, `o'brien`, `anglo-saxon`.
+    HAS_FORM = 8
+    #: Always capital: `i`, `i'm`; or in its mixed-case form: German `z.B.`
+    ALWAYS_CAPITAL = 16
+    #: Its period ends no sentence: `dr`, `vs`.
+    ABBREVIATION = 32
+    #: Cut off: `she-`.
+    FRAGMENT = 64
+    #: A period would be doubled (`u.s.`) or become part of the word (`p.m`).
+    NO_PERIOD = 128
+    DIGIT_FIRST = 256
+    DIGIT_LAST = 512
+    #: No letter or digit at all.
+    NO_WORD = 1024
+    #: Letters with periods, all in the same case: `u.s.`, `s.r.l.`, Spanish `ee.uu`, but not Basque `K.a.`
+    INITIALISM = 2048
+    #: Never capital: `p.m.`
+    ALWAYS_LOWER = 4096
+    #: `ph.d`, whose capital form is `Ph.D`.
+    DEGREE = 8192
+    #: Has its mixed-case form wherever it is capital: Dutch `ijs`, `'s-hertogenbosch`, German `z.b.`, `mcdonald`
+    ALWAYS_MIXED = 16384
+    #: Leaves the capital of a sentence's start to the next word: Dutch `'s avonds`.
+    PASSES_START = 32768
+    #: A name follows: `dr`, `sig`.
+    TITLE = 65536
+    #: Never in upper case: Dutch `d.w.z.`, Spanish `avda`, a degree, French `l'O.N.U.`, or a title such as `prof`;
+    #: those of two letters may be acronyms.
+    NO_UPPER = 131072
+    #: Capital only where a sentence begins: the `z.` of German `z. B.`, Dutch `d.w.z.`, Catalan `d'en`
+    LOWER_WITHIN = 262144
+    #: Part of an abbreviation with spaces, of which a model sees only the letters; not of a noun (Spanish `EE. UU.`),
+    #: with which sentences do end.
+    SPACED = 524288
+    #: An era after its year, a unit after its number, a number after its century: no mark comes between them.
+    JOINED = 1048576
+    #: Part of an abbreviation with spaces, so that its period is certain: both of Spanish `EE. UU.`
+    PART = 2097152
+
+
+#: A sentence may begin in lower case with such a word.
+NO_START = WordProperty.NO_CAPITAL | WordProperty.ALWAYS_LOWER
+
+
+def word_properties(words: Sequence[str], language: Language, lexicon: Mapping[str, str]) -> WordProperties:
+    """The properties of each bare word, [n]; cached from text to text."""
+    if not _cache or _cache[0][0] is not language or _cache[0][1] is not lexicon or len(_cache[0][2]) > _MOST_CACHED:
+        _cache[:] = [(language, lexicon, {})]
+    table = _cache[0][2]
+    for word in set(words).difference(table):
+        table[word] = _properties_of(word, language, lexicon)
+    return np.fromiter(map(table.__getitem__, words), np.uint32, len(words))
+
+
+def abbreviation_properties(words: Sequence[str], labels: Sequence[Label], language: Language) -> WordProperties:
+    """Further properties [n] of words that are an abbreviation together, or after a number.
+
+    With spaces (German `z. B.`, Spanish `EE. UU.`, initials: `J. R. R.`), of an era (`44 a.C.`, `siglo V d. C.`,
+    Italian `V sec. d.C.`, `V secolo d.C.`), of a century (`s. XX`, `siglo XX`, `XX secolo`), or a unit (`5 mg`).
+    """
+    plain = [language.spelled(word) for word in words]
+    dotted = [label.has_period for label in labels]
+    dated = _dated(plain, labels, language)
+    found = _beside_numbers(plain, labels, dated, language)
+    stop = 0
+    for start in [i for i, has_period in enumerate(dotted) if has_period]:
+        if start < stop:
+            continue
+        run = start + 1
+        while run < len(words) and dotted[run] and run - start < _MOST_PARTS:
+            run += 1
+        stop = run
+        while stop > start + 1 and not language.lists(".".join(plain[start:stop])):
+            stop -= 1
+        if stop > start + 1:
+            found[start:stop] = _properties_of_parts(plain[start:stop], dated[start], language)
+        elif not found[start] and (end := _initials(plain, start, run)) > start + 1:
+            stop = end
+            found[start:stop] = int(WordProperty.ABBREVIATION | WordProperty.ALWAYS_CAPITAL)
+    return found
+
+
+def _dated(plain: Sequence[str], labels: Sequence[Label], language: Language) -> list[bool]:
+    """Whether an era may come at each place: right after a number, or after its abbreviation (Italian `V sec.`)."""
+    dated = [False, *(is_number(word) and not label.after for word, label in zip(plain, labels, strict=True))]
+    for i, (word, label) in enumerate(zip(plain, labels, strict=True)):
+        abbreviates = label.has_period and len(word) > 1 and word in language.abbreviations
+        if abbreviates or (word in language.centuries and not label.after):
+            dated[i + 1] |= dated[i]
+    return dated
+
+
+def _beside_numbers(
+    plain: Sequence[str], labels: Sequence[Label], dated: Sequence[bool], language: Language
+) -> WordProperties:
+    """Properties [n] of eras of one word, of units, and of centuries and their numerals."""
+    found = np.zeros(len(plain), np.uint32)
+    for i in [i for i, word in enumerate(plain) if word in language.eras and dated[i]]:
+        if len(plain[i]) > 1:
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_CAPITAL | WordProperty.ALWAYS_MIXED)
+        elif labels[i].has_period and labels[i].case is Case.LOWER:  # Polish `XX w.`; without its period a preposition
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER | WordProperty.ABBREVIATION)
+    for i, (before, word) in enumerate(pairwise(plain), 1):
+        if word in UNITS and before[-1:].isdigit():
+            found[i] |= int(WordProperty.JOINED | WordProperty.ALWAYS_LOWER)
+    for i, word in [(i, word) for i, word in enumerate(plain) if word in language.centuries]:
+        beside = (k for k in (i + 1, i - 1) if 0 <= k < len(plain) and _CENTURY.fullmatch(plain[k]))
+        if (numeral := next(beside, None)) is not None:
+            found[numeral] |= int(WordProperty.ALWAYS_CAPITAL | WordProperty.INITIALISM)
+            found[max(i, numeral)] |= int(WordProperty.JOINED)
+            if labels[i].has_period:
+                found[i] |= int(WordProperty.ABBREVIATION | WordProperty.PART)
+            if labels[i].has_period or word in language.abbreviations:
+                found[i] |= int(WordProperty.LOWER_WITHIN | WordProperty.NO_UPPER)
+    return found
+
+
+def _initials(words: Sequence[str], start: int, stop: int) -> int:
+    """Where the letters end that begin at `start`, at `stop` or before: the `u. s.` of `the u. s. and`."""
+    while start < stop and len(words[start]) == 1 and words[start].isalpha():
+        start += 1
+    return start
+
+
+def _properties_of_parts(parts: Sequence[str], dated: bool, language: Language) -> list[int]:
+    """The properties of the parts of a listed abbreviation; an era has its own case only if `dated`."""
+    whole = strip(".".join(parts) + ".")[0]  # the bare word without spaces: `z.b.`, `v.chr`
+    found = [int(WordProperty.ABBREVIATION | WordProperty.PART)] * len(parts)
+    is_era = whole in language.eras
+    if is_era and not dated:
+        return found
+    form, raised = mixed_form(whole, {}, language) or whole, WordProperty.ALWAYS_CAPITAL
+    if _DOUBLED.fullmatch(whole):
+        form, raised = upper(whole), raised | WordProperty.INITIALISM
+    # The first letter is a capital where a sentence begins.
+    begins_low = form.startswith(parts[0])
+    at = 0
+    for i, part in enumerate(parts):
+        low = WordProperty.ALWAYS_LOWER if i else WordProperty.LOWER_WITHIN
+        found[i] |= int(low if form[at : at + len(part)] == part else raised)
+        found[i] |= int(WordProperty.SPACED) * begins_low
+        at += len(part) + 1
+    found[0] |= int(WordProperty.JOINED) * is_era
+    return found
+
+
+def initial_properties(
+    words: Sequence[str],
+    labels: Sequence[Label],
+    turn_ends: npt.NDArray[np.bool_],
+    lower: npt.NDArray[np.float32],
+    properties: WordProperties,
+    language: Language,
+) -> WordProperties:
+    """Further properties [n] of single letters with a period: abbreviations if the sentence goes on in lower case.
+
+    `J. van der Berg`, French `M. le ministre`, but `vitamin C. The next`. Whether the model ends a sentence there says
+    less than P(lower) [n] of the next word: it may have learnt the period of the initial itself. A word that, by its
+    `properties`, begins a sentence in lower case, too, says nothing.
+    """
+    found = np.zeros(len(words), np.uint32)
+    shows = (properties & int(NO_START)) == 0
+    for i, (word, label) in enumerate(zip(words[:-1], labels, strict=False)):
+        initial = len(word) == 1 and word.isalpha() and label.has_period and word not in language.always_capital
+        if initial and not turn_ends[i] and shows[i + 1] and labels[i + 1].case is Case.LOWER and lower[i + 1] > 0.5:
+            found[i] = int(WordProperty.ABBREVIATION)
+    return found
+
+
+def _properties_of(word: str, language: Language, lexicon: Mapping[str, str]) -> int:
+    plain = language.spelled(word)
+    form = mixed_form(word, lexicon, language)
+    digraph = bool(language.digraph) and word.startswith(language.digraph)
+    clitic = plain.startswith("'") and plain.partition("-")[0] in language.clitics
+    stem = plain.rstrip(".")
+    letters = _DOTTED.fullmatch(plain) is not None
+    low = plain in language.always_lower or (letters and stem + "." in language.always_lower)
+    name = language.unelided(stem) if language.elisions else stem
+    elided_initials = name != stem and _DOTTED.fullmatch(name) is not None
+    long = stem.isalpha() and len(stem) >= _LONG and stem in language.abbreviations
+    title, ordinal = name in language.titles, _ordinal(word, language) is not None
+    degree = not ordinal and DEGREE.fullmatch(word) is not None
+    clan = form is not None and form.startswith("Mc") and not is_number(plain)
+    listed = plain in language.forms
+    doubled, scale = _DOUBLED.fullmatch(word) is not None, _DEGREES.fullmatch(word) is not None
+    double_name = _DOUBLE_NAME.fullmatch(plain) is not None
+    acronym = (letters or word.endswith(".")) and not low and stem not in language.abbreviations
+    never_upper = long or degree or elided_initials or stem in language.never_upper or _JOINED in plain
+    linking = name != stem and name in language.linking
+    found = (
+        *_written_properties(word),
+        (WordProperty.HAS_FORM, form is not None),
+        (
+            WordProperty.ALWAYS_MIXED,
+            form is not None and (digraph or clitic or clan or ordinal or elided_initials or listed),
+        ),
+        (WordProperty.PASSES_START, clitic and plain in language.always_lower),
+        (WordProperty.TITLE, title),
+        (WordProperty.NO_UPPER, never_upper or (title and len(plain) > 2)),
+        (WordProperty.ALWAYS_CAPITAL, plain in language.always_capital or listed or ordinal or scale),
+        (WordProperty.ABBREVIATION, language.abbreviates(plain) or elided_initials or doubled or double_name),
+        (WordProperty.ALWAYS_LOWER, low),
+        (WordProperty.DEGREE, degree),
+        (WordProperty.INITIALISM, acronym or doubled or double_name or scale),
+        (
+            WordProperty.LOWER_WITHIN,
+            ("." in stem and stem in language.never_upper) or linking or (title and language.lower_titles),
+        ),
+    )
+    return sum(int(property_) for property_, holds in found if holds)
+
+
+def _written_properties(word: str) -> tuple[tuple[WordProperty, bool], ...]:
+    """What the characters of a word show in any language: properties, and whether it has them."""
+    as_given = word.startswith(_GIVEN) or ("." in word and FILE_NAME.fullmatch(word) is not None)
+    first, top = (word, word) if as_given else (capital(word), upper(word))
+    return (
+        (WordProperty.NO_CASE, top == word),
+        (WordProperty.NO_CAPITAL, first == word),
+        (WordProperty.ONE_LETTER, first == top),
+        (WordProperty.FRAGMENT, word.endswith("-")),
+        (WordProperty.NO_PERIOD, word.endswith(".") or strip(word + ".")[0] != word),
+        (WordProperty.DIGIT_FIRST, word[:1].isdigit()),
+        (WordProperty.DIGIT_LAST, word[-1:].isdigit()),
+        (WordProperty.NO_WORD, not any(c.isalnum() for c in word)),
+    )
+
+
+def mixed_form(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
+    """The form of a word that no rule gives: listed or by its prefixes and hyphens; None if it has none.
+
+    In mixed case, but for an abbreviation that the language writes in upper case.
+    """
+    if listed := language.forms.get(word) or language.eras.get(word):
+        return listed
+    form = lexicon.get(word)
+    if form is None and (plain := language.spelled(word)) != word:
+        # Written as the word is: `l’OTAN` as `l'OTAN`, and `IP‑Adresse` with a no-break hyphen as with another.
+        known = mixed_form(plain, lexicon, language)
+        if known is None:
+            return None
+        known = known if is_normalized("NFC", word) else normalize("NFD", known)
+        return "".join(c.upper() if k.isupper() else c for c, k in zip(word, known, strict=False))
+    if form is None:
+        form = _ordinal(word, language) or _inflected(word, lexicon, language)
+    if form is None:
+        parted = "-" in word.strip("-") or "/" in word.strip("/")
+        sides = [_compound(side, lexicon, language) for side in word.split("/")] if parted else [_named(word, language)]
+        form = "/".join(sides)
+    return form if form is not None and fold(form) == word and form not in (word, capital(word), upper(word)) else None
+
+
+def _ordinal(word: str, language: Language) -> str | None:
+    """A Roman ordinal with an ending: Basque `XIV.a`, French `XIXe`; None for any other word."""
+    if language.ordinal_endings and (found := _ORDINAL.fullmatch(word)):
+        return upper(found[1]) + found[2] if found[2] in language.ordinal_endings else None
+    numeral, period, ending = word.partition(".")
+    if not (period and language.ordinals and len(numeral) > 1 and is_number(numeral) and not numeral.isdecimal()):
+        return None
+    return upper(numeral) + period + ending if ending in language.clitics else None
+
+
+def _inflected(word: str, lexicon: Mapping[str, str], language: Language) -> str | None:
+    """An acronym of the lexicon with its ending: Basque `EHUko`, `VIIIak`; None for any other word.
+
+    Of 455 words in mixed case in the training texts that it finds 421 are written so.
+    """
+    if not (language.inflects_acronyms and word.isalpha()):
+        return None
+    for length in range(_SHORTEST_ACRONYM, len(word)):
+        ending = word[length:]
+        known = lexicon.get(word[:length], "") if ending in language.clitics else ""
+        if known.isupper():
+            return known + ending
+    return None
+
+
+def start_form(form: str, language: Language) -> str:
+    """A mixed-case form at the start of a sentence: `L'Ukraine`, `Non-Italian`, but `iPhone`, `'s-Hertogenbosch`."""
+    lower = language.elided(form) or (form[:1].isalpha() and form.partition("-")[0].islower())
+    return capital(form) if lower else form
+
+
+def _compound(word: str, lexicon: Mapping[str, str], language: Language) -> str:
+    """Write the parts of a compound as most compounds of the lexicon have them: `EU-led`, `non-Italian`.
+
+    Other parts are capital: `Anglo-Saxon`, `Mar-a-Lago`, but Romanian `Într-o`. Of 15,132 compounds in the corpora of
+    the English model that its lexicon lacks 75 % get the right form, and 56 % if every part is capital. After a single
+    letter they are lower-case, as in 1,360 of the 1,539 such English compounds that the lexicon lacks (`K-pop`), unless
+    nouns are capital.
+    """
+    if not _parts or _parts[0][0] is not lexicon:
+        _parts[:] = [(lexicon, *_parts_of(lexicon))]
+    _, first, others = _parts[0]
+    parts = word.split("-")
+    written = []
+    for i, part in enumerate(parts):
+        plain = language.spelled(part)
+        if plain in language.clitics or (0 < i < len(parts) - 1 and plain in language.linking):
+            written.append(part)
+        elif _INITIALS.fullmatch(part):
+            written.append(upper(part))
+        else:
+            known = (others if i else first).get(part)
+            letter = len(parts[0]) == 1 and not language.capital_nouns
+            acronym = len(parts[0]) > 1 and written[:1] == [upper(parts[0])] and language.lower_after_acronyms
+            if i == 1 and (letter or acronym):
+                # Not as in other compounds: Dutch `Fractie` is usual in them because of names such as `PSE-Fractie`.
+                written.append(known if known and known.isupper() else part)
+            else:
+                written.append(known or _inflected(part, lexicon, language) or _named(part, language))
+    return "-".join(written)
+
+
+def _parts_of(lexicon: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The most frequent form of each first part of a compound, and of each other part; acronyms are either."""
+    forms: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = {}, {}
+    acronyms = {}
+    for bare, form in lexicon.items():
+        if form.isupper():
+            acronyms[bare] = form
+        elif "-" in form:
+            for i, part in enumerate(form.split("-")):
+                forms[i > 0].setdefault(fold(part), Counter())[part] += 1
+    first, others = ({bare: seen.most_common(1)[0][0] for bare, seen in table.items()} for table in forms)
+    return acronyms | first, acronyms | others
+
+
+def _named(word: str, language: Language) -> str:
+    """The capital form of a name within a sentence, with its second capital as in `O'Brien`, `McDonald` and `Ph.D`.
+
+    The article or preposition of `l'Ukraine` and `l'O.N.U` stays lower-case.
+    """
+    if elided := language.elided(word):
+        if _DOTTED.fullmatch(word, elided):
+            return word[:elided] + upper(word[elided:])
+        return word[:elided] + _named(word[elided:], language)
+    if language.digraph and word.startswith(language.digraph):
+        return language.digraph.upper() + word[len(language.digraph) :]
+    if DEGREE.fullmatch(word):
+        return capital(word[:-1]) + word[-1].upper()
+    prefix = next((prefix for prefix in APOSTROPHE_PREFIXES if word.startswith(prefix)), "")
+    if prefix and len(word) > len(prefix) + 1:
+        return capital(prefix) + capital(word[len(prefix) :])
+    if word.startswith(CLAN_PREFIX) and len(word) > 4:
+        return "Mc" + capital(word[2:])
+    return capital(word)

@@ -1,0 +1,439 @@
+"""Blocks on Ray: who dies, hangs or lacks memory is refused alone, and all else is done once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cappunc_cli.errors import CappuncError, WrongUsage
+from cappunc_cli.features.archive import ray_workers
+from cappunc_cli.features.archive.block_worker import BlockResult, Refusal, WorkOrder
+from cappunc_cli.features.archive.fix_request import FixRequest
+from cappunc_cli.features.archive.ray_workers import RayOptions, _Pool
+from cappunc_cli.features.archive.target_store import TargetStore
+from cappunc_cli.features.archive.work_plan import BlockFile, FileBlock
+from cappunc_cli.files.fixer import Settings
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.progress import Reporter
+from cappunc_cli.restore.options import Options
+
+TINY = Path(__file__).parents[2] / "tiny_model"
+ORDER = WorkOrder(
+    FixRequest(ModelChoice("en", "tiny"), Settings("", "auto", None, Options())), TargetStore("out"), "sig", "run"
+)
+
+
+class Died(Exception):
+    """An actor's end, as Ray tells it."""
+
+
+class Raised(Died):
+    """What a task raised."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class FakeRay:
+    """What `_Pool` needs of Ray: calls are answered one by one, when they are waited for.
+
+    `behaviour` gives the result of a block, or raises: Died takes the actor along, TimeoutError never answers.
+    """
+
+    exceptions = SimpleNamespace(RayError=Died, RayTaskError=Raised)
+
+    def __init__(self, behaviour: Callable[[FileBlock], BlockResult], cores: int = 2) -> None:
+        self.behaviour = behaviour
+        self.cores = cores
+        self.begun = 0
+        self.most: Counter[int] = Counter()
+
+    def nodes(self) -> list[dict[str, bool]]:
+        return [{"Alive": True}]
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": self.cores}
+
+    def remote(self, **_: Any) -> Callable[[Any], Any]:
+        return lambda _: SimpleNamespace(remote=self._actor)
+
+    def _actor(self, _: WorkOrder) -> Any:
+        self.begun += 1
+        actor = SimpleNamespace(dead=False, hung=False, open=[], number=self.begun)
+
+        def call(block: FileBlock | None = None) -> Any:
+            made = SimpleNamespace(actor=actor, block=block, answer=None)
+            actor.open.append(id(made))
+            self.most[actor.number] = max(self.most[actor.number], len(actor.open))
+            return Call(made)
+
+        actor.begin = SimpleNamespace(remote=call)
+        actor.run = SimpleNamespace(remote=call)
+        return actor
+
+    def wait(self, calls: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
+        answered = [call for call in calls if call.made.answer is not None or call.made.actor.dead]
+        for call in calls if timeout and not answered else ():
+            if not call.made.actor.hung:
+                self._answer(call.made)
+                answered.append(call)
+                break
+        else:
+            if timeout and not answered:
+                ray_workers.time.sleep(0.01)
+        return answered[:num_returns], []
+
+    def _answer(self, made: Any) -> None:
+        try:
+            made.answer = ("begun", None) if made.block is None else ("result", self.behaviour(made.block))
+        except TimeoutError:
+            made.actor.hung = True
+        except Raised as error:
+            made.answer = ("raised", error)
+        except Died as error:
+            made.actor.dead = True
+            made.answer = ("raised", error)
+
+    def get(self, call: Any) -> Any:
+        if call.made.answer is None:
+            raise Died("the actor has died")
+        kind, value = call.made.answer
+        if kind == "raised":
+            raise value
+        call.made.actor.open.remove(id(call.made))
+        return value
+
+    def kill(self, actor: Any, no_restart: bool) -> None:
+        assert no_restart
+        actor.dead = True
+
+
+class Call:
+    """A reference, which can be a key."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+
+def blocks(count: int = 8, files: int = 5) -> list[FileBlock]:
+    return [
+        FileBlock(n, tuple(BlockFile(f"in/{n}-{i}", f"{n}-{i}", 10, "tag") for i in range(files))) for n in range(count)
+    ]
+
+
+def done(block: FileBlock) -> BlockResult:
+    return BlockResult(block.number, "node", fixed=len(block.files))
+
+
+def run(ray: FakeRay, given: list[FileBlock], seconds: float = 600.0) -> tuple[int, dict[str, str]]:
+    """How many files are done, and why the others are not."""
+    pool = _Pool(ray, RayOptions(seconds=seconds), ORDER, Reporter(quiet=True))
+    results = list(pool.results(iter(given)))
+    refusals = [refusal for result in results for refusal in result.refusals]
+    assert len({refusal.path for refusal in refusals}) == len(refusals)
+    return sum(result.fixed for result in results), {refusal.path: refusal.reason for refusal in refusals}
+
+
+def that_has(name: str, error: Exception) -> tuple[Callable[[FileBlock], BlockResult], Counter[str]]:
+    """A behaviour that raises for every block with a certain file, and counts how often each file is done."""
+    counts: Counter[str] = Counter()
+
+    def behaviour(block: FileBlock) -> BlockResult:
+        if any(file.source == name for file in block.files):
+            raise error
+        counts.update(file.source for file in block.files)
+        return done(block)
+
+    return behaviour, counts
+
+
+def test_each_block_is_done_once_and_few_are_in_flight() -> None:
+    ray = FakeRay(done)
+    assert run(ray, blocks(20)) == (100, {})
+    assert ray.begun == 2
+    assert max(ray.most.values()) == ray_workers.PARALLEL_BLOCKS
+
+
+def test_no_blocks() -> None:
+    assert run(FakeRay(done), []) == (0, {})
+
+
+def test_a_large_block_has_an_actor_for_itself() -> None:
+    large = [FileBlock(n, (BlockFile(f"{n}", f"{n}", 9 << 20, "tag"),)) for n in range(4)]
+    ray = FakeRay(done, cores=1)
+    assert run(ray, large) == (4, {})
+    assert ray.most[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (Died("gone"), "its process died (Died), perhaps out of memory"),
+        (Raised(KeyError("oh")), "nothing written, this is a bug: 'oh'"),
+    ],
+)
+def test_a_file_that_kills_its_process_is_refused_alone(error: Exception, reason: str) -> None:
+    behaviour, counts = that_has("in/3-2", error)
+    assert run(FakeRay(behaviour), blocks()) == (39, {"in/3-2": reason})
+    assert set(counts.values()) == {1}
+
+
+def test_a_file_that_hangs_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_workers, "_POLL_S", 0.01)
+    behaviour, counts = that_has("in/3-2", TimeoutError())
+    fixed, refused = run(FakeRay(behaviour), blocks(), seconds=0.1)
+    assert (fixed, refused) == (39, {"in/3-2": "takes longer than --file-timeout (0.1 s)"})
+    assert set(counts.values()) == {1}
+
+
+def test_a_process_that_dies_by_itself_loses_no_files() -> None:
+    """A node goes: each of its blocks is done elsewhere."""
+    deaths = iter([True, False, True, False, False, True])
+
+    def behaviour(block: FileBlock) -> BlockResult:
+        if next(deaths, False):
+            raise Died("the node has gone")
+        return done(block)
+
+    assert run(FakeRay(behaviour), blocks()) == (40, {})
+
+
+def test_files_that_ran_out_of_memory_run_alone() -> None:
+    alone: list[bool] = []
+
+    def behaviour(block: FileBlock) -> BlockResult:
+        starved = [file for file in block.files if file.source == "in/3-2"]
+        if not starved:
+            return done(block)
+        alone.append(block.alone)
+        if block.alone:
+            return done(block)
+        return BlockResult(block.number, "node", fixed=len(block.files) - 1, retry=starved)
+
+    assert run(FakeRay(behaviour), blocks()) == (40, {})
+    assert alone == [False, True]
+
+
+def test_actors_that_fail_to_start_end_the_run() -> None:
+    class Broken(FakeRay):
+        def _answer(self, made: Any) -> None:
+            made.actor.dead = True
+
+    with pytest.raises(CappuncError, match="Ray workers fail to start"):
+        run(Broken(done), blocks())
+
+
+def test_a_run_ends_with_the_last_node() -> None:
+    """An actor that is asked for then would be waited for in vain."""
+
+    class Gone(FakeRay):
+        def nodes(self) -> list[dict[str, bool]]:
+            return [{"Alive": self.begun < 2}]
+
+    def dies(_: FileBlock) -> BlockResult:
+        raise Died("the node has gone")
+
+    with pytest.raises(CappuncError, match="all Ray nodes have died"):
+        run(Gone(dies, cores=2), blocks())
+
+
+def test_a_node_with_another_version_ends_the_run() -> None:
+    class Other(FakeRay):
+        def _answer(self, made: Any) -> None:
+            made.answer = ("raised", Raised(CappuncError("node has a different version of cappunc")))
+
+    with pytest.raises(CappuncError, match="a different version"):
+        run(Other(done), blocks())
+
+
+def test_nodes_that_come_later_get_actors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_workers, "_GROW_S", 0.0)
+    ray = FakeRay(done, cores=1)
+
+    def more() -> Iterator[FileBlock]:
+        for block in blocks(20):
+            ray.cores = 1 + (block.number > 5) * 2
+            yield block
+
+    pool = _Pool(ray, RayOptions(), ORDER, Reporter(quiet=True))
+    assert sum(result.fixed for result in pool.results(more())) == 100
+    assert ray.begun == 3
+
+
+def test_the_metrics_port_is_for_local_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    ray = ModuleType("ray")
+    ray.__dict__.update(
+        init=lambda **known: asked.update(known), __version__="2.60.0", __spec__=ModuleSpec("ray", None)
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: True)
+    ray_workers._connected(RayOptions(metrics_port=8080), Reporter(quiet=True))
+    assert asked["_metrics_export_port"] == 8080
+    with pytest.raises(WrongUsage, match="ray start --metrics-export-port=8080"):
+        ray_workers.on_ray(RayOptions("10.0.0.1:6379", metrics_port=8080), Reporter(quiet=True))
+    monkeypatch.setattr(ray_workers, "_has_exporter", lambda: False)
+    with pytest.raises(WrongUsage, match=r"--metrics-port needs Ray's metrics exporter: .*install"):
+        ray_workers.on_ray(RayOptions(metrics_port=8080), Reporter(quiet=True))
+
+
+@pytest.mark.parametrize(
+    ("address", "told"), [("10.0.0.1:6379", True), ("auto", False), (None, False)], ids=["named", "found", "own"]
+)
+def test_a_cluster_may_want_a_token(monkeypatch: pytest.MonkeyPatch, address: str | None, told: bool) -> None:
+    def refused(**_: Any) -> None:
+        raise ConnectionError("Failed to connect\nto Ray")
+
+    ray = ModuleType("ray")
+    ray.__dict__.update(init=refused)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CappuncError, match="Failed to connect to Ray") as raised:
+        ray_workers._connected(RayOptions(address), Reporter(quiet=True))
+    assert ("RAY_AUTH_MODE=token" in str(raised.value)) == told
+
+
+def test_refusals_of_the_driver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker counts what it has done; of the file that killed it nobody else could tell."""
+    counts: Counter[str] = Counter()
+
+    class Figures(ray_workers.RayMetrics):
+        def __init__(self) -> None:
+            pass
+
+        def count(self, result: BlockResult) -> None:
+            counts.update(ray_workers.metrics_of(result))
+
+    behaviour, _ = that_has("in/3-2", Died("gone"))
+    ray = FakeRay(behaviour)
+    monkeypatch.setattr(ray, "shutdown", lambda: None, raising=False)
+    monkeypatch.setattr(ray_workers, "_check", lambda _: None)
+    monkeypatch.setattr(ray_workers, "_connected", lambda *_: ray)
+    monkeypatch.setattr(ray_workers, "RayMetrics", Figures)
+    order = WorkOrder(
+        FixRequest(ModelChoice("en", str(TINY)), Settings("", "auto", None, Options())),
+        TargetStore("out"),
+        "sig",
+        "run",
+    )
+    results = list(ray_workers.on_ray(RayOptions(), Reporter(quiet=True))(order, iter(blocks())))
+    assert sum(result.fixed for result in results) == 39
+    assert counts == {"refused": 1}
+
+
+def test_skipped_files_are_not_counted_as_refused() -> None:
+    refusals = [Refusal("a.json", "broken"), Refusal("b.json", "no transcript", skipped=True)]
+    result = BlockResult(0, "node", fixed=3, words=Counter(en=40, de=2), refusals=refusals)
+    assert ray_workers.metrics_of(result) == {"files": 3, "words": 42, "refused": 1}
+
+
+def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(CappuncError, match=r"--ray needs the package ray: .*install"):
+        ray_workers.on_ray(RayOptions(), Reporter())
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
+def test_ray_gives_what_one_process_gives(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("ray")
+    (tmp_path / "in").mkdir()
+    for i in range(20):
+        (tmp_path / f"in/{i}.txt").write_text("hello anna then we went to london\n" * (i + 1))
+    (tmp_path / "in/bad.json").write_text('{"results": [{"alternatives": [{"transcript": "a')
+    paths = {**os.environ, "RAY_worker_niceness": "0"}
+
+    def fix(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", *options]
+        return subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True, check=False)
+
+    assert fix("-o", "one").returncode == 1
+    ray = fix("-o", "other", "--ray", "--jobs", "1")
+    assert (ray.returncode, ray.stdout) == (1, ""), ray.stderr
+    assert "files    20 fixed, 1 refused" in ray.stderr
+    for path in (tmp_path / "one").glob("*.txt"):
+        assert (tmp_path / "other" / path.name).read_bytes() == path.read_bytes()
+    (refusal,) = map(json.loads, (tmp_path / "other/.cappunc/refused.jsonl").read_text().splitlines())
+    assert refusal["path"] == "in/bad.json"
+
+
+#: What Python does as it starts: small blocks, and a worker that stays at its last file until somebody has looked.
+SLOWLY = """
+import os, sys, time
+from cappunc_cli.files import fixer
+from cappunc_cli.features.archive import work_plan
+work_plan.FILES_TOGETHER = 4
+true = fixer.Fixer.read
+def read(self, text, name):
+    while name == "z.txt" and not os.path.exists("looked"):
+        time.sleep(0.1)
+    return true(self, text, name)
+fixer.Fixer.read = read
+"""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("CAPPUNC_SLOW" not in os.environ, reason="starts Ray (CAPPUNC_SLOW=1 runs it)")
+def test_prometheus_reads_the_metrics_of_a_run(tmp_path: Path, tiny_model: Path) -> None:
+    pytest.importorskip("ray")
+    pytest.importorskip("ray.dashboard.optional_deps", reason="Ray without its exporter", exc_type=ImportError)
+    (tmp_path / "in").mkdir()
+    for i in range(23):
+        (tmp_path / f"in/{i}.txt").write_text("hello anna then we went to london\n" * (i + 2))
+    (tmp_path / "in/bad.json").write_text('{"results": [{"alternatives": [{"transcript": "a' + " " * 100)
+    (tmp_path / "in/z.txt").write_text("hello anna\n")  # the shortest is the last, in a block of its own
+    (tmp_path / "sitecustomize.py").write_text(SLOWLY)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    paths = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}",
+        "RAY_worker_niceness": "0",
+        "RAY_metrics_report_interval_ms": "1000",
+    }
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(tiny_model), "in", "-o", "out", "--ray"]
+    command += ["--jobs", "1", "--metrics-port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, env=paths, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wanted = {"files": 23.0, "words": 7.0 * sum(range(2, 25)), "refused": 1.0}
+            deadline = time.monotonic() + 240
+            figures: dict[str, float] = {}
+            while figures != wanted and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.5)
+                figures = scraped(port)
+        finally:
+            (tmp_path / "looked").touch()
+        _, said = process.communicate()
+    assert figures == wanted, said
+    assert "files    24 fixed, 1 refused" in said
+
+
+def scraped(port: int) -> dict[str, float]:
+    """The sums of cappunc's own figures that are there now, over all workers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+    except OSError:
+        return {}
+    found: dict[str, float] = {}
+    for name, value in re.findall(r"^ray_cappunc_(\w+?)_total\{.*\} (\S+)$", text, re.MULTILINE):
+        found[name] = found.get(name, 0.0) + float(value)
+    return found

@@ -1,0 +1,328 @@
+"""The training data path, and the network against its ONNX graph (where the extra [train] is there)."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case
+from cappunc_cli.errors import BadModel
+from cappunc_cli.features.train import results
+from cappunc_cli.features.train.data.corpora import CORPORA, Corpus, paragraphs, timed
+from cappunc_cli.features.train.data.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
+from cappunc_cli.features.train.data.windows import IGNORED, Windows
+from cappunc_cli.features.train.recipe import Recipe
+from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.registry import find_model
+
+TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
+TIMED = {
+    "id": "a/1",
+    "words": [["Hello,", 0.0, 0.4], ["Anna.", 0.5, 0.9], ["So", None, None], ["we", 2.5, 2.6], ["went.", 2.6, 3.0]],
+    "spk": ["x", "x", "y", "y", "y"],
+}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(lzma.compress(text.encode()))
+    return path
+
+
+@pytest.fixture
+def tokenizer() -> Tokenizer:
+    found = Tokenizer.from_file(str(find_model("en-fast") / "tokenizer.json"))
+    found.no_padding()
+    found.no_truncation()
+    return found
+
+
+def labels_of(stream: TokenStream, vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    return [(CASE_CLASSES[vocabulary.cases[t]], MARK_CLASSES[vocabulary.marks[t]]) for t in stream.types]
+
+
+def test_a_long_word_has_the_pieces_in_training_that_the_engine_gives_it(tiny_model: Path) -> None:
+    encoder = OnnxEngine(tiny_model, "cpu").encoder
+    types = Types()
+    for word in ("the", "q" * 11, "q" * 14 + "z", "q" * 15 + "z", "q" * 90 + "z"):
+        types[word]
+    vocabulary, bares = build_vocabulary(types, Tokenizer.from_file(str(tiny_model / "tokenizer.json")))
+    read = encoder.encode(bares, [None] * len(bares), [False] * len(bares))
+    assert vocabulary.pieces.tolist() == read.ids[read.ends[0] : read.ends[-1]].tolist()
+    assert np.diff(vocabulary.starts).tolist() == np.diff(read.ends).tolist()
+    assert vocabulary.pieces[-1] != vocabulary.pieces[-2], "the last piece, at which the label stands"
+
+
+def test_text_becomes_labels_through_strip(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    types = Types()
+    corpus = Corpus(write(tmp_path / "text.txt.xz", TEXT).name, "", paragraphs, dialogue=True)
+    stream = read_stream(corpus, tmp_path, types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    words = [bares[t] for t in stream.types]
+    spoken = "well it was as i said you know nato's iphone why because another document yes"
+    assert " ".join(words) == spoken
+    low, cap = Case.LOWER, Case.CAPITAL
+    assert labels_of(stream, vocabulary) == [
+        (cap, ","), (low, ""), (low, "—"), (low, ""), (cap, ""), (low, "…"), (low, ""), (low, "—"),
+        (Case.UPPER, ""), (Case.MIXED, "."), (cap, "?"), (cap, "!"), (cap, ""), (low, ":"), (low, ";"),
+    ]  # fmt: skip
+    assert np.flatnonzero(stream.turn_ends).tolist() == [9, 11, 14]
+    assert np.flatnonzero(stream.document_ends).tolist() == [11, 14]
+
+
+def test_timed_words_keep_their_pauses_and_turns(tmp_path: Path) -> None:
+    corpus = Corpus(write(tmp_path / "t.jsonl.xz", json.dumps(TIMED)).name, "", timed, dialogue=True)
+    stream = read_stream(corpus, tmp_path, Types())
+    assert stream.pauses.tolist() == [100, -1, -1, 0, -1]
+    assert np.flatnonzero(stream.turn_ends).tolist() == [1, 4]
+
+
+def windows_of(recipe: Recipe, tokenizer: Tokenizer, text: str, *, ellipsis: bool = True) -> tuple[Windows, list[str]]:
+    types = Types()
+    corpus = Corpus(write(recipe.data / "text.txt.xz", text).name, "", paragraphs)
+    stream = read_stream(corpus, recipe.data, types)
+    vocabulary, bares = build_vocabulary(types, tokenizer)
+    return Windows(recipe, {"text": stream}, {"text": ellipsis}, vocabulary), bares
+
+
+def test_rows_are_full_and_labels_sit_on_last_pieces(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, bares = windows_of(recipe, tokenizer, "Unquestionably, Schwarzenegger went. " * 60)
+    batch = windows.batch(np.random.default_rng(0))
+    assert batch.ids.shape == (4, 16)
+    assert batch.attention.all(), "a training row has no padding"
+    ends = {bare: tokenizer.encode(bare, add_special_tokens=False).ids[-1] for bare in set(bares)}
+    comma, stop = MARK_CLASSES.index(","), MARK_CLASSES.index(".")
+    for row in range(4):
+        for place in np.flatnonzero(batch.marks[row] == comma):
+            assert batch.ids[row, place] == ends["unquestionably"]
+        for place in np.flatnonzero(batch.marks[row] == stop):
+            assert batch.ids[row, place] == ends["went"]
+    assert (batch.marks == stop).any()
+    assert ((batch.marks == IGNORED) == (batch.cases == IGNORED)).all()
+
+
+def test_a_house_ellipsis_becomes_comma_or_stop(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, _ = windows_of(recipe, tokenizer, "It was… you know… Then we left. " * 20, ellipsis=False)
+    marks = windows.batch(np.random.default_rng(0)).marks
+    assert not (marks == MARK_CLASSES.index("…")).any()
+    assert (marks == MARK_CLASSES.index(",")).any()
+
+
+def test_pause_bins_keep_unknown_apart(recipe: Recipe, tokenizer: Tokenizer) -> None:
+    windows, _ = windows_of(recipe, tokenizer, "Yes. " * 40)
+    assert windows.bin(np.array([-1, 0, 99, 100, 5000])).tolist() == [0, 1, 1, 2, 3]
+
+
+def test_results_of_another_model_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "eval.json"
+    assert results.kept(path, "one", "sets") == {}
+    results.write(path, {**results.head("one"), "sets": {"é": 1}})
+    assert results.kept(path, "one", "sets") == {"é": 1}
+    assert results.kept(path, "two", "sets") == {}
+    assert path.read_text("utf-8").splitlines()[-3:] == ['  "é": 1', " }", "}"]
+
+
+def test_the_tally_of_several_batches_is_one_f1() -> None:
+    from cappunc_cli.features.train.f1_counter import FOLDED, F1Counter
+
+    tally = F1Counter()
+    assert tally.f1 == 0
+    exclaimed, stop, comma = (MARK_CLASSES.index(mark) for mark in "!.,")
+    tally.add(FOLDED[[exclaimed, 0, comma]], FOLDED[[stop, 0, 0]])
+    tally.add(FOLDED[[0, comma]], FOLDED[[comma, comma]])
+    assert (tally.hit, tally.guessed, tally.wanted) == (2, 3, 3)
+    assert tally.f1 == pytest.approx(2 / 3)
+
+
+def test_the_graph_computes_what_the_network_does(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra [train]")
+    pytest.importorskip("onnx")
+    from cappunc_cli.features.train.export.export_model import parity
+    from cappunc_cli.features.train.export.onnx_graph import build
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+
+    torch.manual_seed(0)
+    shape = NetworkShape(vocabulary=2000, positions=128, width=64, heads=4, layers=2, inner=128)
+    network = JointNetwork(shape).eval()
+    for table in (network.pauses, network.turns):
+        torch.nn.init.normal_(table.weight)
+        table.weight.data[0] = 0
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    for weights, tolerance in (("float32", 1e-4), ("blocks", 0.2)):
+        path = tmp_path / f"{weights}.onnx"
+        path.write_bytes(build(arrays, shape, weights, {}).SerializeToString())
+        parity(network, path, tolerance)
+    with pytest.raises(SystemExit, match="differs from the network"):
+        parity(network, path, 1e-7)
+
+
+def test_a_rewriting_that_says_something_else_is_refused() -> None:
+    from cappunc_cli.features.train.export.parity import agree
+
+    chance = np.random.default_rng(0)
+    case, marks = (chance.dirichlet(np.full(labels, 0.1), 1000).astype(np.float32) for labels in (4, 9))
+    assert agree([case, marks], [case, marks]) == (0, 0)
+    two = marks.copy()
+    two[:2] = two[:2, ::-1]  # two words of a thousand
+    assert agree([case, marks], [case, two])[0] <= 0.002
+    even = np.full((1000, 4), 0.25) + np.eye(4)[np.arange(1000) % 4] * 0.004
+    assert agree([even], [np.roll(even, 1, axis=1)])[0] == 0, "rounding chooses between what is equally likely"
+    with pytest.raises(BadModel, match="of the decisions"):
+        agree([case, marks], [case, np.roll(marks, 1, axis=1)])
+    with pytest.raises(BadModel, match="and probabilities by"):
+        agree([case, marks], [case, marks * 0.97 + 0.03 / 9])
+
+
+def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    onnx = pytest.importorskip("onnx")
+    from cappunc_cli.features.train.export import onnx_graph, onnx_weights
+    from cappunc_cli.features.train.export.export_model import parity
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
+    from cappunc_cli.restore.models.gpu_graph import to_float16
+
+    torch.manual_seed(0)
+    shape = NetworkShape(
+        vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5
+    )
+    network = JointNetwork(shape).eval()
+    initialise(network)
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    model = onnx_graph.build(arrays, shape, "blocks", {}, word_bits=4)
+    assert onnx_graph.save(model, tmp_path) == ["model.onnx"]
+    monkeypatch.setattr(onnx_graph, "LARGEST_FILE", 1000)
+    assert onnx_graph.save(model, tmp_path) == ["model.onnx", "words.bin"]
+    assert (tmp_path / "words.bin").stat().st_size == 300 * 64 // 2
+    again, state = onnx_weights.read(tmp_path / "model.onnx")
+    assert again == shape
+    assert onnx_weights.sizes(tmp_path / "model.onnx").embedding == 64
+    # Sixteen steps over numbers of a normal distribution lose about a tenth of them.
+    lost = (state["words.weight"] - network.words.weight).std() / network.words.weight.std()
+    assert 0.02 < lost < 0.13
+    network.load_state_dict(state)
+    assert parity(network, tmp_path / "model.onnx", 0.2) < 0.2
+    dense = {
+        t.name: onnx.numpy_helper.to_array(t) for t in to_float16(onnx.load(tmp_path / "model.onnx")).graph.initializer
+    }
+    assert np.allclose(dense["words.dense"], state["words.weight"], atol=0.01)
+
+
+@pytest.mark.parametrize("around", [0, 3])
+def test_a_small_network_survives_the_file(tmp_path: Path, around: int) -> None:
+    torch = pytest.importorskip("torch")
+    onnx = pytest.importorskip("onnx")
+    from cappunc_cli.features.train.export import onnx_weights
+    from cappunc_cli.features.train.export.export_model import parity
+    from cappunc_cli.features.train.export.onnx_graph import Weights, build
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
+
+    torch.manual_seed(0)
+    shape = NetworkShape(
+        vocabulary=300, positions=96, embedding=32, width=64, heads=4, layers=2, inner=128, pause_bins=5, around=around
+    )
+    network = JointNetwork(shape).eval()
+    initialise(network)
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    path = tmp_path / "model.onnx"
+    onnx.save(build(arrays, shape, "float32", {}), path)
+    assert parity(network, path, 1e-3) < 1e-3
+    kinds: tuple[Weights, ...] = ("float32", "blocks")
+    for weights in kinds:
+        onnx.save(build(arrays, shape, weights, {}), path)
+        again, state = onnx_weights.read(path)
+        assert again == shape
+        assert onnx_weights.sizes(path) == onnx_weights.NetworkSizes(
+            shape.layers, shape.width, shape.vocabulary, shape.embedding
+        )
+        for name, value in network.state_dict().items():
+            assert torch.allclose(state[name], value, atol=0.02), (weights, name)
+
+
+def test_a_network_with_other_words_takes_all_else_from_another() -> None:
+    torch = pytest.importorskip("torch")
+    from dataclasses import replace
+
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+    from cappunc_cli.features.train.trainer import transplant
+
+    torch.manual_seed(0)
+    shape = NetworkShape(vocabulary=50, positions=32, embedding=64, width=64, heads=4, layers=3, inner=96, pause_bins=5)
+    old = JointNetwork(shape)
+    new = JointNetwork(replace(shape, vocabulary=90, embedding=16, positions=24, layers=2, around=2))
+    torch.nn.init.normal_(old.pauses.weight)
+    transplant(new, shape, old.state_dict())
+    assert torch.equal(new.blocks[1].down.weight, old.blocks[1].down.weight)
+    assert torch.equal(new.pauses.weight, old.pauses.weight)
+    assert torch.equal(new.mark_out.weight, old.mark_out.weight)
+    assert torch.equal(new.places.weight, old.places.weight[:24])
+    assert not torch.equal(new.words.weight[1:51], old.words.weight[:, :16])
+    same = JointNetwork(shape)
+    transplant(same, shape, old.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(same.state_dict().values(), old.state_dict().values(), strict=True))
+
+
+def test_weights_that_must_not_be_handed_on_do_not_get_among_the_models(recipe: Recipe) -> None:
+    pytest.importorskip("torch")
+    from dataclasses import replace
+
+    from cappunc_cli.features.train.export.export_model import export
+
+    models = find_model("en-fast").parent
+    of_talks = replace(recipe, corpora={"changelog": 50, "ted": 50}, tokenizer=find_model("en-fast") / "tokenizer.json")
+    with pytest.raises(SystemExit, match="trained on ted must not be shipped"):
+        export(of_talks, models / "en-ted")
+
+
+def test_shipped_models_learnt_only_from_what_may_be_handed_on() -> None:
+    for config in find_model("en-fast").parent.glob("*/config.json"):
+        shipped = Recipe.load(config.with_name("train.toml"))
+        assert [name for name in shipped.texts() if name not in CORPORA or not CORPORA[name].ships] == []
+
+
+def test_a_network_loses_values_only_while_it_learns() -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+
+    torch.manual_seed(0)
+    shape = NetworkShape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=2, inner=24, pause_bins=5)
+    plain, network = JointNetwork(shape), JointNetwork(shape, dropout=0.3)
+    network.load_state_dict(plain.state_dict())
+    ids, known, none = torch.arange(32)[None] % 50, torch.ones(1, 32), torch.zeros(1, 32, dtype=torch.long)
+    states = plain.encode(ids, known, none, none)
+    assert not torch.allclose(network.encode(ids, known, none, none), network.encode(ids, known, none, none))
+    assert torch.equal(network.eval().encode(ids, known, none, none), states)
+    lost: list[float] = []
+    for module in network.train().modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.register_forward_hook(lambda _, __, output: lost.append(float((output == 0).float().mean())))
+    network.encode(ids, known, none, none)
+    assert len(lost) == 5, "the input, and twice in each of two layers"
+    assert all(0.2 < share < 0.4 for share in lost)
+
+
+def test_averaging_goes_half_way() -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.features.train.export.export_model import average
+    from cappunc_cli.features.train.network import JointNetwork, NetworkShape
+
+    shape = NetworkShape(vocabulary=50, positions=32, embedding=16, width=16, heads=2, layers=1, inner=24, pause_bins=5)
+    one, other = JointNetwork(shape), JointNetwork(shape)
+    before = one.blocks[0].up.weight.clone()
+    average(one, other.state_dict(), 0.5)
+    assert torch.allclose(one.blocks[0].up.weight, (before + other.blocks[0].up.weight) / 2)
+    assert torch.equal(other.blocks[0].up.weight, other.state_dict()["blocks.0.up.weight"])
+
+
+@pytest.mark.parametrize("units", [True, False])
+def test_products_are_halved_only_where_a_cpu_has_units_for_it(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
+    torch = pytest.importorskip("torch")
+    from cappunc_cli.features.train.network import mixed_precision
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": units})
+    with mixed_precision(torch.device("cpu")):
+        product = torch.ones(2, 2) @ torch.ones(2, 2)
+    assert product.dtype == (torch.bfloat16 if units else torch.float32)

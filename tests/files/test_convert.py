@@ -1,0 +1,401 @@
+"""`cappunc convert`, captions of files whose words have no times, and who speaks in both."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pysrt
+import pytest
+import webvtt
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from cappunc_cli import formats
+from cappunc_cli.cli.main import app
+from cappunc_cli.document.spread_times import spread_times, untimed
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.convert.command import FileKind
+from cappunc_cli.features.convert.converter import KINDS
+from cappunc_cli.languages import language
+from cappunc_cli.layout.paragraphs import paragraphs
+
+VTT = """WEBVTT
+
+00:01.000 --> 00:03.000 line:10%
+<v Anna Lee>So we <i>went</i> home & slept.
+
+00:03.500 --> 00:06.000
+<v Bob>[laughs] Where is the {cat}?
+It was there.
+"""
+
+
+def cappunc(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def converted(path: Path, kind: str, *more: str) -> str:
+    run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-", *more)
+    assert run.exit_code == 0, run.output
+    return run.stdout
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.vtt"
+    path.write_text(VTT.replace("{cat}", "cat"), "utf-8")
+    return path
+
+
+def test_the_command_line_offers_all_formats() -> None:
+    assert list(map(str, FileKind)) == list(KINDS)
+
+
+def test_cues_stay_cues_with_their_sounds_and_signs(talk: Path) -> None:
+    lines = [("So we went home & slept.",), ("[laughs] Where is the cat?", "It was there.")]
+    srt = pysrt.from_string(converted(talk, "srt", "--no-speakers"))
+    assert [(c.start.ordinal, c.end.ordinal, tuple(c.text.split("\n"))) for c in srt] == [
+        (1000, 3000, lines[0]),
+        (3500, 6000, lines[1]),
+    ]
+    assert pysrt.from_string(converted(talk, "srt"))[1].text.startswith("Bob: [laughs] Where")
+    vtt = webvtt.from_string(converted(talk, "vtt"))
+    assert [(c.start, c.voice) for c in vtt] == [("00:00:01.000", "Anna Lee"), ("00:00:03.500", "Bob")]
+    ass = [line for line in converted(talk, "ass").splitlines() if line.startswith("Dialogue:")]
+    assert ass == [
+        "Dialogue: 0,0:00:01.00,0:00:03.00,Default,Anna Lee,0,0,0,,So we went home & slept.",
+        r"Dialogue: 0,0:00:03.50,0:00:06.00,Default,Bob,0,0,0,,[laughs] Where is the cat?\NIt was there.",
+    ]
+    tree = ElementTree.fromstring(converted(talk, "ttml"))
+    cues = [e for e in tree.iter() if e.tag.endswith("}p")]
+    assert [(e.get("begin"), "\n".join(e.itertext())) for e in cues] == [
+        ("00:00:01.000", lines[0][0]),
+        ("00:00:03.500", "\n".join(lines[1])),
+    ]
+
+
+def test_each_of_several_voices_in_a_cue_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "talk.vtt"
+    cues = (
+        "<v Ada>did you",
+        "<v Ada>yes</v><v Bo Lee>no\nnever</v>",
+        "<v Bo Lee>so it is",
+        "<v Bo Lee>ah</v><v Ada>oh",
+    )
+    path.write_text(
+        "WEBVTT\n\n" + "\n\n".join(f"00:0{i}.000 --> 00:0{i}.900\n{c}" for i, c in enumerate(cues)), "utf-8"
+    )
+    srt = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert srt == ["Ada: did you", "yes\nBo Lee: no\nnever", "so it is", "ah\nAda: oh"]
+    fields = [
+        ("Ada", "did you"),
+        (None, "Ada: yes\nBo Lee: no\nnever"),
+        ("Bo Lee", "so it is"),
+        (None, "Bo Lee: ah\nAda: oh"),
+    ]
+    assert [(c.voice, c.text) for c in webvtt.from_string(converted(path, "vtt", "--lang", "en"))] == fields
+    ass = [row.split(",", 9) for row in converted(path, "ass", "--lang", "en").splitlines() if row.startswith("Dial")]
+    assert [(row[4] or None, row[9].replace(r"\N", "\n")) for row in ass] == fields
+    bare = [cue.text for cue in pysrt.from_string(converted(path, "srt", "--lang", "en", "--no-speakers"))]
+    assert bare == ["did you", "yes\nno\nnever", "so it is", "ah\noh"]
+
+
+def test_a_line_of_lrc_is_shown_until_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "song.lrc"
+    path.write_text(
+        "[ti:A]\n[00:04.20]the kettle sings\n[00:08.65]<00:08.65>not <00:09.10>awake <00:09.90>\n[00:10.00]", "utf-8"
+    )
+    times = [(c.start.ordinal, c.end.ordinal) for c in pysrt.from_string(converted(path, "srt", "--lang", "en"))]
+    assert times == [(4200, 8650), (8650, 9900)]
+    path.write_text("[00:04.20]the kettle\n[00:12.00]\n[00:13.00]who sang this", "utf-8")
+    first, last = pysrt.from_string(converted(path, "srt", "--lang", "en"))
+    assert (first.end.ordinal, last.start.ordinal) == (12_000, 13_000)
+    assert 13_300 < last.end.ordinal < 16_000
+    path.write_text("[00:04.20]the kettle\n[00:12.00] [00:20.00]who sang this\n[00:13.00]nobody", "utf-8")
+    run = cappunc("convert", "--no-restore", "--lang", "en", path, "--to", "srt", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert f"{path}:2: a line with several times: “who sang this”" in run.stderr
+
+
+@pytest.mark.parametrize("command", ["captions --to srt", "convert --to txt", "convert --to md", "convert --to json"])
+def test_times_of_lrc_that_are_left_out_are_told(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "song.lrc"
+    once = "[ti:A]\n[00:04.20]the kettle\n[00:07.00]\n"
+    path.write_text(f"{once}[00:12.00][00:20.00][00:30.00]who sang this\n[00:08.00] [00:28.00]\n", "utf-8")
+    options = ("--no-restore", "--lang", "en", path, "-o", "-")
+    assert "left out: all times but the first of 1 line\n" in cappunc(*command.split(), *options).stderr
+    path.write_text(once, "utf-8")
+    assert "left out" not in cappunc(*command.split(), *options).stderr
+
+
+def test_readable_transcripts(talk: Path) -> None:
+    assert converted(talk, "txt", "--times") == (
+        "[00:00:01] Anna Lee: So we went home slept.\n\n[00:00:03] Bob: Where is the cat? It was there.\n"
+    )
+    assert converted(talk, "md", "--no-speakers") == "So we went home slept.\n\nWhere is the cat? It was there.\n"
+    run = cappunc("convert", "--no-restore", talk, "--to", "txt", "-o", "-")
+    assert "left out: text that is no word (signs, addresses) after 1 of them" in run.stderr
+
+
+def test_a_paragraph_of_one_number_is_no_list_in_markdown(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("Anna: When was that?\nBo: 1984.\nAnna: Ah, 1984.\n", "utf-8")
+    # CommonMark reads `1984.` alone as the number of an empty list item.
+    text = converted(tmp_path / "talk.txt", "md", "--lang", "en", "--no-speakers")
+    assert text == "When was that?\n\n1984\\.\n\nAh, 1984.\n"
+
+
+def test_words_as_json(talk: Path) -> None:
+    found = json.loads(converted(talk, "json"))
+    assert [(s["start"], s["end"], s["speaker"]) for s in found["segments"]] == [(1, 3, "Anna Lee"), (3.5, 6, "Bob")]
+    words = [word for segment in found["segments"] for word in segment["words"]]
+    assert [w["word"] for w in words][:3] == ["So", "we", "went"]
+    assert all(a["start"] <= a["end"] <= b["start"] for a, b in pairwise(words))
+
+
+def test_times_that_words_of_json_share_are_reported(talk: Path, tmp_path: Path) -> None:
+    run = cappunc("convert", "--no-restore", talk, "--to", "json", "-o", "-")
+    assert "10 of 12 words have no times of their own: interpolated within their segments" in run.stderr
+    plain = tmp_path / "plain.txt"
+    plain.write_text("Where is the cat?\n", "utf-8")
+    assert "interpolated" not in cappunc("convert", "--no-restore", plain, "--to", "json", "-o", "-").stderr
+
+
+def test_words_beside_one_without_a_time_keep_their_times_in_json(tmp_path: Path) -> None:
+    rows = [("2014", None), ("was", 1.6), ("late", 2), ("by", 4), ("30", None), ("days", 5), ("or", 7), ("so", None)]
+    words = [{"word": w, **({} if t is None else {"start": t, "end": t + 0.25, "score": 1})} for w, t in rows]
+    segments = [{"text": " ".join(w for w, _ in rows[a:b]), "words": words[a:b]} for a, b in ((0, 3), (3, 6), (6, 8))]
+    (tmp_path / "talk.json").write_text(json.dumps({"segments": segments, "word_segments": words}), "utf-8")
+    text = converted(tmp_path / "talk.json", "json")
+    found = json.loads(text)["segments"]
+    assert [(s["start"], s["end"]) for s in found] == [(1.6, 2.25), (4, 5.25), (7, 7.25)]
+    assert [(w["word"], w.get("start"), w.get("end")) for s in found for w in s["words"]] == [
+        (w, t, None if t is None else t + 0.25) for w, t in rows
+    ]
+    again = formats.read(text, "x.json").words
+    assert list(again.starts) == [None if t is None else 1000 * t for _, t in rows]
+
+
+def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("Anna: So we went.\n", "utf-8")
+    text = converted(tmp_path / "talk.txt", "json")
+    assert json.loads(text)["segments"] == [{"start": None, "end": None, "speaker": "Anna", "text": "So we went."}]
+    assert formats.read(text, "x.json").words.texts == ["So", "we", "went."]
+
+
+def test_every_fixture_keeps_its_words_in_every_kind() -> None:
+    folder = Path(__file__).parents[2] / "fixtures"
+    done = 0
+    for path in sorted(folder.glob("*/talk.*")):
+        text = path.read_text("utf-8", "surrogateescape")
+        if path.suffix in (".arguments", ".expected") or ".fixed" in path.name or "\0" in text:
+            continue
+        wanted = formats.read(text, path.name).words.texts
+        for kind in ("srt", "ttml", "json"):
+            run = cappunc(
+                "convert", "--no-restore", path, "--to", kind, "-o", "-", *(["--no-speakers"] * (kind != "json"))
+            )
+            if kind != "json" and path.suffix == ".txt":
+                assert "words have times" in run.stderr
+                continue
+            if any(why in run.stderr for why in ("no readable time", "no time for", "would lack its text")):
+                assert (run.exit_code, run.stdout) == (1, "")
+                continue
+            assert run.exit_code == 0, (path, kind, run.output)
+            again = formats.read(run.stdout, f"x.{kind}").words.texts
+            assert list(map(plain, again)) == list(map(plain, wanted)), (path, kind)
+            done += 1
+    assert done > 12
+
+
+def plain(text: str) -> str:
+    """A word without a dash at its head, which a line of captions may have, and with simple spaces."""
+    return " ".join(text.lstrip("-–—").split())
+
+
+def test_words_that_would_become_markup_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nsets {x} of words\n", "utf-8")
+    run = cappunc("convert", "--no-restore", path, "--to", "ass", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert "would be read as an override in ASS" in run.stderr
+
+
+@pytest.mark.parametrize("names", [(), ("--no-speakers",)])
+def test_srt_cannot_say_what_looks_like_a_tag(tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "talk.vtt"
+    for tag, status in (("&lt;i&gt;", 1), ("&lt;font color=red&gt;", 1), ("&lt;", 0)):
+        path.write_text(f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>use {tag} there, it said.\n", "utf-8")
+        run = cappunc("convert", "--no-restore", path, "--to", "srt", "-o", "-", *names)
+        assert run.exit_code == status, run.output
+        assert ("would be read as “there,” in SRT" in run.stderr) == bool(status)
+        assert ("use < there, it said." in run.stdout) != bool(status)
+        assert f"use {tag} there, it said." in converted(path, "vtt")
+
+
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ttml"])
+def test_invisible_characters_are_kept(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "talk.json"
+    words = [{"word": word, "start": i, "end": i + 1} for i, word in enumerate(("So", "\u200fwe\u200f", "we\u200bnt."))]
+    path.write_text(json.dumps({"segments": [{"text": "", "start": 0, "end": 3, "words": words}]}), "utf-8")
+    assert "So \u200fwe\u200f we\u200bnt." in converted(path, kind)
+
+
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml"])
+def test_cues_before_zero_are_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text("1\n-00:00:01,000 --> 00:00:02,000\nit was late\n", "utf-8")
+    run = cappunc("convert", "--no-restore", path, "--to", kind, "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    (line,) = run.stderr.splitlines()
+    assert "“it was late” is shown from -00:00:01.000 to 00:00:02.000" in line
+
+
+@pytest.mark.parametrize("command", ["convert", "captions"])
+@pytest.mark.parametrize(("first", "note"), [(-0.2, "1 word before zero: shown from zero"), (0.2, "")])
+def test_words_before_zero_are_reported(tmp_path: Path, command: str, first: float, note: str) -> None:
+    words = [{"word": "It", "start": first, "end": first + 0.5}, {"word": "was.", "start": first + 1, "end": 2}]
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps({"segments": [{"text": "It was.", "start": 0, "end": 2, "words": words}]}), "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "srt", "-o", "-")
+    assert run.exit_code == 0, run.output
+    assert "It was." in run.stdout
+    assert note in run.stderr
+    assert ("before zero" in run.stderr) == bool(note)
+
+
+@pytest.mark.parametrize("kind", ["srt", "vtt", "ass", "ttml", "txt", "md", "json"])
+def test_half_a_character_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
+    # Half of an emoji, as programs leave it that cut a text after so many UTF-16 units.
+    (tmp_path / "a.json").write_text('{"segments": [{"text": " it was late\\ud83d now", "start": 0, "end": 3}]}')
+    (tmp_path / "b.json").write_text('{"segments": [{"text": " it was late now", "start": 0, "end": 3}]}')
+    run = cappunc("convert", "--no-restore", tmp_path, "--to", kind, "-o", tmp_path / "out")
+    assert run.exit_code == 1
+    (line,) = [line for line in run.stderr.splitlines() if "a.json" in line]
+    assert "\\ud83d" in line
+    assert [path.stem for path in (tmp_path / "out").iterdir()] == ["b"]
+
+
+def test_captions_refuse_half_a_character(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"segments": [{"text": " it was late\\ud83d now", "start": 0, "end": 3}]}')
+    run = cappunc("captions", "--no-restore", tmp_path / "a.json", "-o", "-")
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert "'late\\ud83d' has half a character" in run.stderr
+
+
+def test_where_the_result_goes(talk: Path) -> None:
+    run = cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt"))
+    assert run.exit_code == 0
+    assert talk.with_name("new.srt").read_text("utf-8").startswith("1\n00:00:01,000")
+    assert "already exists" in cappunc("convert", "--no-restore", talk, "-o", talk.with_name("new.srt")).stderr
+    assert cappunc("convert", talk, "-o", "-").exit_code == 2
+    assert cappunc("convert", talk, "--to", "srt", "-o", "x.vtt").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "first"), [("none", "So"), ("dash", "- So"), ("name", "Anna Lee: So"), ("voice", "<v Anna Lee>So")]
+)
+def test_captions_show_who_speaks(talk: Path, how: str, first: str) -> None:
+    run = cappunc("captions", "--no-restore", talk, "--to", "vtt", "--speakers", how, "-o", "-")
+    assert run.exit_code == 0, run.output
+    assert run.stdout.split("\n")[3].startswith(first)
+    if how == "voice":
+        assert cappunc("captions", talk, "--to", "srt", "--speakers", how).exit_code == 2
+
+
+# --- times that are shared out
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
+)
+def test_words_share_the_times_of_their_cue(cues: list[tuple[int, int, bool]]) -> None:
+    words, at = [], 0
+    for n, (length, count, ends) in enumerate(cues):
+        for i in range(count):
+            start, end = (at if i == 0 else None), (at + length if ends and i + 1 == count else None)
+            words.append(Word("word" * (1 + i % 3), start, end, cue=n))
+        at += length + 10
+    spread = list(spread_times(words))
+    assert untimed(spread) == 0
+    for old, new in zip(words, spread, strict=True):
+        assert old.start in (None, new.start)
+        assert old.end in (None, new.end)
+        assert new.start is not None
+        assert new.end is not None
+        assert new.start <= new.end
+    assert all((a.end or 0) <= (b.start or 0) for a, b in pairwise(spread))
+
+
+def test_longer_words_get_more_of_the_time() -> None:
+    (one, other) = spread_times([Word("a", 0, None), Word("caterpillar", None, 1000)])
+    assert (one.end or 0) < 300
+    assert other.start == one.end
+
+
+# --- paragraphs
+
+
+def test_a_pause_after_an_abbreviation_or_an_initial_begins_no_paragraph() -> None:
+    texts = ["We", "met", "Dr.", "Smith", "and", "George", "W.", "Bush.", "Then", "we", "left."]
+    starts = [0, 500, 1000, 9000, 9500, 10000, 10500, 20000, 30000, 30500, 31000]
+    words = [Word(text, start, start + 400) for text, start in zip(texts, starts, strict=True)]
+    assert paragraphs(words, texts, language("en")) == [(0, 8), (8, 11)]
+
+
+def test_a_paragraph_begins_where_the_subject_shifts() -> None:
+    boats = "The harbour sailors mended their fishing boats before the stormy tide. " * 7
+    bread = "Then bakers kneaded sourdough bread dough inside warm village ovens. " * 7
+    texts = f"{boats}{bread}".split()
+    found = paragraphs([Word(text) for text in texts], texts, language("en"))
+    assert len(boats.split()) in [stop for _, stop in found]
+    assert [a for a, _ in found[1:]] == [b for _, b in found[:-1]]
+
+
+@given(st.lists(st.sampled_from(["yes.", "no", "maybe,", "then", "London!"]), max_size=400), st.integers(1, 50))
+def test_paragraphs_have_each_word_once_and_no_two_speakers(texts: list[str], turn: int) -> None:
+    words = [Word(text, turn=i // (4 * turn)) for i, text in enumerate(texts)]
+    found = paragraphs(words, texts, language("en"))
+    assert [i for start, stop in found for i in range(start, stop)] == list(range(len(texts)))
+    assert all(words[start].turn == words[stop - 1].turn for start, stop in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nwe went\n\n2\n00:00:03,000 00:00:04,000\nhome\n", 5),
+        ("a.srt", "1\nwe went\n\n2\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
+        ("a.srt", "00:00:00,000 00:00:01,000\nwe went\n\n2\n00:00:01,000 --> 00:00:02,000\nhome\n", 1),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nwe went\n\n00:03.000 -> 00:04.000\nhome\n", 6),
+        ("a.sbv", "we went\n\n0:00:01.000,0:00:02.000\nhome\n", 1),
+        ("a.lrc", "[00:01.00]we went\nhome\n", 2),
+        ("a.tsv", "start\tend\ttext\n0\t900\twe went\n900\thome\n", 3),
+        ("a.ctm", "t 1 0.1 0.2 we\nt 1 0.3 0.2 went\nt 1 0.6 home\n", 3),
+        ("a.stm", "t 1 anna 0.1 0.9 we went\nt 1 anna 0.9 home\n", 2),
+    ],
+)
+@pytest.mark.parametrize("command", ["convert", "captions"])
+def test_text_that_the_new_file_would_lack_is_refused(
+    tmp_path: Path, command: str, name: str, text: str, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "vtt", "-o", tmp_path / "new.vtt")
+    assert run.exit_code == 1
+    assert f"{name}:{line}: " in run.stderr.splitlines()[-1]
+    assert "the new file would lack its text" in run.stderr
+    assert not (tmp_path / "new.vtt").exists()
+
+
+@pytest.mark.parametrize("command", ["convert", "captions"])
+def test_credits_before_the_first_cue_are_left_out(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text("Subtitles by Anna\n\n1\n00:00:01,000 --> 00:00:02,000\nhome\n", "utf-8")
+    run = cappunc(command, "--no-restore", path, "--to", "vtt", "-o", tmp_path / "new.vtt")
+    assert run.exit_code == 0
+    assert "a.srt:1: warning: text before the first cue, which is never shown" in run.stderr
+    assert "Anna" not in (tmp_path / "new.vtt").read_text("utf-8")

@@ -1,0 +1,151 @@
+"""`fix --in-place` and whole directories: whose files are overwritten, and whose never."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cappunc_cli.cli.main import app
+from cappunc_cli.files import batch
+from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.restore.options import Options
+
+TINY = Path(__file__).parents[1] / "tiny_model"
+
+
+def cappunc(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["fix", "--model", str(TINY), "--device", "cpu", *map(str, arguments)])
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.txt"
+    path.write_text("hello cat\n")
+    return path
+
+
+def run_while(path: Path, meddle: Callable[[], object]) -> list[object]:
+    """What is said of fixing a file in place, if somebody does something to it meanwhile."""
+
+    class Slow(Fixer):
+        def restore(self, *arguments):  # type: ignore[no-untyped-def]
+            meddle()
+            return super().restore(*arguments)
+
+    said: list[object] = []
+    reporter = Reporter(quiet=True)
+    reporter.error = said.append  # type: ignore[method-assign]
+    batch.run_batch(
+        [Job(str(path), path)],
+        Slow(Settings(str(TINY), "cpu", None, Options()), print),
+        ResultWriter("in-place"),
+        reporter,
+        batch.BatchSummary(),
+    )
+    return said
+
+
+def test_a_file_edited_in_the_meantime_is_kept(talk: Path) -> None:
+    said = run_while(talk, lambda: talk.write_text("hello dog\n"))
+    assert said == [f"{talk}: was changed in the meantime; nothing written"]
+    assert talk.read_text() == "hello dog\n"
+    assert list(talk.parent.iterdir()) == [talk]
+
+
+def test_an_edit_that_keeps_size_and_time_is_detected(talk: Path) -> None:
+    found = talk.stat()
+
+    def edit() -> None:
+        talk.write_text("hello dog\n")
+        os.utime(talk, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+    assert run_while(talk, edit) != []
+    assert talk.read_text() == "hello dog\n"
+
+
+def test_a_file_removed_in_the_meantime_is_not_recreated(talk: Path) -> None:
+    assert run_while(talk, talk.unlink) == [f"{talk}: was removed in the meantime; nothing written"]
+    assert list(talk.parent.iterdir()) == []
+
+
+def test_a_directory_removed_in_the_meantime_is_not_recreated(tmp_path: Path) -> None:
+    path = tmp_path / "sub/talk.txt"
+    path.parent.mkdir()
+    path.write_text("hello cat\n")
+
+    def remove() -> None:
+        path.unlink()
+        path.parent.rmdir()
+
+    assert len(run_while(path, remove)) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unchanged_file_is_written(talk: Path) -> None:
+    assert run_while(talk, lambda: os.utime(talk)) == []
+    assert talk.read_text() == "Hello cat.\n"
+
+
+def test_hard_links_are_refused(talk: Path) -> None:
+    other = talk.with_name("other.txt")
+    other.hardlink_to(talk)
+    run = cappunc("--in-place", talk)
+    assert run.exit_code == 1
+    assert run.stderr == f"cappunc: {talk}: has 2 hard links, of which only one would change; nothing written\n"
+    assert (talk.read_text(), talk.samefile(other)) == ("hello cat\n", True)
+
+
+def test_a_link_out_of_a_directory_is_followed_only_if_it_is_named(tmp_path: Path, talk: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "inside.txt").write_text("hello dog\n")
+    (folder / "again.txt").symlink_to("inside.txt")
+    link = folder / "link.txt"
+    link.symlink_to(talk)
+    run = cappunc("--in-place", folder)
+    assert run.exit_code == 0
+    assert f"cappunc: {link}: a symbolic link to a file outside its directory; skipped" in run.stderr.splitlines()
+    assert (folder / "inside.txt").read_text() == "Hello dog.\n"
+    assert talk.read_text() == "hello cat\n"
+    named = cappunc("--in-place", folder, link)
+    assert named.exit_code == 0
+    assert talk.read_text() == "Hello cat.\n"
+    assert link.is_symlink()
+    assert (folder / "again.txt").is_symlink()
+
+
+def test_a_file_that_is_named_twice_is_done_once(talk: Path) -> None:
+    assert cappunc("--in-place", talk, talk.parent).exit_code == 0
+    assert talk.read_text() == "Hello cat.\n"
+
+
+@pytest.mark.parametrize("command", ["fix", "captions", "check", "review", "glossary"])
+def test_an_unreadable_directory_is_reported(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, closed = tmp_path / "in", tmp_path / "in/closed"
+    closed.mkdir(parents=True)
+    (folder / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello, cat.\n")
+    real = os.scandir
+
+    def scandir(path):  # type: ignore[no-untyped-def]
+        # Not by chmod: root may read anything.
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    where = {"fix": ["-o", str(tmp_path / "out")], "captions": ["--rewrap", "-o", str(tmp_path / "out")]}
+    model = [] if command in ("glossary", "captions") else ["--model", str(TINY)]
+    run = CliRunner().invoke(app, [command, *model, *where.get(command, []), str(folder)])
+    assert run.exit_code == 1
+    assert f"cappunc: {closed}: Permission denied" in run.stderr.splitlines()
+    assert (tmp_path / "out/talk.srt").exists() == (command in where)
+    monkeypatch.setattr(os, "scandir", lambda _: scandir(closed))
+    alone = CliRunner().invoke(app, [command, *model, *where.get(command, []), str(folder)])
+    assert "Permission denied" in f"{alone.stderr} {alone.exception}"

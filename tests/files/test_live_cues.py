@@ -1,0 +1,100 @@
+"""Live words as WebVTT cues."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+
+import webvtt
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.stream.live_cues import LiveCues
+from cappunc_cli.languages import language
+
+ENGLISH = language("en")
+SAID = ["Yes.", "no", "R&D,", "caterpillar", "London!"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["Yes.", "no", "R&D,", "caterpillar", "London!"]), st.integers(0, 2500), st.booleans()
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_cues_have_each_word_once_and_do_not_overlap(said: list[tuple[str, int, bool]]) -> None:
+    cues, at, output = LiveCues(ENGLISH), 0, ""
+    for n, (text, wait, timed) in enumerate(said):
+        at += wait
+        word = Word(text, at if timed else None, at + 300 if timed else None, turn=n // 20)
+        output += cues.add([word], [text], [at + 50])
+    output += cues.flush()
+    found = webvtt.from_string(output).captions
+    assert [word for cue in found for word in unescape(cue.text).split()] == [text for text, _, _ in said]
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(cue.start < cue.end and len(cue.lines) <= 2 for cue in found)
+    assert max(len(unescape(line)) for cue in found for line in cue.lines) <= 42
+
+
+def test_a_sentence_is_written_as_soon_as_it_ends() -> None:
+    cues = LiveCues(ENGLISH)
+    texts = ["We", "went", "home", "again."]
+    words = [Word(text, 300 * i, 300 * i + 250) for i, text in enumerate(texts)]
+    assert cues.add(words[:3], texts[:3], [0, 0, 0]) == ""
+    assert cues.add(words[3:], texts[3:], [0]) == "WEBVTT\n\n00:00:00.000 --> 00:00:01.150\nWe went home again.\n\n"
+    assert cues.flush() == ""
+
+
+def test_an_abbreviation_ends_no_cue() -> None:
+    for name in ("Dr. Smith.", "George W. Bush."):
+        cues, texts = LiveCues(ENGLISH), ["Tomorrow", "we", "meet", *name.split()]
+        output = cues.add([Word(text) for text in texts], texts, [0] * len(texts))
+        assert output.endswith(f"\nTomorrow we meet {name}\n\n")
+
+
+def test_a_cue_lasts_until_its_latest_word_ends() -> None:
+    cues = LiveCues(ENGLISH)
+    texts = ["We", "went", "home", "again."]
+    times = [(100, 300), (900, 1400), (600, 800), (200, 350)]
+    words = [Word(text, *time) for text, time in zip(texts, times, strict=True)]
+    assert cues.add(words, texts, [0] * 4) == "WEBVTT\n\n00:00:00.100 --> 00:00:01.400\nWe went home again.\n\n"
+
+
+def test_half_a_character_of_json_is_replaced(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = b'{"word": "hello\\ud83d", "start": 1.0, "end": 1.4}\n{"word": "anna\\udc80", "start": 1.5, "end": 1.9}\n'
+    run = subprocess.run(command, input=lines, capture_output=True, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert run.stdout.decode("utf-8").lower().count("\ufffd") == 2
+
+
+def test_the_command_writes_cues(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = '{"word": "hello", "start": 1.0, "end": 1.4}\n{"word": "anna", "start": 1.5, "end": 1.9}\n'
+    plain = "hello anna then\n"
+    found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+    assert found.lower().startswith("webvtt\n\n00:00:01.000 --> 00:00:01.900\nhello")
+    found = subprocess.run(command, input=plain, capture_output=True, text=True, check=True).stdout
+    assert [word.strip(",.?!").lower() for word in found.split("\n")[3].split()] == ["hello", "anna", "then"]
+
+
+def test_a_stream_without_words_is_a_file_without_cues(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    for lines in ("", "\n \n"):
+        found = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+        assert webvtt.from_string(found).captions == []  # raises without the head
+
+
+def test_words_before_zero_are_reported(tiny_model: Path) -> None:
+    command = [sys.executable, "-m", "cappunc_cli", "stream", "--to", "vtt", "--model", str(tiny_model)]
+    lines = '{"word": "hello", "start": -0.5, "end": -0.1}\n{"word": "anna", "start": 0.2, "end": 0.9}\n'
+    run = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:00.900\n")
+    assert run.stderr == "cappunc: 1 word before zero: shown from zero\n"
