@@ -254,10 +254,8 @@ def test_ctrl_c_saves_progress(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(text_of(4000), encoding="utf-8")
     model = tmp_path / "m"
     # Each step is logged, so that it is known when there is something to keep.
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code += "; from cappunc_cli.cli.main import main"
-    )
     code += "; from cappunc_cli.features.train import training_run; training_run.LOG_EVERY = 1"
     asked = ["train", "--lang", "fr", str(tmp_path / "a.txt"), "-o", str(model), "--pieces", "90000000"]
     for begun in (False, True):
