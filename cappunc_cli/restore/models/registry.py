@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -177,13 +178,26 @@ def installed(engine: EngineSpec = ENGINES[NETWORK]) -> list[Path]:
 
     Directories in CAPPUNC_MODELS come before the package's own; of two models of one name the first one counts.
     """
-    package = Path(__file__).parents[2]
     user = [Path(part) for part in os.environ.get("CAPPUNC_MODELS", "").split(os.pathsep) if part]
     found: dict[str, Path] = {}
-    for root in (*user, package / "_models", package.parent / "models"):
+    for root in (*user, *model_folders(Path(__file__).parents[2])):
         for path in sorted(root.glob(f"*/{engine.config}")):
             found.setdefault(path.parent.name, path.parent)
     return list(found.values())
+
+
+def model_folders(package: Path) -> list[Path]:
+    """The folders with the models of an installed `package`: its own, or else those of model wheels beside it.
+
+    A model wheel names its package as an entry point in the group `cappunc.models`.
+    """
+    own = [folder for folder in (package / "_models", package.parent / "models") if folder.is_dir()]
+    if own:
+        return own
+    from importlib.metadata import entry_points  # slow to load, and an ordinary installation does not need it
+
+    specs = [find_spec(entry.module) for entry in entry_points(group="cappunc.models")]
+    return [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
 
 
 def find_model(name_or_dir: str, engine: EngineSpec = ENGINES[NETWORK]) -> Path:

@@ -16,6 +16,7 @@ from cappunc_cli.restore.models.registry import (
     find_model,
     find_model_for,
     installed,
+    model_folders,
     read_lexicon,
     verify_model,
 )
@@ -200,3 +201,18 @@ def test_a_language_with_two_models_has_a_best_and_a_fast_one() -> None:
     sizes = {name: (find_model(name) / "model.onnx").stat().st_size for name in named}
     assert sizes["en-fast"] * 3 < sizes["en"] < 95_000_000
     assert sizes["multi-fast"] * 2 < sizes["multi"] < 45_000_000
+
+
+def test_model_wheels_are_found_where_the_package_has_no_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    (info := site / "cappunc_model_xx-1.dist-info").mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cappunc-model-xx\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[cappunc.models]\nxx = cappunc_model_xx\n")
+    (site / "cappunc_model_xx").mkdir()
+    (site / "cappunc_model_xx/__init__.py").touch()
+    monkeypatch.syspath_prepend(site)
+    assert model_folders(tmp_path / "cappunc_cli") == [site / "cappunc_model_xx"]
+    (tmp_path / "cappunc_cli/_models").mkdir(parents=True)
+    assert model_folders(tmp_path / "cappunc_cli") == [tmp_path / "cappunc_cli/_models"]
