@@ -235,7 +235,7 @@ def _content(source: Source, format_hint: str | None, encoding: str | None) -> t
 
 def _looks_like_file_name(text: str) -> bool:
     suffix = PurePath(text).suffix.lower() if len(text.splitlines()) == 1 else ""
-    return bool(suffix) and any(suffix in module.SUFFIXES for module in formats.FORMATS.values())
+    return bool(suffix) and any(suffix in module.suffixes for module in formats.FORMATS.values())
 
 
 def _name(source: Source) -> str:

@@ -487,7 +487,7 @@ def check(seed: Seed, random: Random, *, compare: bool = True) -> tuple[str, str
     except CappuncError as refusal:
         _one_line(refusal)
         return "refused", "", codec
-    same = encode(formats.write(document, document.words.texts), encoding) == seed.data
+    same = encode(formats.write(document, document.texts), encoding) == seed.data
     assert same, "writing nothing changed the file"
     assert all(pause is None or pause >= 0 for pause in pauses(document.words)), "a pause below zero"
     if not document.words:

@@ -518,7 +518,7 @@ def _seed(known: Any, random: Random) -> Seed | None:
             return None
     except CappuncError:
         return None
-    known_suffix = any(Path(seed.name).suffix.lower() in module.SUFFIXES for module in formats.FORMATS.values())
+    known_suffix = any(Path(seed.name).suffix.lower() in module.suffixes for module in formats.FORMATS.values())
     return seed if known_suffix and len(seed.data) < 20_000 else None
 
 

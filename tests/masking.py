@@ -12,7 +12,7 @@ from pathlib import Path
 from rules import rules
 
 from cappunc_cli import formats
-from cappunc_cli.formats.text.cues import timing
+from cappunc_cli.formats.cues import timing
 from cappunc_cli.restore.pipeline import Model, restore
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "masking"

@@ -243,8 +243,8 @@ def test_the_options_of_the_other_commands_are_listed() -> None:
 
 def test_the_formats_of_the_table_exist() -> None:
     named = {name.lower() for name in re.findall(r"`(\.\w+)`", PAGES["docs/formats.md"])}
-    assert named <= {suffix for module in FORMATS.values() for suffix in module.SUFFIXES}
-    assert all(named.intersection(module.SUFFIXES) for module in FORMATS.values())
+    assert named <= {suffix for module in FORMATS.values() for suffix in module.suffixes}
+    assert all(named.intersection(module.suffixes) for module in FORMATS.values())
 
 
 def test_every_dialect_of_json_is_named() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import pairwise
 
-from cappunc_cli.document.words import Word, Words
+from cappunc_cli.document.words import Word
 
 #: Minimum length of a sound between words (ms): `thank you [applause] now`.
 SOUND = 1_000
@@ -47,33 +47,31 @@ def pauses(words: Sequence[Word]) -> list[int | None]:
     Where words have only start times (YouTube), or nearly all end where the next one begins (Google, SCTK), the pause
     is the time that a word takes beyond what its letters do at the pace of the text.
     """
-    known = Words.of(words)
-    starts = list(known.starts)
-    if not starts:
+    if not words:
         return []
     # From the end of each word to the start of the next, and from start to start.
-    following = starts[1:]
-    gaps = [*map(_gap, starts, known.ends, following, islice(known.sounds, 1, None)), None]
-    steps = [*(None if a is None or b is None else b - a for a, b in zip(starts, following, strict=False)), None]
+    gaps = [*(pause_between(word, following) for word, following in pairwise(words)), None]
+    steps = [
+        *(None if a.start is None or b.start is None else b.start - a.start for a, b in pairwise(words)),
+        None,
+    ]
     timed = [gap for gap, step in zip(gaps, steps, strict=True) if step is not None]
     silent = sum(gap is not None and gap > 0 for gap in timed)
     # Words have times of their own, but hardly any ends before the next one begins.
     if len(timed) >= max(_MIN_WORDS, len(gaps) / 2) and silent < (1 - _TOUCHING) * len(timed):
-        return [_longer(gap, excess) for gap, excess in zip(gaps, _excess_durations(known.texts, steps), strict=True)]
+        excess = _excess_durations([word.text for word in words], steps)
+        return [_longer(gap, more) for gap, more in zip(gaps, excess, strict=True)]
     return gaps
 
 
 def pause_between(word: Word, following: Word) -> int | None:
     """The pause between two words, as in `pauses`."""
-    return _gap(word.start, word.end, following.start, following.sound)
-
-
-def _gap(start: int | None, end: int | None, next_start: int | None, sound: int | None) -> int | None:
-    if end is None or next_start is None:
-        return SOUND if sound else None
+    sound = SOUND if following.sound else 0
+    if word.end is None or following.start is None:
+        return sound or None
     # AMI and Amazon have words that end before they start.
-    end = end if start is None else max(start, end)
-    return min(max(next_start - end, SOUND if sound else 0), LONGEST_PAUSE)
+    end = word.end if word.start is None else max(word.start, word.end)
+    return min(max(following.start - end, sound), LONGEST_PAUSE)
 
 
 def _excess_durations(texts: Sequence[str], steps: Sequence[int | None]) -> list[int | None]:
@@ -100,12 +98,7 @@ def _longer(gap: int | None, excess: int | None) -> int | None:
 
 def turn_ends(words: Sequence[Word]) -> list[bool]:
     """Whether the speaker changes after each word, [n]; False for the last one."""
-    known = Words.of(words)
-    ends = [False] * len(known.texts)
-    for _, start, _ in known.turns.stretches():
-        if start:
-            ends[start - 1] = True
-    return ends
+    return [word.turn != following.turn for word, following in pairwise(words)] + [False] * bool(words)
 
 
 def cue_ends(words: Sequence[Word]) -> list[bool]:
@@ -114,13 +107,11 @@ def cue_ends(words: Sequence[Word]) -> list[bool]:
     All False unless the cues have times and the words inside them have none: a recogniser's segments and the lines of
     plain text are not captions.
     """
-    known = Words.of(words)
-    ends = [False] * len(known)
-    first_words = [start for _, start, _ in known.cues.stretches()]
-    timed = [start is not None for start in known.starts]
-    timed_cues = sum(map(timed.__getitem__, first_words))
-    timed_inside = sum(timed) - timed_cues
-    if 2 * timed_cues >= len(first_words) and _TIMED_INSIDE * timed_inside <= len(known) - len(first_words):
-        for start in first_words[1:]:
-            ends[start - 1] = True
-    return ends
+    ends = [word.cue != following.cue for word, following in pairwise(words)]
+    begins = [True, *ends]
+    timed_cues = sum(first and word.start is not None for word, first in zip(words, begins, strict=False))
+    timed_inside = sum(not first and word.start is not None for word, first in zip(words, begins, strict=False))
+    cues = 1 + sum(ends)
+    if 2 * timed_cues >= cues and _TIMED_INSIDE * timed_inside <= len(words) - cues:
+        return [*ends, False]
+    return [False] * len(words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -193,7 +192,7 @@ class Fixer:
             return new
         from cappunc_cli.restore.decoding.mark_spacing import space_marks
 
-        return space_marks(document.words.texts, new, self._language)
+        return space_marks(document.texts, new, self._language)
 
     def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
         if self._diacritic_restorer is not None:
@@ -225,7 +224,7 @@ class Fixer:
         """
         from cappunc_cli import formats
 
-        old, output, attach = document.words.texts, source, self.settings.attach
+        old, output, attach = document.texts, source, self.settings.attach
         # Unicode's own encodings have all characters.
         narrow = None if encoding is None or (encoding.guess is None and encoding.codec.startswith("utf")) else encoding
         notices = document.notices
@@ -233,12 +232,12 @@ class Fixer:
             wanted, new = new, limited(old, new, narrow)
             if self.settings.diacritics != "keep":
                 notices += _kept_letters(document, source, wanted, new, narrow)
-        with formats.respelling() if self.settings.diacritics != "keep" else nullcontext():
-            if attach or new != old:
-                output = formats.write(document, new, attach=attach)
-                output = output if narrow is None else writable(output, narrow)
-            if output != source:
-                formats.verify(document, output)
+        diacritics = self.settings.diacritics != "keep"
+        if attach or new != old:
+            output = formats.write(document, new, attach=attach, diacritics=diacritics)
+            output = output if narrow is None else writable(output, narrow)
+        if output != source:
+            formats.verify(document, output, diacritics=diacritics)
         marks = capitals = 0
         for before, after in zip(old, new, strict=True):
             if before != after:
@@ -259,7 +258,7 @@ class Fixer:
         settings = self.settings
         if fixed.text != source:
             document = formats.read(fixed.text, format=document.format)
-        stripped = list(map(cached_strip, document.words.texts))
+        stripped = list(map(cached_strip, document.texts))
         terms = settings.options.glossary.matches([bare for bare, _ in stripped], [label for _, label in stripped])
         protected = {i for at, written in terms for i in range(at, at + len(written))}
         text, respelled = respell(
@@ -278,7 +277,7 @@ def _kept_letters(
 ) -> tuple[Notice, ...]:
     """A notice about the words that cannot get the `wanted` letters in this encoding, at the line of the first."""
     from cappunc_cli.document.words import Notice
-    from cappunc_cli.formats.text.splice import line_of
+    from cappunc_cli.formats.splice import line_of
 
     kept = [i for i, (a, b) in enumerate(zip(wanted, new, strict=True)) if cached_strip(a)[0] != cached_strip(b)[0]]
     if not kept:
@@ -288,6 +287,6 @@ def _kept_letters(
     why = f"{encoding.codec} has no {', '.join(lacking)}; convert the file to UTF-8"
     if not lacking:
         why = f"its encoding is uncertain; {NAMING}"
-    copies = document.words.copies(kept[0])  # JSON keeps none
+    copies = document.words[kept[0]].places  # JSON keeps none
     line = line_of(source, copies[0][0][0]) if copies else 1
     return (Notice(line, f"letters kept in {len(kept):,} of {len(new):,} words: {why}"),)

@@ -141,8 +141,8 @@ def suffixes_of(format_name: str | None) -> frozenset[str]:
     from cappunc_cli.formats import FORMATS
 
     if format_name is None:
-        return frozenset(suffix for module in FORMATS.values() for suffix in module.SUFFIXES)
-    return frozenset(FORMATS[format_name].SUFFIXES)
+        return frozenset(suffix for module in FORMATS.values() for suffix in module.suffixes)
+    return frozenset(FORMATS[format_name].suffixes)
 
 
 def _expand(

@@ -124,7 +124,7 @@ def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Repo
     if not spans:
         return []
     words = spread_times(document.words)
-    starts, ends, cues = list(words.starts), list(words.ends), list(words.cues)
+    starts, ends, cues = ([word.start for word in words], [word.end for word in words], [word.cue for word in words])
     plain = document.format == "txt"
     # The last known end before each word in its cue.
     before: list[int | None] = [None] * len(words)
@@ -136,7 +136,7 @@ def positions(document: Document, spans: Sequence[tuple[int, int]]) -> list[Repo
         {
             "start_ms": before[start] if starts[start] is None else starts[start],
             "end_ms": before[stop - 1] if ends[stop - 1] is None else ends[stop - 1],
-            "lines": [(cues[start] or 0) + 1, (cues[stop - 1] or 0) + 1] if plain else None,
+            "lines": [cues[start] + 1, cues[stop - 1] + 1] if plain else None,
         }
         for start, stop in spans
     ]

@@ -82,7 +82,7 @@ def _make(fixer: Fixer, maker: Maker, terms: TermCheck, force: bool, reporter: R
     ResultWriter("force" if force else "new", hint="").check(job)
     text, encoding = read_job(job, reporter)
     document = fixer.read(text, job.source)
-    terms.check(document.words.texts)
+    terms.check(document.texts)
     reporter.warnings(job.name, document.notices)
     data, summary = maker.make(document, job.name, encoding)
     if job.target is None:

@@ -152,7 +152,7 @@ def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
         return  # several results keep the names of their inputs
     (job,) = jobs
     suffix = job.target.suffix.lower() if job.target is not None else ""
-    named = [name for name, module in FORMATS.items() if suffix in module.SUFFIXES]
+    named = [name for name, module in FORMATS.items() if suffix in module.suffixes]
     # Captions named talk.txt may become new.txt.
     if not named or suffix == Path(job.source).suffix.lower():
         return

@@ -8,21 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.words import Document, Notice, Word, Words
+from cappunc_cli.document.words import Document, Notice, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, milliseconds, read_cues, skeleton, write
-from cappunc_cli.formats.text.inline_times import TimedSpan, merge_copies, with_inline_times
-from cappunc_cli.formats.text.splice import split_lines
-from cappunc_cli.formats.text.visible import HIDDEN
+from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.inline_times import TimedSpan, merge_copies, set_inline_times
+from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.splice import split_lines
 
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".ass", ".ssa")
-
-#: Whether the text starts with a section of an ASS file.
-sniff = re.compile(
+_START = re.compile(
     r"(?>(?:[\s\ufeff]|[;!][^\r\n]*)*)\[(?:Script Info|V4\+{0,2} Styles|Events)\][ \t]*(?=[\r\n]|\Z)", re.I
-).match
+)
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*\Z")
 _LINE = re.compile(r"[\s\ufeff]*(Format|Dialogue)\s*:", re.IGNORECASE)
 _USUAL = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
@@ -51,19 +46,6 @@ def _columns(names: Sequence[str]) -> _Columns | None:
         return None
     name = where.get("name", where.get("actor"))
     return _Columns(len(names), where["text"], where.get("start"), where.get("end"), name)
-
-
-def read(text: str) -> Document:
-    """Read an ASS or SSA file. `Word.cue` is the number of the Dialogue line, from 0; the Name field is the speaker.
-
-    A text that several layers show at the same time, such as a text and its shadow, is spoken once.
-    Raises BadInput where there is no [Events] section or a Format line without Text.
-    """
-    notices: list[Notice] = []
-    cues = list(_cues(text, notices))
-    document = read_cues("ass", text, cues, notices, _HIDDEN)
-    timed = with_inline_times(text, document, [span for cue in cues for span in _karaoke(text, cue)])
-    return replace(timed, words=Words.of(_spoken_once(timed.words, cues)))
 
 
 def _spoken_once(words: Sequence[Word], cues: Sequence[Cue]) -> Iterator[Word]:
@@ -140,3 +122,26 @@ def _karaoke(text: str, cue: Cue) -> Iterator[TimedSpan]:
         at, length = found.end(), lengths[-1]
     if at is not None and cue.start is not None:
         yield TimedSpan((at, cue.text[1]), cue.start + elapsed, cue.start + elapsed + length)
+
+
+class Ass(CueFormat):
+    """Advanced SubStation Alpha (ASS) and SSA: the words are in the Text fields of Dialogue lines."""
+
+    name = "ass"
+    suffixes = (".ass", ".ssa")
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text starts with a section of an ASS file."""
+        return _START.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read an ASS file. `Word.cue` is the number of the Dialogue line, from 0; the Name field is the speaker.
+
+        A text that several layers show at the same time, such as a text and its shadow, is spoken once.
+        Raises BadInput where there is no [Events] section or a Format line without Text.
+        """
+        notices: list[Notice] = []
+        cues = list(_cues(text, notices))
+        document = read_cues(self.name, text, cues, notices, _HIDDEN)
+        set_inline_times(document, [span for cue in cues for span in _karaoke(text, cue)])
+        return replace(document, words=list(_spoken_once(document.words, cues)))

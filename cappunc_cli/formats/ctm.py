@@ -7,16 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cappunc_cli.document.labels import Label, are_marks, cached_strip, dress, fixed_parts
-from cappunc_cli.document.words import Copy, Document, Notice, Span, Word, Words
+from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text import splice as spans
-from cappunc_cli.formats.text.addresses import belongs, is_address
-from cappunc_cli.formats.text.cues import TurnCounter
-from cappunc_cli.formats.text.splice import BREAKS, split_lines
-
-__all__ = ["SUFFIXES", "attach", "channels", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".ctm",)
+from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.addresses import belongs, is_address
+from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.splice import BREAKS, split_lines
 
 _FIELD = re.compile(r"[^ \t]+")
 # Five columns and the optional ones; `;;` starts a comment.
@@ -37,17 +34,12 @@ _COLUMN = re.compile(r"[^ \t\r\n]*")
 _SPEAKER = re.compile(r"spk_?[0-9]+", re.IGNORECASE)
 
 
-def sniff(text: str) -> bool:
-    """Whether most lines are rows."""
-    return spans.mostly_rows(text, lambda line: _ROW.match(line) is not None)
-
-
 @dataclass(slots=True)
 class _CtmReader:
     """Reads the rows one by one; `last` is a word whose mark may follow in a row of its own."""
 
     source: str
-    words: Words = field(default_factory=Words)
+    words: list[Word] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     turns: TurnCounter = field(default_factory=TurnCounter)
     stream: tuple[str, str] = ("", "")
@@ -117,8 +109,8 @@ class _CtmReader:
         if word is not None and are_marks(token):
             bare, label = cached_strip(word.text)
             if (not label.after or are_marks(label.after)) and cached_strip(word.text + token)[0] == bare:
-                copy = (*word.where[0], (at, at + len(token)))
-                self.last = replace(word, text=word.text + token, where=(copy,))
+                copy = (*word.places[0], (at, at + len(token)))
+                self.last = replace(word, text=word.text + token, places=(copy,))
         self.flush()
 
     def note_followed(self, token: str) -> None:
@@ -129,7 +121,7 @@ class _CtmReader:
     def flush(self) -> None:
         """Add the last word; it gets no more marks."""
         if self.last is not None:
-            self.words.add(self.last)
+            self.words.append(self.last)
             self.last = None
 
     def close_alternatives(self) -> None:
@@ -146,68 +138,17 @@ def _times(begin: str, duration: str) -> tuple[int | None, int | None]:
     return round(start * 1000), None if duration == "*" else round((start + float(duration)) * 1000)
 
 
-def read(text: str) -> Document:
-    """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.
-
-    Raises BadInput where there is text but no row.
-    """
-    reader = _CtmReader(text)
-    rows = 0
-    for number, (start, stop) in enumerate(split_lines(text), 1):
-        reader.row(number, start, stop)
-        rows += 1
-    reader.flush()
-    reader.close_alternatives()
-    if text.strip() and not reader.words and len(reader.notices) == rows:
-        raise BadInput("no row such as: talk A 0.52 0.31 hello")
-    if reader.words and all(map(_SPEAKER.fullmatch, reader.words.texts)):
-        reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
-    reader.notices.sort(key=lambda notice: notice.line)
-    return Document("ctm", reader.words, text, tuple(reader.notices), reader.turns.names)
-
-
-def channels(document: Document) -> list[tuple[str, str]]:
-    """(recording, channel) of each word."""
-    source = spans.source_of(document)
-    found = []
-    for i in range(len(document.words)):
-        own = _copy(document, i)[0]
-        recording, channel, *_ = source[_row(source, own)[0] : own[0]].split(None, 2)
-        found.append((recording, channel))
-    return found
-
-
-def write(document: Document, texts: Sequence[str]) -> str:
-    """Splice new texts of the words into the source.
-
-    If marks have rows of their own in the file, rows are added for new marks and removed with old
-    ones; otherwise marks are written on the words. Raises ValueError if there are not as many texts
-    as words, BadInput if a text is another word.
-    """
-    return _written(document, texts, rows=any(len(_copy(document, i)) > 1 for i in range(len(texts))))
-
-
-def attach(document: Document, texts: Sequence[str]) -> str:
-    """As `write`, but with all marks on their words, and without rows for marks."""
-    return _written(document, texts, rows=False)
-
-
 def _written(document: Document, texts: Sequence[str], rows: bool) -> str:
-    source = spans.source_of(document)
-    return spans.splice(source, _changes(source, document, texts, rows), in_order=True)
+    return spans.splice(document.source, _changes(document, texts, rows))
 
 
-def _copy(document: Document, i: int) -> Copy:
-    """The span of a word and, where its mark has a row of its own, that of the mark."""
-    return document.words.copies(i)[0]
-
-
-def _changes(source: str, document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
-    for i, (old, text) in enumerate(zip(document.words.texts, texts, strict=True)):
-        own, *mark_row = _copy(document, i)
-        if text == old and (rows or not mark_row):
+def _changes(document: Document, texts: Sequence[str], rows: bool) -> Iterator[spans.Edit]:
+    source = document.source
+    for word, text in zip(document.words, texts, strict=True):
+        own, *mark_row = word.places[0]
+        if text == word.text and (rows or not mark_row):
             continue
-        new, label = _column(old, text, source[own[1] : own[1] + 1].strip())
+        new, label = _column(word.text, text, source[own[1] : own[1] + 1].strip())
         # A mark after some other kind of space stays where it is.
         moves = bool(label.after) and not any(map(str.isspace, label.after))
         on_row = rows and moves and _is_mark(new, label.after)
@@ -264,16 +205,67 @@ def _line_end(source: str) -> str:
     return found[0] if found else "\n"
 
 
-def skeleton(document: Document) -> str:
-    """The source with placeholders for the words, and without the rows of marks."""
-    source = spans.source_of(document)
-    # A row added or removed at the end may change the last line ending.
-    return spans.splice(source, _placeholders(source, document), in_order=True).rstrip("\r\n")
-
-
-def _placeholders(source: str, document: Document) -> Iterator[spans.Edit]:
-    for i in range(len(document.words)):
-        own, *mark_row = _copy(document, i)
+def _placeholders(document: Document) -> Iterator[spans.Edit]:
+    source = document.source
+    for word in document.words:
+        own, *mark_row = word.places[0]
         yield *own, spans.PLACEHOLDER.join(fixed_parts(cached_strip(source[slice(*own)])[1]))
         for place in mark_row:
             yield *_row(source, place), ""
+
+
+class Ctm(Format):
+    """NIST's CTM, one word per line: `FILE CHANNEL BEGIN DURATION WORD [CONFIDENCE [TYPE [SPEAKER]]]`."""
+
+    name = "ctm"
+    suffixes = (".ctm",)
+    running_text = False
+
+    def sniff(self, text: str) -> bool:
+        """Whether most lines are rows."""
+        return spans.mostly_rows(text, lambda line: _ROW.match(line) is not None)
+
+    def read(self, text: str) -> Document:
+        """Read a CTM file. A new file, channel or speaker (in the eighth column) starts a new turn.
+
+        Raises BadInput where there is text but no row.
+        """
+        reader = _CtmReader(text)
+        rows = 0
+        for number, (start, stop) in enumerate(split_lines(text), 1):
+            reader.row(number, start, stop)
+            rows += 1
+        reader.flush()
+        reader.close_alternatives()
+        if text.strip() and not reader.words and len(reader.notices) == rows:
+            raise BadInput("no row such as: talk A 0.52 0.31 hello")
+        if reader.words and all(_SPEAKER.fullmatch(word.text) for word in reader.words):
+            reader.notices.insert(0, Notice(1, "all words look like speakers' names: is this a diarization?"))
+        reader.notices.sort(key=lambda notice: notice.line)
+        return Document(self.name, text, reader.words, tuple(reader.notices), reader.turns.names)
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Splice new texts of the words into the source.
+
+        If marks have rows of their own in the file, rows are added for new marks and removed with old
+        ones; otherwise marks are written on the words.
+        """
+        return _written(document, texts, rows=any(len(word.places[0]) > 1 for word in document.words))
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words, and without the rows of marks."""
+        # A row added or removed at the end may change the last line ending.
+        return spans.splice(document.source, _placeholders(document)).rstrip("\r\n")
+
+    def attach(self, document: Document, texts: Sequence[str]) -> str:
+        """As `write`, but with all marks on their words, and without rows for marks."""
+        return _written(document, texts, rows=False)
+
+    def channels(self, document: Document) -> list[tuple[str, str]]:
+        """(recording, channel) of each word."""
+        found = []
+        for word in document.words:
+            own = word.places[0][0]
+            recording, channel, *_ = document.source[_row(document.source, own)[0] : own[0]].split(None, 2)
+            found.append((recording, channel))
+        return found

@@ -10,12 +10,8 @@ from functools import partial
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, milliseconds, read_cues, skeleton, write
-from cappunc_cli.formats.text.splice import split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".lrc",)
+from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.splice import split_lines
 
 _TIME = r"([0-9]{1,4}):([0-9]{1,2})(?:[.:]([0-9]{1,3}))?"
 _WHOLE_TIME = re.compile(_TIME)
@@ -27,47 +23,12 @@ _TAG = re.compile(r"[ \t\ufeff]*\[[A-Za-z_#][\w#]*:[^\]]*\][ \t]*\Z")
 _OFFSET = re.compile(r"^[ \t\ufeff]*\[offset:[ \t]*([+-]?[0-9]{1,9})[ \t]*\]", re.IGNORECASE | re.MULTILINE)
 _EXACT_STAMP = r"\[[0-9]+:[0-9]{2}[.:][0-9]{1,3}\]"
 
-#: Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction.
 #: Without a header, `[00:01:30]` is an hour, a minute and seconds, as transcribers write it.
-sniff = re.compile(
+_START = re.compile(
     rf"(?=[\s\ufeff]*+(?:\[(?:ar|ti|al|au|by|re|ve|tool|offset|length|la|id):|\[[0-9]+:[0-9]{{2}}\.[0-9]{{1,3}}\]))"
     rf"(?s:.*?)(?<![^\r\n])[ \t\ufeff]*{_EXACT_STAMP}",
     re.IGNORECASE,
-).match
-
-
-def read(text: str) -> Document:
-    """Read an LRC file. A line starts when it is first sung; it has an end only if a stamp stands at its end.
-
-    With a positive `[offset:]` (ms), all is sung earlier than its stamps say.
-    Raises BadInput where there is text but no stamp.
-    """
-    cues: list[Cue] = []
-    repeated: set[int] = set()
-    notices: list[Notice] = []
-    offset = int(found[1]) if (found := _OFFSET.search(text)) else 0
-    for number, (start, stop) in enumerate(split_lines(text), 1):
-        at, begin = start, None
-        if number == 1 and text.startswith("\ufeff"):
-            at += 1
-        while found := _STAMP.match(text, at, stop):
-            at = found.end()
-            if begin is not None:
-                repeated.add(len(cues))
-            begin = _milliseconds(found, offset) if begin is None else begin
-        if begin is None:
-            if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
-                notices.append(Notice(number, "text without a time", unread=True))
-            continue
-        voice = _VOICE.match(text, at, stop)
-        at = voice.end() if voice else at
-        last = _LAST_STAMP.match(text, at, stop)
-        place = (at, stop)
-        cues.append(Cue(begin, _milliseconds(last, offset) if last else None, place, voice and voice[1]))
-    if not cues and text.strip():
-        raise BadInput("no stamp such as [00:12.34]")
-    clock = partial(_clock, offset=offset)
-    return read_cues("lrc", text, cues, notices, clock=clock, lasting=True, repeated=frozenset(repeated))
+)
 
 
 def _clock(stamp: str, offset: int) -> int | None:
@@ -82,3 +43,47 @@ def _clock(stamp: str, offset: int) -> int | None:
 def _milliseconds(found: re.Match[str], offset: int) -> int:
     minutes, seconds, fraction = found.groups()
     return max((int(minutes) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0")) - offset, 0)
+
+
+class Lrc(CueFormat):
+    """LRC lyrics: `[00:12.34]text`, with one stamp for each time that the line is sung."""
+
+    name = "lrc"
+    suffixes = (".lrc",)
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text starts with an LRC header or a stamp, and some line starts with a stamp, with a fraction."""
+        return _START.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read an LRC file. A line starts when it is first sung; it has an end only if a stamp stands at its end.
+
+        With a positive `[offset:]` (ms), all is sung earlier than its stamps say.
+        Raises BadInput where there is text but no stamp.
+        """
+        cues: list[Cue] = []
+        repeated: set[int] = set()
+        notices: list[Notice] = []
+        offset = int(found[1]) if (found := _OFFSET.search(text)) else 0
+        for number, (start, stop) in enumerate(split_lines(text), 1):
+            at, begin = start, None
+            if number == 1 and text.startswith("\ufeff"):
+                at += 1
+            while found := _STAMP.match(text, at, stop):
+                at = found.end()
+                if begin is not None:
+                    repeated.add(len(cues))
+                begin = _milliseconds(found, offset) if begin is None else begin
+            if begin is None:
+                if text[start:stop].strip(" \t\ufeff") and not _TAG.match(text[start:stop]):
+                    notices.append(Notice(number, "text without a time", unread=True))
+                continue
+            voice = _VOICE.match(text, at, stop)
+            at = voice.end() if voice else at
+            last = _LAST_STAMP.match(text, at, stop)
+            place = (at, stop)
+            cues.append(Cue(begin, _milliseconds(last, offset) if last else None, place, voice and voice[1]))
+        if not cues and text.strip():
+            raise BadInput("no stamp such as [00:12.34]")
+        clock = partial(_clock, offset=offset)
+        return read_cues(self.name, text, cues, notices, clock=clock, lasting=True, repeated=frozenset(repeated))

@@ -7,18 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from cappunc_cli.document.words import Document, Notice, Span, Word, Words
+from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, CueOrigin, read_cues, skeleton, write
-from cappunc_cli.formats.text.splice import Spans, line_numbers
-from cappunc_cli.formats.text.visible import visible
+from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, read_cues
+from cappunc_cli.formats.markup import visible
+from cappunc_cli.formats.splice import line_numbers
 
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".smi", ".sami")
-
-#: Whether the text starts with <SAMI>.
-sniff = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE).match
+_START = re.compile(r"(?>(?:[\s\ufeff]|<\?[^<>]*>|<![^<>]*>)*)<SAMI(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(r"<(/?(?:SYNC|P|BODY|SAMI))(?=[\s/>])([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _MILLISECONDS = re.compile(r"\s*(-?[0-9]{1,12})(?:ms)?\s*\Z")
@@ -32,23 +27,6 @@ class _Paragraph:
     track: str
     place: Span
     speaker: str | None
-
-
-def read(text: str) -> Document:
-    """Read a SAMI file, class by class. `Word.cue` is the number of the paragraph, from 0.
-
-    A paragraph is shown until the next one of its class; one with just an `&nbsp;` ends the one before.
-    Raises BadInput where there is neither a <SYNC> nor a <BODY>.
-    """
-    notices: list[Notice] = []
-    found = list(_paragraphs(text, notices))
-    if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
-        raise BadInput("neither <SYNC Start=…> nor <BODY>")
-    words: list[Word] = []
-    for track in dict.fromkeys(paragraph.track for paragraph in found):
-        words += _words(text, found, track, words[-1].turn + 1 if words else 0)
-    origin = CueOrigin(text, Spans.of([paragraph.place for paragraph in found]))
-    return Document("sami", Words.of(words), origin, tuple(notices))
 
 
 def _words(text: str, found: Sequence[_Paragraph], track: str, turn: int) -> Iterator[Word]:
@@ -89,3 +67,30 @@ def _paragraphs(text: str, notices: list[Notice]) -> Iterator[_Paragraph]:
 
 def _attributes(written: str) -> dict[str, str]:
     return {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(written)}
+
+
+class Sami(CueFormat):
+    """SAMI: `<SYNC Start=…>` followed by paragraphs, in one language or several."""
+
+    name = "sami"
+    suffixes = (".smi", ".sami")
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text starts with <SAMI>."""
+        return _START.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read a SAMI file, class by class. `Word.cue` is the number of the paragraph, from 0.
+
+        A paragraph is shown until the next one of its class; one with just an `&nbsp;` ends the one before.
+        Raises BadInput where there is neither a <SYNC> nor a <BODY>.
+        """
+        notices: list[Notice] = []
+        found = list(_paragraphs(text, notices))
+        if not found and not re.search(r"<BODY[\s>]", text, re.IGNORECASE):
+            raise BadInput("neither <SYNC Start=…> nor <BODY>")
+        words: list[Word] = []
+        for track in dict.fromkeys(paragraph.track for paragraph in found):
+            words += _words(text, found, track, words[-1].turn + 1 if words else 0)
+        cues = [Cue(paragraph.start, None, paragraph.place, paragraph.speaker) for paragraph in found]
+        return Document(self.name, text, words, tuple(notices), detail=CueDetail(cues, timed=False))

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, milliseconds, read_cues, skeleton, write
-from cappunc_cli.formats.text.splice import split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".sbv",)
+from cappunc_cli.formats.cues import Cue, CueFormat, milliseconds, read_cues
+from cappunc_cli.formats.splice import split_lines
 
 _CLOCK = r"[0-9]{1,4}:[0-9]{2}:[0-9]{2}\.[0-9]{1,3}"
 _TIMING = re.compile(rf"[ \t\ufeff]*({_CLOCK}),({_CLOCK})[ \t]*\Z")
@@ -22,23 +17,7 @@ _MISTYPED = re.compile(rf"[ \t]*(?:{_CLOCK},[0-9]\S*|[0-9][^\s,]*,{_CLOCK})[\s.,
 _HEADER = re.compile(r"[\s\ufeff]*+\[(?:SUBTITLE|INFORMATION)\]", re.IGNORECASE)
 
 
-#: Whether some line near the beginning is a pair of times.
-sniff = partial(re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])").search, endpos=100_000)
-
-
-def read(text: str) -> Document:
-    """Read an SBV file. Raises BadInput where there is text but no pair of times."""
-    lines = split_lines(text)
-    heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
-    if not heads and text.strip():
-        raise BadInput("no times such as 0:00:01.000,0:00:02.000")
-    notices: list[Notice] = []
-    if heads and not _HEADER.match(text):
-        orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
-        if orphan is not None:
-            notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
-    cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
-    return read_cues("sbv", text, cues, notices)
+_TIMING_LINE = re.compile(rf"(?<![^\r\n])[ \t\ufeff]*{_CLOCK},{_CLOCK}[ \t]*(?![^\r\n])")
 
 
 def _is_timing(line: str) -> bool:
@@ -55,3 +34,28 @@ def _cue(text: str, lines: Sequence[Span], at: int, stop: int, notices: list[Not
         notices.append(Notice(at + 1, "empty cue"))
         return Cue(start, end, (lines[at][1], lines[at][1]))
     return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))
+
+
+class Sbv(CueFormat):
+    """SBV and SubViewer: a line such as `0:00:01.000,0:00:02.500`, followed by text until the next such line."""
+
+    name = "sbv"
+    suffixes = (".sbv",)
+
+    def sniff(self, text: str) -> bool:
+        """Whether some line near the beginning is a pair of times."""
+        return _TIMING_LINE.search(text, 0, 100_000) is not None
+
+    def read(self, text: str) -> Document:
+        """Read an SBV file. Raises BadInput where there is text but no pair of times."""
+        lines = split_lines(text)
+        heads = [i for i, line in enumerate(lines) if _is_timing(text[slice(*line)])]
+        if not heads and text.strip():
+            raise BadInput("no times such as 0:00:01.000,0:00:02.000")
+        notices: list[Notice] = []
+        if heads and not _HEADER.match(text):
+            orphan = next((i for i in range(heads[0]) if text[slice(*lines[i])].strip(" \t\ufeff")), None)
+            if orphan is not None:
+                notices.append(Notice(orphan + 1, "text before the first cue", unread=True))
+        cues = [_cue(text, lines, at, stop, notices) for at, stop in zip(heads, [*heads[1:], len(lines)], strict=False)]
+        return read_cues(self.name, text, cues, notices)

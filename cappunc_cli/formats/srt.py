@@ -12,12 +12,8 @@ from typing import NamedTuple
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
-from cappunc_cli.formats.text.splice import nonempty_lines, split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".srt",)
+from cappunc_cli.formats.cues import Cue, CueFormat, Timing, is_index, read_cues, timing
+from cappunc_cli.formats.splice import nonempty_lines, split_lines
 
 # A line with two clock times and no arrow is a timing line beyond repair, not speech.
 _TWO_CLOCKS = re.compile(r"[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}[^\r\n]*?[0-9]:[0-9]{2}:[0-9]{2}")
@@ -28,46 +24,12 @@ _DIGIT = re.compile(r"[0-9]")
 _UNSEEN = " \t\ufeff\xa0\u200b"
 
 
-def sniff(text: str) -> bool:
-    """Whether some line has an arrow between two times."""
-    if ">" not in text and "→" not in text:
-        return False
-    times = (timing(line.group()) for line in nonempty_lines(text))
-    return any(found is not None and found.start is not None for found in times)
-
-
 class _TimingLine(NamedTuple):
     """A timing line; `first` is the line of the cue's index if it has one, else the timing line itself."""
 
     line: int
     first: int
     timing: Timing
-
-
-def read(text: str) -> Document:
-    """Read an SRT file. Raises BadInput where there is text but no timing line."""
-    lines = split_lines(text)
-    content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
-    notices: list[Notice] = []
-    cues: list[Cue] = []
-    for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
-        assert current is not None  # only the sentinel at the end is
-        if not cues and content[0] < current.first:
-            # A number or times are those of a broken cue; anything else, such as credits, is never shown.
-            head = [text[slice(*lines[i])] for i in content[: bisect_left(content, current.first)]]
-            broken = any(is_index(line) or _TWO_CLOCKS.match(line) for line in head)
-            what = "text before the first cue" + ("" if broken else ", which is never shown")
-            notices.append(Notice(content[0] + 1, what, unread=broken))
-        stop = len(lines) if following is None else following.first
-        own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
-        if following is not None and _ends_with_identifier(text, lines, own, stop):
-            own = own[:-1]
-        cues.append(_cue(text, lines, current, own, notices))
-        if following is not None and own and own[-1] == stop - 1:
-            notices.append(Notice(stop + 1, "no blank line before this cue"))
-    if not cues and text.strip():
-        raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
-    return read_cues("srt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
 def _ends_with_identifier(text: str, lines: Sequence[Span], own: Sequence[int], stop: int) -> bool:
@@ -124,3 +86,42 @@ def _cue(text: str, lines: Sequence[Span], head: _TimingLine, content: Sequence[
     if not content:
         return Cue(start, end, (place, place))
     return Cue(start, end, (lines[content[0]][0], lines[content[-1]][1]))
+
+
+class Srt(CueFormat):
+    """SubRip (SRT). There is no specification; a timing line is what makes a cue, not its number nor the blank line."""
+
+    name = "srt"
+    suffixes = (".srt",)
+
+    def sniff(self, text: str) -> bool:
+        """Whether some line has an arrow between two times."""
+        if ">" not in text and "→" not in text:
+            return False
+        times = (timing(line.group()) for line in nonempty_lines(text))
+        return any(found is not None and found.start is not None for found in times)
+
+    def read(self, text: str) -> Document:
+        """Read an SRT file. Raises BadInput where there is text but no timing line."""
+        lines = split_lines(text)
+        content = array("I", (i for i, (start, stop) in enumerate(lines) if text[start:stop].strip(_UNSEEN)))
+        notices: list[Notice] = []
+        cues: list[Cue] = []
+        for current, following in pairwise(chain(_timing_lines(text, lines), (None,))):
+            assert current is not None  # only the sentinel at the end is
+            if not cues and content[0] < current.first:
+                # A number or times are those of a broken cue; anything else, such as credits, is never shown.
+                head = [text[slice(*lines[i])] for i in content[: bisect_left(content, current.first)]]
+                broken = any(is_index(line) or _TWO_CLOCKS.match(line) for line in head)
+                what = "text before the first cue" + ("" if broken else ", which is never shown")
+                notices.append(Notice(content[0] + 1, what, unread=broken))
+            stop = len(lines) if following is None else following.first
+            own = content[bisect_right(content, current.line) : bisect_left(content, stop)]
+            if following is not None and _ends_with_identifier(text, lines, own, stop):
+                own = own[:-1]
+            cues.append(_cue(text, lines, current, own, notices))
+            if following is not None and own and own[-1] == stop - 1:
+                notices.append(Notice(stop + 1, "no blank line before this cue"))
+        if not cues and text.strip():
+            raise BadInput("no timing line such as 00:00:01,000 --> 00:00:02,000")
+        return read_cues(self.name, text, cues, sorted(notices, key=lambda notice: notice.line))

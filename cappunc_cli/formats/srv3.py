@@ -7,40 +7,14 @@ from collections.abc import Sequence
 
 from cappunc_cli.document.words import Document, Notice
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, read_cues, skeleton, write
-from cappunc_cli.formats.text.inline_times import TimedSpan, with_inline_times
-from cappunc_cli.formats.text.splice import line_numbers
-from cappunc_cli.formats.text.xml_tags import HIDDEN_IN_XML, Element, elements, root
+from cappunc_cli.formats.cues import Cue, CueFormat, read_cues
+from cappunc_cli.formats.inline_times import TimedSpan, set_inline_times
+from cappunc_cli.formats.splice import line_numbers
+from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML, Element, elements, root
 
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".srv1", ".srv2", ".srv3")
-
-#: Whether the first element is <timedtext> or <transcript>.
-sniff = root("timedtext|transcript").match
+_ROOT = root("timedtext|transcript")
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,12}(?:\.[0-9]{1,9})?)\s*\Z")
 _CUES = ("p", "text")
-
-
-def read(text: str) -> Document:
-    """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""
-    found = elements(text)
-    cues: list[Cue] = []
-    timed: dict[Element, int | None] = {}
-    notices: list[Notice] = []
-    line_at = line_numbers(text)
-    for element in found:
-        if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
-            continue
-        start, length = _time(element, "t", "start"), _time(element, "d", "dur")
-        if start is None:
-            notices.append(Notice(line_at(element.start), "a caption without a readable time"))
-        cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
-        timed[element] = start
-    if not cues or (text.strip() and all(cue.start is None for cue in cues)):
-        raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
-    document = read_cues("srv3", text, cues, notices, HIDDEN_IN_XML, lasting=True)
-    return with_inline_times(text, document, _timed_spans(found, timed))
 
 
 def _time(element: Element, in_milliseconds: str, in_seconds: str) -> int | None:
@@ -64,3 +38,35 @@ def _timed_spans(found: Sequence[Element], timed: dict[Element, int | None]) -> 
             # A row is shown until the next ones push it out, so its length does not tell when a word ends.
             result.append(TimedSpan(part.content, start + (_number(part.get("t"), 1) or 0), None))
     return result
+
+
+class YouTubeXml(CueFormat):
+    """YouTube's XML: srv3 (`<p t d><s t>`, milliseconds), srv2 (`<text t d>`), srv1 (`<text start dur>`, seconds)."""
+
+    name = "srv3"
+    suffixes = (".srv1", ".srv2", ".srv3")
+
+    def sniff(self, text: str) -> bool:
+        """Whether the first element is <timedtext> or <transcript>."""
+        return _ROOT.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read YouTube's XML. Raises BadInput for broken XML and where no element has a time."""
+        found = elements(text)
+        cues: list[Cue] = []
+        timed: dict[Element, int | None] = {}
+        notices: list[Notice] = []
+        line_at = line_numbers(text)
+        for element in found:
+            if element.name not in _CUES or any(outer.name in _CUES for outer in element.ancestors()):
+                continue
+            start, length = _time(element, "t", "start"), _time(element, "d", "dur")
+            if start is None:
+                notices.append(Notice(line_at(element.start), "a caption without a readable time"))
+            cues.append(Cue(start, None if start is None or length is None else start + length, element.content))
+            timed[element] = start
+        if not cues or (text.strip() and all(cue.start is None for cue in cues)):
+            raise BadInput("neither <p t=…> nor <text start=…>: these are not YouTube captions")
+        document = read_cues(self.name, text, cues, notices, HIDDEN_IN_XML, lasting=True)
+        set_inline_times(document, _timed_spans(found, timed))
+        return document

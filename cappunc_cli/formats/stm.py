@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cappunc_cli.document.labels import are_marks, cached_strip, fold
-from cappunc_cli.document.words import Document, Notice, Span, Word, Words
+from cappunc_cli.document.words import Document, Notice, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text import splice as spans
-from cappunc_cli.formats.text.addresses import belongs, is_address
-from cappunc_cli.formats.text.cues import TurnCounter
-from cappunc_cli.formats.text.splice import split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".stm",)
+from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.addresses import belongs, is_address
+from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.cues import TurnCounter
+from cappunc_cli.formats.splice import split_lines
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+"
 # `;;` starts a comment.
@@ -33,11 +30,6 @@ _UNSCORED = "ignore_time_segment_in_scoring"
 _NOBODY = frozenset(("inter_segment_gap", "excluded_region"))
 
 
-def sniff(text: str) -> bool:
-    """Whether most lines are rows."""
-    return spans.mostly_rows(text.removeprefix("\ufeff"), _is_row)
-
-
 def _is_row(line: str) -> bool:
     row = _ROW.match(line)
     return row is not None and (not re.fullmatch(_NUMBER, row.group(3)) or _is_no_ctm(row))
@@ -47,32 +39,6 @@ def _is_no_ctm(row: re.Match[str]) -> bool:
     """Whether a row whose speaker is a number is not CTM, which has its times in columns 3 and 4."""
     begin, end = map(float, row.group(4, 5))
     return row.group(3).isdigit() and begin <= end and any(map(str.isalpha, row.string[row.end() :]))
-
-
-def read(text: str) -> Document:
-    """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.
-
-    Raises BadInput where there is text but no row.
-    """
-    words = Words()
-    notices: list[Notice] = []
-    turns = TurnCounter()
-    rows = 0
-    for number, (start, stop) in enumerate(split_lines(text)):
-        found = _ROW.match(text, start, stop)
-        if found is None:
-            line = text[start:stop].strip(" \t\ufeff")
-            if line and not line.startswith(";;"):
-                notices.append(Notice(number + 1, "not a row of file, channel, speaker, begin and end", unread=True))
-            continue
-        rows += 1
-        if fold(found.group(3)) not in _NOBODY:
-            for word in _row(text, number, found, stop, turns):
-                words.add(word)
-    if not rows and notices:
-        raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
-    names = {turn: key.split()[-1] for turn, key in turns.names.items()}
-    return Document("stm", words, text, tuple(notices), names)
 
 
 def _row(source: str, number: int, found: re.Match[str], stop: int, turns: TurnCounter) -> Iterator[Word]:
@@ -118,17 +84,44 @@ def _is_mark(source: str, word: Span, end: int, token: str) -> bool:
     return are_marks(token) and cached_strip(source[word[0] : end])[0] == cached_strip(source[slice(*word)])[0]
 
 
-def write(document: Document, texts: Sequence[str]) -> str:
-    """Splice new texts of the words into the source.
+class Stm(Format):
+    """NIST's STM, one segment per line: `FILE CHANNEL SPEAKER BEGIN END [<LABELS>] TEXT`."""
 
-    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
-    """
-    source = spans.source_of(document)
-    changes = spans.changes(source, document.words, [text.strip() for text in texts])
-    return spans.splice(source, changes, in_order=document.words.in_order)
+    name = "stm"
+    suffixes = (".stm",)
 
+    def sniff(self, text: str) -> bool:
+        """Whether most lines are rows."""
+        return spans.mostly_rows(text.removeprefix("\ufeff"), _is_row)
 
-def skeleton(document: Document) -> str:
-    """The source with placeholders for the words."""
-    source = spans.source_of(document)
-    return spans.splice(source, spans.placeholders(source, document.words), in_order=document.words.in_order)
+    def read(self, text: str) -> Document:
+        """Read an STM file. `Word.cue` is the number of the line, from 0; a new file, channel or speaker is a new turn.
+
+        Raises BadInput where there is text but no row.
+        """
+        words: list[Word] = []
+        notices: list[Notice] = []
+        turns = TurnCounter()
+        rows = 0
+        for number, (start, stop) in enumerate(split_lines(text)):
+            found = _ROW.match(text, start, stop)
+            if found is None:
+                line = text[start:stop].strip(" \t\ufeff")
+                if line and not line.startswith(";;"):
+                    notices.append(Notice(number + 1, "not a row of file, channel, speaker, times", unread=True))
+                continue
+            rows += 1
+            if fold(found.group(3)) not in _NOBODY:
+                words += _row(text, number, found, stop, turns)
+        if not rows and notices:
+            raise BadInput("no row such as: talk A ada 0.52 1.83 hello there")
+        names = {turn: key.split()[-1] for turn, key in turns.names.items()}
+        return Document(self.name, text, words, tuple(notices), names)
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Splice new texts of the words into the source."""
+        return spans.splice(document.source, spans.changes(document, texts))
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words."""
+        return spans.splice(document.source, spans.placeholders(document))

@@ -8,21 +8,16 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cappunc_cli.document.labels import cached_strip, fold
-from cappunc_cli.document.words import Document, Span, Word, Words
+from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text import guard
-from cappunc_cli.formats.text import splice as spans
-from cappunc_cli.formats.text.cues import CueOrigin, TurnCounter, skeleton
-from cappunc_cli.formats.text.inline_times import merge_copies
-from cappunc_cli.formats.text.speech import scan
-from cappunc_cli.formats.text.splice import Spans, line_of
+from cappunc_cli.formats import guard
+from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter, cue_detail
+from cappunc_cli.formats.inline_times import merge_copies
+from cappunc_cli.formats.speech import scan
+from cappunc_cli.formats.splice import line_of
 
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".textgrid",)
-
-#: Whether the text starts like a Praat text file.
-sniff = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile').match
+_START = re.compile(r'[\s\ufeff]*+(?:File type\s*=\s*)?"ooTextFile')
 # Praat itself reads strings, free-standing numbers and flags, and ignores everything else as comment.
 # So the long form reads like the short one: `xmin = 0.5`, `intervals [3]:`, `text = "so ""hi"""`.
 _TOKEN = re.compile(
@@ -57,27 +52,6 @@ class _Interval:
 class _Tier:
     name: str
     intervals: tuple[_Interval, ...]
-
-
-def read(text: str) -> Document:
-    """Read the words of a TextGrid tier by tier, each tier as a turn.
-
-    Tiers with the same words, such as `utterances` and `words`, give one word with two copies.
-    `Word.cue` is the number of the interval, from 0. Raises BadInput for text that is not a TextGrid.
-    """
-    if not text.strip():
-        return Document("textgrid", Words(), CueOrigin(text, Spans.of([])))
-    tiers = _chosen([tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)])
-    regions = [interval.text for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
-    number = {region: i for i, region in enumerate(regions)}
-    groups: dict[tuple[str, ...], list[Word]] = {}
-    turns = TurnCounter()
-    for tier in tiers:
-        turns.announce("")
-        words = _words(text, tier, number, turns)
-        same = groups.get(_bare(words))
-        groups[_bare(words)] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
-    return Document("textgrid", Words.of(chain.from_iterable(groups.values())), CueOrigin(text, Spans.of(regions)))
 
 
 class _TextGridReader:
@@ -176,17 +150,48 @@ def _bare(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(cached_strip(word.text)[0] for word in words)
 
 
-def write(document: Document, texts: Sequence[str]) -> str:
-    """Splice new texts of the words into the source, in all tiers that have them.
+class TextGrid(CueFormat):
+    """Praat's TextGrid, in long and short form: the words are in intervals of named tiers."""
 
-    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
-    """
-    origin = document.origin
-    if not isinstance(origin, CueOrigin):
-        raise TypeError("not a TextGrid document")
-    safe = [spans.with_doubled_quotes(text.strip()) for text in texts]
-    copies = max((len(document.words.copies(i)) for i in range(len(document.words))), default=1)
-    for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
-        safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, safe)
-    changes = spans.changes(origin.source, document.words, safe)
-    return spans.splice(origin.source, changes, in_order=document.words.in_order)
+    name = "textgrid"
+    suffixes = (".textgrid",)
+    running_text = False
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text starts like a Praat text file."""
+        return _START.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read the words of a TextGrid tier by tier, each tier as a turn.
+
+        Tiers with the same words, such as `utterances` and `words`, give one word with two copies.
+        `Word.cue` is the number of the interval, from 0. Raises BadInput for text that is not a TextGrid.
+        """
+        if not text.strip():
+            return Document(self.name, text, [], detail=CueDetail([], timed=False))
+        tiers = _chosen(
+            [tier for tier in _TextGridReader(text).tiers() if any(_spoken(text, i) for i in tier.intervals)]
+        )
+        spoken = [interval for tier in tiers for interval in tier.intervals if _spoken(text, interval)]
+        number = {interval.text: i for i, interval in enumerate(spoken)}
+        groups: dict[tuple[str, ...], list[Word]] = {}
+        turns = TurnCounter()
+        for tier in tiers:
+            turns.announce("")
+            words = _words(text, tier, number, turns)
+            same = groups.get(_bare(words))
+            groups[_bare(words)] = [merge_copies(a, b) for a, b in zip(same, words, strict=True)] if same else words
+        cues = [Cue(interval.start, interval.end, interval.text) for interval in spoken]
+        return Document(self.name, text, list(chain(*groups.values())), detail=CueDetail(cues, timed=False))
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Splice new texts of the words into the source, in all tiers that have them."""
+        source, regions = document.source, cue_detail(document).regions
+        safe = list(map(spans.with_doubled_quotes, texts))
+        copies = max((len(word.places) for word in document.words), default=1)
+        for _ in range(copies):  # a change that is harmless in the word's own interval may be misread in the utterance
+            safe = guard.revert_ambiguous(source, regions, document.words, safe)
+        return spans.splice(source, spans.changes(document, safe))
+
+    def plain_places(self, document: Document) -> None:
+        """None: a quotation mark is written twice."""

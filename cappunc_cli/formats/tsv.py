@@ -15,14 +15,10 @@ from itertools import pairwise
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text import guard
-from cappunc_cli.formats.text import splice as spans
-from cappunc_cli.formats.text.cues import Cue, CueOrigin, read_cues
-from cappunc_cli.formats.text.splice import Edit, nonempty_lines, split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".tsv",)
+from cappunc_cli.formats import guard
+from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.cues import Cue, CueFormat, cue_detail, read_cues
+from cappunc_cli.formats.splice import Edit, nonempty_lines, split_lines
 
 #: Names of columns, in any order, and other columns may be among them; `speaker` may be missing.
 _NAMES = frozenset(("start", "end", "text"))
@@ -54,33 +50,6 @@ class _Field:
     text: Span
     quoted: bool
     speaker: str | None
-
-
-def sniff(text: str) -> bool:
-    """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
-    return _columns(text) is not None or _are_labels(text) or bool(_fields(text))
-
-
-def read(text: str) -> Document:
-    """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
-    if fields := _fields(text):
-        cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
-        return read_cues("tsv", text, cues, [])
-    columns = _columns(text)
-    if text.strip() and columns is None and not _are_labels(text):
-        # A number and a text may be any table: no time tells that it is a transcript.
-        width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
-        hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
-        raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
-    notices: list[Notice] = []
-    cues = []
-    named = columns or {"start": 0, "end": 1, "text": 2}
-    for number, (start, stop) in enumerate(split_lines(text)[columns is not None :], 1 + (columns is not None)):
-        if cue := _cue(text, start + text.startswith("\ufeff", start), stop, named):
-            cues.append(cue)
-        elif text[start:stop].strip():
-            notices.append(Notice(number, "not a row of start, end and text", unread=True))
-    return read_cues("tsv", text, cues, notices)
 
 
 def _columns(text: str) -> dict[str, int] | None:
@@ -157,47 +126,70 @@ def _is_speech(text: str, fields: Sequence[_Field]) -> bool:
     return all(_SLOWEST <= pace <= _FASTEST for pace in paces) and all(a.end <= b.start for a, b in pairwise(fields))
 
 
-def write(document: Document, texts: Sequence[str]) -> str:
-    """Splice new texts of the words into the source.
-
-    A CSV field gets quotes where a comma or a quotation mark is added to it. Raises ValueError if there are not as
-    many texts as words, BadInput if a text is another word.
-    """
-    origin = _origin(document)
-    clean = [text.strip() for text in texts]
-    fields = _fields(origin.source)
-    if fields:
-        clean = list(map(spans.with_doubled_quotes, clean))
-    safe = guard.revert_ambiguous(origin.source, origin.regions, document.words, clean)
-    opening: list[Edit] = []
-    closing: list[Edit] = []
-    for start, stop in _fields_to_quote(document, fields, safe):
-        opening.append((start, start, '"'))
-        closing.append((stop, stop, '"'))
-    changes = spans.changes(origin.source, document.words, safe)
-    return spans.splice(origin.source, [*opening, *changes, *closing])
-
-
 def _fields_to_quote(document: Document, fields: Sequence[_Field], texts: Sequence[str]) -> Iterator[Span]:
     bare = {field.text for field in fields if not field.quoted}
-    cues = zip(document.words.cues, texts, strict=True)
-    places = _origin(document).regions
-    need = {(places.starts[c], places.stops[c]) for c, text in cues if c is not None and ("," in text or '"' in text)}
+    regions = cue_detail(document).regions
+    pairs = zip(document.words, texts, strict=True)
+    need = {regions[word.cue] for word, text in pairs if "," in text or '"' in text}
     return iter(sorted(bare & need))
 
 
-def skeleton(document: Document) -> str:
-    """The source with placeholders for the words, and without the quotes around CSV fields."""
-    origin = _origin(document)
-    quotes: list[Edit] = []
-    for field in _fields(origin.source):
-        if field.quoted:
-            start, stop = field.text
-            quotes += (start - 1, start, ""), (stop, stop + 1, "")
-    return spans.splice(origin.source, [*quotes, *spans.placeholders(origin.source, document.words)])
+class Tsv(CueFormat):
+    """Tables of start, end and text: Whisper's TSV, whisper.cpp's and whisper-timestamped's CSV, Audacity's labels."""
 
+    name = "tsv"
+    suffixes = (".tsv",)
+    running_text = False
 
-def _origin(document: Document) -> CueOrigin:
-    if not isinstance(document.origin, CueOrigin):
-        raise TypeError(f"not a document of {document.format}")
-    return document.origin
+    def sniff(self, text: str) -> bool:
+        """Whether the text has Whisper's header, or consists of labels or of CSV rows of texts with times in order."""
+        return _columns(text) is not None or _are_labels(text) or bool(_fields(text))
+
+    def read(self, text: str) -> Document:
+        """Read each row as a cue. Raises BadInput where there is text but neither a header nor a CSV of cues."""
+        if fields := _fields(text):
+            cues = [Cue(field.start, field.end, field.text, field.speaker) for field in fields]
+            return read_cues(self.name, text, cues, [])
+        columns = _columns(text)
+        if text.strip() and columns is None and not _are_labels(text):
+            # A number and a text may be any table: no time tells that it is a transcript.
+            width = text.lstrip("\ufeff\r\n").splitlines()[0].count("\t") + 1
+            hint = "" if width > 2 else "; with fewer than three columns, it has no start and end times"
+            raise BadInput(f"the first line does not name the columns: start, end, text (separated by tabs){hint}")
+        notices: list[Notice] = []
+        cues = []
+        named = columns or {"start": 0, "end": 1, "text": 2}
+        for number, (start, stop) in enumerate(split_lines(text)[columns is not None :], 1 + (columns is not None)):
+            if cue := _cue(text, start + text.startswith("\ufeff", start), stop, named):
+                cues.append(cue)
+            elif text[start:stop].strip():
+                notices.append(Notice(number, "not a row of start, end and text", unread=True))
+        return read_cues(self.name, text, cues, notices)
+
+    def write(self, document: Document, texts: Sequence[str]) -> str:
+        """Splice new texts of the words into the source.
+
+        A CSV field gets quotes where a comma or a quotation mark is added to it.
+        """
+        source, detail = document.source, cue_detail(document)
+        fields = _fields(source)
+        clean = list(map(spans.with_doubled_quotes, texts)) if fields else texts
+        safe = guard.revert_ambiguous(source, detail.regions, document.words, clean)
+        opening: list[Edit] = []
+        closing: list[Edit] = []
+        for start, stop in _fields_to_quote(document, fields, safe):
+            opening.append((start, start, '"'))
+            closing.append((stop, stop, '"'))
+        return spans.splice(source, [*opening, *spans.changes(document, safe), *closing])
+
+    def skeleton(self, document: Document) -> str:
+        """The source with placeholders for the words, and without the quotes around CSV fields."""
+        quotes: list[Edit] = []
+        for field in _fields(document.source):
+            if field.quoted:
+                start, stop = field.text
+                quotes += (start - 1, start, ""), (stop, stop + 1, "")
+        return spans.splice(document.source, [*quotes, *spans.placeholders(document)])
+
+    def plain_places(self, document: Document) -> None:
+        """None: a field may need quotes."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
 from itertools import pairwise
+from sys import intern
 
-from cappunc_cli.document.words import Document, Span, Word, Words
+from cappunc_cli.document.words import Document, Span, Word
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import CueOrigin, TurnCounter, skeleton, write
-from cappunc_cli.formats.text.speech import scan_lazily
-from cappunc_cli.formats.text.splice import BREAKS, Spans, line_of, split_lines
-from cappunc_cli.formats.text.visible import HIDDEN
+from cappunc_cli.formats.cues import Cue, CueDetail, CueFormat, TurnCounter
+from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.speech import scan_lazily
+from cappunc_cli.formats.splice import BREAKS, line_of, split_lines
 from cappunc_cli.languages.caption_words import GENERIC_LABEL
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".txt", ".text")
 
 # Optional marks: a restored line must still be recognised as the same kind of line.
 _MARKS = r"[.,:;?!…—]*"
@@ -64,51 +60,6 @@ _WORD = re.compile(r"\w\S*")
 _PARAGRAPH = 20
 #: A paragraph with fewer words than this is a heading or a short answer, and does not end a turn.
 _SHORTEST = 5
-
-
-def sniff(text: str) -> bool:
-    """Whether this is text at all."""
-    return "\0" not in text
-
-
-def read(text: str) -> Document:
-    """Read plain text. `Word.cue` is the number of the line, from 0; a speaker's label or a paragraph starts a turn.
-
-    Blank lines that may not separate paragraphs are recorded in `Words.blank_before`, as their meaning depends on the
-    text around them. Raises BadInput for NUL characters.
-    """
-    if "\0" in text:
-        raise BadInput("this is not text", line=line_of(text, text.index("\0")))
-    words, regions = Words(), list[Span]()
-    turns, sound = TurnCounter(), False
-    hidden = _HIDDEN_IN_PLAYER if _PLAYER.match(text) else HIDDEN
-    lines, paragraph_start = split_lines(text), 0
-    has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
-    blank_before: list[int] = []
-    for number, (start, stop) in enumerate(lines):
-        if not text[start:stop].strip():
-            # A paragraph ends with a sentence, like a turn.
-            if has_paragraphs and len(words) - paragraph_start >= _SHORTEST:
-                turns.announce("")
-            elif not has_paragraphs and len(words) > paragraph_start:
-                blank_before.append(len(words))
-            paragraph_start = len(words)
-        skipped, speaker = (
-            (stop - start, names[number])
-            if number in names
-            else _label(text[start : min(stop, start + 200)], stop - start)
-        )
-        turns.announce(speaker)
-        regions.append((start + skipped, stop))
-        speech = scan_lazily(text, start + skipped, stop, hidden)
-        for word in speech.words:
-            turn, sound = turns.next(word.speaker), sound or word.sound
-            words.add(Word(word.text, None, None, number, turn, (word.copy,), sound, word.followed, word.preceded))
-            sound = False
-        turns.announce(speech.trailing)
-        sound |= speech.sound
-    words.blank_before = array("I", (i for i in blank_before if i < len(words)))
-    return Document("txt", words, CueOrigin(text, Spans.of(regions), hidden), speakers=turns.names)
 
 
 def _has_paragraphs(text: str, lines: Sequence[Span]) -> bool:
@@ -166,3 +117,56 @@ def _label(line: str, length: int) -> tuple[int, str | None]:
         return found.end(), (found["name"] or found["from"]).strip()
     found = _TIME_FIRST.match(line)
     return (found.end() if found else 0), None
+
+
+class PlainText(CueFormat):
+    """Plain text: all tokens are words, except time stamps and speakers' labels such as those of Otter and Zoom."""
+
+    name = "txt"
+    suffixes = (".txt", ".text")
+
+    def sniff(self, text: str) -> bool:
+        """Whether this is text at all."""
+        return "\0" not in text
+
+    def read(self, text: str) -> Document:
+        """Read plain text. `Word.cue` is the number of the line, from 0; a label or a paragraph starts a turn.
+
+        Blank lines that may not separate paragraphs are recorded in `Word.blank_before`, as their meaning depends on
+        the text around them. Raises BadInput for NUL characters.
+        """
+        if "\0" in text:
+            raise BadInput("this is not text", line=line_of(text, text.index("\0")))
+        words, cues = list[Word](), list[Cue]()
+        turns, sound = TurnCounter(), False
+        hidden = _HIDDEN_IN_PLAYER if _PLAYER.match(text) else HIDDEN
+        lines, paragraph_start = split_lines(text), 0
+        has_paragraphs, names = _has_paragraphs(text, lines), _name_lines(text, lines)
+        blank_before: list[int] = []
+        for number, (start, stop) in enumerate(lines):
+            if not text[start:stop].strip():
+                # A paragraph ends with a sentence, like a turn.
+                if has_paragraphs and len(words) - paragraph_start >= _SHORTEST:
+                    turns.announce("")
+                elif not has_paragraphs and len(words) > paragraph_start:
+                    blank_before.append(len(words))
+                paragraph_start = len(words)
+            skipped, speaker = (
+                (stop - start, names[number])
+                if number in names
+                else _label(text[start : min(stop, start + 200)], stop - start)
+            )
+            turns.announce(speaker)
+            cues.append(Cue(None, None, (start + skipped, stop)))
+            speech = scan_lazily(text, start + skipped, stop, hidden)
+            for word in speech.words:
+                turn, sound = turns.next(word.speaker), sound or word.sound
+                flags = sound, word.followed, word.preceded
+                words.append(Word(intern(word.text), None, None, number, turn, (word.copy,), *flags))
+                sound = False
+            turns.announce(speech.trailing)
+            sound |= speech.sound
+        for i in blank_before:
+            if i < len(words):
+                words[i].blank_before = True
+        return Document(self.name, text, words, speakers=turns.names, detail=CueDetail(cues, hidden, timed=False))

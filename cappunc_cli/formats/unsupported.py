@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from cappunc_cli.formats.text.xml_tags import PROLOG
+from cappunc_cli.formats.xml_elements import PROLOG
 
 
 @dataclass(frozen=True, slots=True)

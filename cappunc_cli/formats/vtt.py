@@ -7,36 +7,19 @@ from collections.abc import Sequence
 
 from cappunc_cli.document.words import Document, Notice, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import Cue, Timing, is_index, read_cues, skeleton, timing, write
-from cappunc_cli.formats.text.splice import split_lines
-
-__all__ = ["SUFFIXES", "read", "skeleton", "sniff", "write"]
-
-SUFFIXES = (".vtt", ".webvtt")
+from cappunc_cli.formats.cues import Cue, CueFormat, Timing, is_index, read_cues, timing
+from cappunc_cli.formats.splice import split_lines
 
 _SIGNATURE = re.compile(r"\ufeff?WEBVTT(?=[ \t\r\n]|\Z)")
 # No browser reads `WEBVTTfoo` or a blank line before the signature, but people have such files.
 _LENIENT = re.compile(r"[\s\ufeff]*+[^\w\r\n]{0,8}WEBVTT", re.IGNORECASE)
 #: Whether the text starts with WEBVTT, or nearly so with an arrow later on.
-sniff = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)").match
+_START = re.compile(rf"{_SIGNATURE.pattern}|(?i:{_LENIENT.pattern})(?=(?s:.*)-->)")
 # `Region: id=…` is the syntax of the first drafts.
 _BLOCK = re.compile(r"(?:NOTE(?=[ \t]|\Z)|(?:STYLE|REGION)[ \t]*\Z|Region:[ \t]*\w+=)")
 
 # Metadata tracks have data for a script of the page in their cues.
 _DATA = re.compile(r"\s*+(?:\{\s*+[\"}]|\[\s*+\{)")
-
-
-def read(text: str) -> Document:
-    """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
-    lines = split_lines(text)
-    notices: list[Notice] = []
-    signed = _SIGNATURE.match(text) is not None
-    if not signed and text.strip():
-        if not sniff(text) and not any("-->" in text[slice(*line)] for line in lines):
-            raise BadInput("neither WEBVTT at the start nor a timing line")
-        notices.append(Notice(1, "the file does not begin with WEBVTT"))
-    cues = _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
-    return read_cues("vtt", text, cues, sorted(notices, key=lambda notice: notice.line))
 
 
 def _after_header(text: str, lines: Sequence[Span]) -> int:
@@ -105,3 +88,26 @@ def _skip(text: str, lines: Sequence[Span], at: int, late: bool, notices: list[N
         if not _LENIENT.match(text[slice(*lines[at])]):
             notices.append(Notice(at + 1, what, unread=True))
     return end
+
+
+class WebVtt(CueFormat):
+    """WebVTT (W3C, section 6), and the malformed files that pass for it."""
+
+    name = "vtt"
+    suffixes = (".vtt", ".webvtt")
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text starts with WEBVTT, or nearly so with an arrow later on."""
+        return _START.match(text) is not None
+
+    def read(self, text: str) -> Document:
+        """Read a WebVTT file. Raises BadInput where there is neither a signature nor a timing line."""
+        lines = split_lines(text)
+        notices: list[Notice] = []
+        signed = _SIGNATURE.match(text) is not None
+        if not signed and text.strip():
+            if not _START.match(text) and not any("-->" in text[slice(*line)] for line in lines):
+                raise BadInput("neither WEBVTT at the start nor a timing line")
+            notices.append(Notice(1, "the file does not begin with WEBVTT"))
+        cues = _cues(text, lines, _after_header(text, lines) if signed else 0, notices)
+        return read_cues(self.name, text, cues, sorted(notices, key=lambda notice: notice.line))

@@ -24,7 +24,7 @@ from cappunc_cli.document.labels import (
     Label,
     dress,
 )
-from cappunc_cli.document.words import Word, Words
+from cappunc_cli.document.words import Word
 from cappunc_cli.restore.decoding.decoder import (
     PlacedMarks,
     allowed,
@@ -80,7 +80,7 @@ def find_low_confidence(
     """
     if not words:
         return []
-    passage = passage_of(Words.of(words), rows, model, options)
+    passage = passage_of(words, rows, model, options)
     passage.posteriors = allowed(passage)
     known, with_rules, terms = lexical_rules(passage, evidence(passage, "replace"))
     marks = _doubtful_marks(passage, known, lack, below)

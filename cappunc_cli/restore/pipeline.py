@@ -17,7 +17,7 @@ import numpy as np
 
 from cappunc_cli.document.labels import LOWER, Label, cached_strip, dress
 from cappunc_cli.document.pauses import pauses, turn_ends
-from cappunc_cli.document.words import Word, Words
+from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, WrongUsage, require
 from cappunc_cli.languages import Language
 from cappunc_cli.restore.chunks import Chunk, merge, split
@@ -145,13 +145,12 @@ def restore(
     require("model", model, Model, "one that load_model opened")
     require("options", options, Options, "Options")
     require("words", words, Iterable, "a sequence of Word")
-    if not isinstance(words, Words):
-        words = tuple(words)  # an iterator could be read only once
-        for word in words:
-            require("a word", word, Word, "a Word")
-            require("the text of a word", word.text, str, "a str")
-            for time in (word.start, word.end):
-                require("a time", time, (Integral, NoneType), "whole milliseconds or None")
+    words = list(words)  # an iterator could be read only once
+    for word in words:
+        require("a word", word, Word, "a Word")
+        require("the text of a word", word.text, str, "a str")
+        for time in (word.start, word.end):
+            require("a time", time, (Integral, NoneType), "whole milliseconds or None")
     words = with_paragraphs(words, model, options)
     return rewrite(words, probabilities(words, model, options, progress), model, options)
 
@@ -167,8 +166,7 @@ def restore_all(
     The beginning of a long text is decoded while the model is still reading the rest. `progress` is called with the
     number of words of all texts that the model has read. Raises CappuncError.
     """
-    known = map(Words.of, texts)
-    texts = [with_paragraphs(words, model, options) if words.blank_before else words for words in known]
+    texts = [with_paragraphs(words, model, options) for words in texts]
     rewriters = [IncrementalRewriter(words, model, options) for words in texts]
     rows = probabilities_of_each(texts, model, options, progress, [rewriter.update for rewriter in rewriters])
     for rewriter in rewriters:
@@ -178,18 +176,19 @@ def restore_all(
 
 def with_paragraphs(words: Sequence[Word], model: Model, options: Options) -> Sequence[Word]:
     """The words with a new turn after each blank line, if the blank lines separate turns; raises CappuncError."""
-    if not isinstance(words, Words) or not words.blank_before:
+    if not any(word.blank_before for word in words):
         return words
-    new_turns = np.zeros(len(words), np.intp)
-    new_turns[list(words.blank_before)] = 1
-    turns = np.array([turn or 0 for turn in words.turns]) + np.cumsum(new_turns)
-    parted = words.with_turns(turns.tolist())
+    blanks = accumulate(word.blank_before for word in words)
+    parted = [
+        replace(word, turn=word.turn + before, blank_before=False) for word, before in zip(words, blanks, strict=True)
+    ]
     samples = [words[:_BLANK_LINE_SAMPLE], parted[:_BLANK_LINE_SAMPLE]]
     ends, ends_with_turns = (
         sentence_end_probability(passage_of(sample, rows, model, options).posteriors)
         for sample, rows in zip(samples, probabilities_of_each(samples, model, options), strict=True)
     )
-    return parted if part_turns(ends, ends_with_turns, samples[0].blank_before) else words
+    blank_before = [i for i, word in enumerate(samples[0]) if i and word.blank_before]
+    return parted if part_turns(ends, ends_with_turns, blank_before) else words
 
 
 def probabilities(
@@ -220,14 +219,13 @@ def probabilities_of_each(
     CappuncError.
     """
     window, overlap, min_words_cut = options.windows(model.config)
-    known = list(map(Words.of, texts))
-    bare = [intern(cached_strip(text)[0]) for words in known for text in words.texts]
-    silence: list[int | None] = list(chain.from_iterable(map(pauses, known)))
+    bare = [intern(cached_strip(word.text)[0]) for words in texts for word in words]
+    silence: list[int | None] = list(chain.from_iterable(map(pauses, texts)))
     silence[-1:] = [after] if silence else []
     if not options.pauses:
         silence = [None] * len(bare)
-    turns = list(chain.from_iterable(map(turn_ends, known)))
-    counts = list(map(len, known))
+    turns = list(chain.from_iterable(map(turn_ends, texts)))
+    counts = list(map(len, texts))
     chunks = [split(count, window, overlap, min_words_cut) for count in counts]
     offsets = accumulate(counts, initial=0)
     placed = [chunk.moved(offset) for own, offset in zip(chunks, offsets, strict=False) for chunk in own]
@@ -243,20 +241,20 @@ def probabilities_of_each(
         yield merge(own, found, counts[i], on_final=on_final[i] if on_final else None)
 
 
-def passage_of(words: Words, rows: Rows, model: Model, options: Options) -> Passage:
+def passage_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Passage:
     """The words as they are written, with the model's probabilities `rows`, ready for decoding."""
-    bare, labels = map(list, zip(*map(cached_strip, words.texts), strict=True)) if words.texts else ([], [])
+    bare, labels = map(list, zip(*(cached_strip(word.text) for word in words), strict=True)) if words else ([], [])
     conventions = options.conventions(model.config)
     turns = np.array(turn_ends(words), np.bool_)
-    starts = np.zeros(len(bare), np.bool_)
-    starts[np.fromiter((start for _, start, _ in words.cues.stretches()), np.intp)] = True
+    cues = np.array([word.cue for word in words])
+    starts = np.append(True, cues[1:] != cues[:-1])[: len(words)]
     return Passage(
         bare=bare,
         labels=labels,
         posteriors=_posteriors(bare, labels, turns, rows, model, conventions),
         turn_ends=turns,
-        followed=np.fromiter(words.followed, np.bool_, len(bare)),
-        preceded=np.fromiter(words.preceded, np.bool_, len(bare)),
+        followed=np.array([word.followed for word in words], np.bool_),
+        preceded=np.array([word.preceded for word in words], np.bool_),
         cue_starts=starts,
         cues=cue_breaks_of(words) if options.pauses and np.count_nonzero(starts) > 1 else None,
         config=model.config,
@@ -297,10 +295,9 @@ def rewrite(
     its existing marks are worth as evidence. The last round, usually the second, changes nothing, which shows that
     fixing the result again would not either.
     """
-    columns = Words.of(words)
-    if not columns:
+    if not words:
         return []
-    passage = passage_of(columns, rows, model, options)
+    passage = passage_of(words, rows, model, options)
     passage.committed, passage.continues = len(committed), continues
     written = passage.labels
     fixed = [label for _, label in map(cached_strip, committed)]
@@ -311,7 +308,7 @@ def rewrite(
         passage.posteriors = _posteriors(
             passage.bare, passage.labels, passage.turn_ends, rows, model, passage.conventions
         )
-    new = zip(columns.texts, written, passage.bare, passage.labels, strict=True)
+    new = zip([word.text for word in words], written, passage.bare, passage.labels, strict=True)
     texts = [text if label is old else intern(dress(bare, label)) for text, old, bare, label in new]
     return [*committed, *texts[len(committed) :]]
 
@@ -382,7 +379,7 @@ class IncrementalRewriter:
 
 def lack_of(words: Sequence[Word], rows: Rows, model: Model, options: Options) -> Lack:
     """Find the words that lack marks or case, which `existing` auto would restore, given their `probabilities`."""
-    passage = passage_of(Words.of(words), rows, model, options)
+    passage = passage_of(words, rows, model, options)
     return judge(passage, expect(passage.posteriors))
 
 

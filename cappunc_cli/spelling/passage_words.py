@@ -20,9 +20,7 @@ class PassageWords:
         self.words = document.words
         self.source = source
         self.protected = protected
-        self._turns, self._cues = list(self.words.turns), list(self.words.cues)
-        self._starts, self._ends = list(self.words.starts), list(self.words.ends)
-        stripped = list(map(cached_strip, self.words.texts))
+        stripped = list(map(cached_strip, document.texts))
         self.bare: list[str] = [bare.replace("’", "'") for bare, _ in stripped]
         self.labels: list[Label] = [label for _, label in stripped]
 
@@ -31,7 +29,7 @@ class PassageWords:
 
     def joined(self, i: int) -> bool:
         """Whether a word follows another of the same turn with no marks between them."""
-        if not 0 < i < len(self) or self._turns[i - 1] != self._turns[i]:
+        if not 0 < i < len(self) or self.words[i - 1].turn != self.words[i].turn:
             return False
         return not self.labels[i - 1].after and not self.labels[i].before
 
@@ -56,7 +54,7 @@ class PassageWords:
 
     def begins(self, i: int) -> bool:
         """Whether a word begins a sentence."""
-        return i == 0 or self._turns[i - 1] != self._turns[i] or self.labels[i - 1].mark in _ENDS
+        return i == 0 or self.words[i - 1].turn != self.words[i].turn or self.labels[i - 1].mark in _ENDS
 
     def place(self, first: int, stop: int) -> tuple[int, int] | None:
         """The span of words[first:stop] in the source if they can be replaced as one piece, else None.
@@ -66,16 +64,16 @@ class PassageWords:
         """
         spans: list[tuple[int, int]] = []
         for i in range(first, stop):
-            copies = self.words.copies(i)
+            copies = self.words[i].places
             if len(copies) != 1 or len(copies[0]) != 1:
                 return None
             start, end = copies[0][0]
-            if self.source[start:end] != self.words.texts[i]:
+            if self.source[start:end] != self.words[i].text:
                 return None
             if i > first:
                 between = self.source[spans[-1][1] : start]
-                timed = self._starts[i] is not None or self._ends[i - 1] is not None
-                if not between or between.strip(" ") or timed or self._cues[i] != self._cues[first]:
+                timed = self.words[i].start is not None or self.words[i - 1].end is not None
+                if not between or between.strip(" ") or timed or self.words[i].cue != self.words[first].cue:
                     return None
             spans.append((start, end))
         return spans[0][0], spans[-1][1]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from cappunc_cli import formats
 from cappunc_cli.document.labels import cached_strip
-from cappunc_cli.document.words import Document, Words
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput, WrongUsage
-from cappunc_cli.formats.text.splice import Edit, shown, splice
+from cappunc_cli.formats.splice import Edit, shown, splice
 from cappunc_cli.languages import Language
 from cappunc_cli.spelling.missing_apostrophes import missing_apostrophes
 from cappunc_cli.spelling.passage_words import PassageWords
@@ -86,10 +86,10 @@ def respell(
 
 
 def _with_apostrophes(text: PassageWords, found: Iterator[tuple[int, str]]) -> Iterator[_Change]:
-    written = text.words.texts
+    written = [word.text for word in text.words]
     curly = any("’" in word for word in written) and not any("'" in word for word in written)
     for i, new in found:
-        copies = text.words.copies(i)
+        copies = text.words[i].places
         if any(len(copy) != 1 or text.source[slice(*copy[0])] != shown(text.source, copy) for copy in copies):
             continue  # a tag or an entity within the word
         edits = []
@@ -111,7 +111,7 @@ def _in_digits(text: PassageWords, found: Iterator[tuple[int, int, str]]) -> Ite
         place = text.place(first, stop)
         if place is not None:
             new = f"{text.labels[first].before}{digits}{text.labels[stop - 1].after}"
-            old = " ".join(text.words.texts[first:stop])
+            old = " ".join(word.text for word in text.words[first:stop])
             yield _Change(Respelled(first + 1, stop - first, old, new), ((*place, new),))
 
 
@@ -140,14 +140,14 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
     """
     again = formats.FORMATS[document.format].read(output)
     old, new = document.words, again.words
-    if _expected(document, changes) != (new.texts, *_columns(new)) or document.speakers != again.speakers:
+    if _expected(document, changes) != list(map(_told, new)) or document.speakers != again.speakers:
         raise BadInput("the result differs in more than the listed words")
     undo: list[Edit] = []
     removed = 0
     for change in changes:
         first = change.number - 1
-        old_copies, new_copies = old.copies(first), new.copies(first - removed)
-        old_ends = old.copies(first + change.words - 1)
+        old_copies, new_copies = old[first].places, new[first - removed].places
+        old_ends = old[first + change.words - 1].places
         if len(old_copies) != len(new_copies):
             raise BadInput(f"word {change.number} is shown elsewhere")
         for head, last, copy in zip(old_copies, old_ends, new_copies, strict=True):
@@ -157,23 +157,18 @@ def verify_respelling(document: Document, source: str, output: str, changes: Seq
         raise BadInput("the result differs in more than the listed words")
 
 
-def _columns(words: Words) -> tuple[list[int | None], list[int | None], list[int | None], list[int | None]]:
-    return list(words.starts), list(words.ends), list(words.cues), list(words.turns)
+def _told(word: Word) -> tuple[str, int | None, int | None, int, int]:
+    """What a file tells of a word: text, start, end, cue and turn."""
+    return word.text, word.start, word.end, word.cue, word.turn
 
 
-def _expected(
-    document: Document, changes: Sequence[Respelled]
-) -> tuple[list[str], list[int | None], list[int | None], list[int | None], list[int | None]]:
-    """The texts and columns of the words after the changes: a new word starts with the first one that it replaces."""
-    texts = list(document.words.texts)
-    starts, ends, cues, turns = _columns(document.words)
+def _expected(document: Document, changes: Sequence[Respelled]) -> list[tuple[str, int | None, int | None, int, int]]:
+    """The words after the changes: a new one starts with the first one that it replaces, and ends with the last."""
+    words = list(map(_told, document.words))
     for change in reversed(changes):
         first, stop = change.number - 1, change.number - 1 + change.words
-        if " ".join(texts[first:stop]) != change.old:
+        if " ".join(text for text, *_ in words[first:stop]) != change.old:
             raise BadInput(f"word {change.number} is not “{change.old}”")
-        texts[first:stop] = [change.new]
-        starts[first:stop] = [starts[first]]
-        ends[first:stop] = [ends[stop - 1]]
-        cues[first:stop] = [cues[first]]
-        turns[first:stop] = [turns[first]]
-    return texts, starts, ends, cues, turns
+        _, start, _, cue, turn = words[first]
+        words[first:stop] = [(change.new, start, words[stop - 1][2], cue, turn)]
+    return words

@@ -547,8 +547,8 @@ def test_the_page_links_to_each_file_with_its_reference(tmp_path: Path) -> None:
     gold, ours = (cappunc.read(FIXTURES / place) for place in ("gold/talk.srt", "ours/talk.fixed.srt"))
     page = (tmp_path / unquote(links[1][0])).read_text("utf-8")
     found = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert found["texts"] == ours.words.texts
-    assert found["other"]["texts"] == gold.words.texts
+    assert found["texts"] == ours.texts
+    assert found["other"]["texts"] == gold.texts
     assert found["starts"][0] == ours.words[0].start
     assert (found["name"], found["other"]["name"]) == ("talk.srt, result", "reference")
     assert found["fixed"]  # to look at, and not to decide on

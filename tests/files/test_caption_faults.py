@@ -18,7 +18,7 @@ from cappunc_cli import layout
 from cappunc_cli.cli.main import app
 from cappunc_cli.cli.parameters import CaptionLimits
 from cappunc_cli.document.words import Word
-from cappunc_cli.formats.text.shown_cues import ShownCue
+from cappunc_cli.formats.shown_cues import ShownCue
 from cappunc_cli.languages import language
 from cappunc_cli.layout import Caption, Limits, cut
 from cappunc_cli.layout.caption_faults import KINDS, caption_faults, describe

@@ -80,7 +80,7 @@ class Restyled(Fixer):
         progress: Callable[[int], None] | None = None,  # noqa: ARG002
     ) -> Iterator[list[str]]:
         for document in documents:
-            yield [self._new(text) for text in document.words.texts]
+            yield [self._new(text) for text in document.texts]
 
     def _new(self, text: str) -> str:
         bare, label = strip(text)

@@ -184,7 +184,7 @@ def test_text_without_times_becomes_json_that_has_none(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text("Anna: So we went.\n", "utf-8")
     text = converted(tmp_path / "talk.txt", "json")
     assert json.loads(text)["segments"] == [{"start": None, "end": None, "speaker": "Anna", "text": "So we went."}]
-    assert formats.read(text, "x.json").words.texts == ["So", "we", "went."]
+    assert formats.read(text, "x.json").texts == ["So", "we", "went."]
 
 
 def test_every_fixture_keeps_its_words_in_every_kind() -> None:
@@ -194,7 +194,7 @@ def test_every_fixture_keeps_its_words_in_every_kind() -> None:
         text = path.read_text("utf-8", "surrogateescape")
         if path.suffix in (".arguments", ".expected") or ".fixed" in path.name or "\0" in text:
             continue
-        wanted = formats.read(text, path.name).words.texts
+        wanted = formats.read(text, path.name).texts
         for kind in ("srt", "ttml", "json"):
             run = cappunc(
                 "convert", "--no-restore", path, "--to", kind, "-o", "-", *(["--no-speakers"] * (kind != "json"))
@@ -206,7 +206,7 @@ def test_every_fixture_keeps_its_words_in_every_kind() -> None:
                 assert (run.exit_code, run.stdout) == (1, "")
                 continue
             assert run.exit_code == 0, (path, kind, run.output)
-            again = formats.read(run.stdout, f"x.{kind}").words.texts
+            again = formats.read(run.stdout, f"x.{kind}").texts
             assert list(map(plain, again)) == list(map(plain, wanted)), (path, kind)
             done += 1
     assert done > 12

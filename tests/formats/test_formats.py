@@ -20,7 +20,7 @@ from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.formats.text.splice import split_lines
+from cappunc_cli.formats.splice import split_lines
 from cappunc_cli.restore.pipeline import Model, restore
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -144,13 +144,13 @@ def test_malformed_srt_is_kept_and_named() -> None:
 def test_regions_in_the_syntax_of_the_first_webvtt_are_no_text() -> None:
     head = "WEBVTT\n\nRegion: id=fred width=40% lines=3\nRegion: id=bill scroll=up\n\n"
     document = formats.read(f"{head}00:01.000 --> 00:02.000 region:bill\nhello\n")
-    assert (list(document.notices), document.words.texts) == ([], ["hello"])
+    assert (list(document.notices), document.texts) == ([], ["hello"])
 
 
 @pytest.mark.parametrize("data", ["a.jpg#xywh=0,0,160,90", '{"title": "so we went"}', '[\n {"title": "so"}\n]', "{}"])
 def test_the_data_of_metadata_tracks_are_no_text(data: str) -> None:
     source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{data}\n\n00:02.000 --> 00:03.000\nhome\n"
-    assert formats.read(source).words.texts == ["home"]
+    assert formats.read(source).texts == ["home"]
 
 
 def test_a_speaker_in_parentheses_makes_no_sound() -> None:
@@ -186,7 +186,7 @@ def test_rolling_captions_have_one_word_for_each_that_was_spoken() -> None:
         " ".join(word.text for word in document.words)
         == "so have you ever wondered why bread rises i did and then i asked marie"
     )
-    assert [len(word.where) for word in document.words] == [3] * 10 + [2] * 5  # type: ignore[arg-type]
+    assert [len(word.places) for word in document.words] == [3] * 10 + [2] * 5
     starts = [word.start for word in document.words]
     assert starts[:6] == [0, 400, 640, 800, 1120, 2560]
     silence = pauses(document.words)
@@ -381,28 +381,28 @@ def test_a_carriage_return_too_many_makes_no_blank_lines(head: str) -> None:
 def test_a_blank_line_after_every_line_separates_no_index_from_its_cue() -> None:
     lines = ["1", "00:01.000 --> 00:02.000", "so we", "went", "", "2", "00:02.000 --> 00:03.000", "home", ""]
     document = formats.read("\n\n".join(lines))
-    assert document.words.texts == ["so", "we", "went", "home"]
+    assert document.texts == ["so", "we", "went", "home"]
     assert not any(notice.unread for notice in document.notices)
     # A number in the text has text before it or its timing line.
     numbers = formats.read(
         "00:01.000 --> 00:02.000\n\n1\n\n00:02.000 --> 00:03.000\nso\n2\n\n00:03.000 --> 00:04.000\n3\n"
     )
-    assert numbers.words.texts == ["so", "2", "3"]
+    assert numbers.texts == ["so", "2", "3"]
 
 
 def test_a_name_before_the_times_of_a_cue_is_no_speech() -> None:
     source = "00:01.000 --> 00:02.000\nso we\n\nscene-2\n00:02.000 --> 00:03.000\nwent\n\nhome\n"
     document = formats.read(source, "talk.srt")
-    assert document.words.texts == ["so", "we", "went", "home"]
+    assert document.texts == ["so", "we", "went", "home"]
     # Without a blank line before it, or as the only text of a cue, it is speech.
     for speech in (source.replace("\n\nscene-2", "\nscene-2"), source.replace("so we", "")):
-        assert "scene-2" in formats.read(speech, "talk.srt").words.texts
+        assert "scene-2" in formats.read(speech, "talk.srt").texts
 
 
 def test_tags_with_spaces_are_tags() -> None:
     line = '< i >so we</ i > < / b ><font color = "# ff0000" >went< /font > 2 < 3 if a < x > y'
     document = formats.read(SRT_CUE + line + "\n")
-    texts = document.words.texts
+    texts = document.texts
     assert texts == ["so", "we", "went", "2", "3", "if", "a", "x", "y"]
     new = ["So", "we", "went.", *texts[3:-1], "y."]
     expected = '< i >So we</ i > < / b ><font color = "# ff0000" >went.< /font > 2 < 3 if a < x > y.'

@@ -316,7 +316,7 @@ def test_other_kinds_of_spaces_around_the_words_of_a_ctm_stay(column: str, writt
 
 
 def _new(document: Document) -> str:
-    bare, label = strip(document.words.texts[0])
+    bare, label = strip(document.texts[0])
     return dress(bare, replace(label, case=Case.UPPER).with_mark("!" if label.mark == "!" else "."))
 
 
@@ -332,7 +332,7 @@ def test_a_new_row_of_a_mark_has_only_the_mark_as_its_word() -> None:
 def test_other_kinds_of_spaces_around_the_words_of_a_tsv_stay(field: str, space: str) -> None:
     source = "start\tend\ttext\n0\t900\t" + field.replace("{}", space) + "\n"
     document = formats.read(source, "talk.tsv")
-    texts = [text.replace("so", "SO").replace("ran", "RAN?") for text in document.words.texts]
+    texts = [text.replace("so", "SO").replace("ran", "RAN?") for text in document.texts]
     output = formats.write(document, texts)
     assert output == source.replace("so", "SO").replace("ran", "RAN?")
     formats.verify(document, output)
@@ -466,7 +466,7 @@ def test_an_lrc_with_a_positive_offset_is_sung_earlier(offset: str, starts: list
 def test_the_voices_of_a_duet_are_no_lyrics() -> None:
     text = "[00:01.00]v1:so we\n[00:02.00] v2: <00:02.00>went\n[00:03.00]v1\n"
     document = formats.read(text)
-    assert document.words.texts == ["so", "we", "went", "v1"]
+    assert document.texts == ["so", "we", "went", "v1"]
     assert list(document.speakers.values()) == ["v1", "v2"]
 
 
@@ -533,7 +533,7 @@ def keeps_its_promises(document: Document, source: str, seed: int) -> None:
 def test_instead_of_a_colon_that_would_make_a_label_a_comma_keeps_its_space(wanted: str, written: str) -> None:
     source = HEADS["sbv"] + "london , never\n"
     document = formats.read(source, format="sbv")
-    assert document.words.texts == ["london ,", "never"]
+    assert document.texts == ["london ,", "never"]
     output = formats.write(document, [wanted, "never"])
     assert output == source.replace("london ,", written)
     formats.verify(document, output)
@@ -543,7 +543,7 @@ def test_instead_of_a_colon_that_would_make_a_label_a_comma_keeps_its_space(want
 def test_a_dash_after_a_bracket_at_the_start_of_a_line_is_the_speakers(dash: str) -> None:
     source = HEADS["sbv"] + f"so there\n[laughs]{dash}\nand then\n"
     document = formats.read(source, format="sbv")
-    assert document.words.texts == ["so", "there", "and", "then"]
+    assert document.texts == ["so", "there", "and", "then"]
     output = formats.write(document, ["So", "there!", "And", "then."])
     assert output == HEADS["sbv"] + f"So there!\n[laughs]{dash}\nAnd then.\n"
     formats.verify(document, output)

@@ -17,7 +17,7 @@ from cappunc_cli.document.labels import Case, dress, strip
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files.encodings import decode
-from cappunc_cli.formats.text.ttml_times import Rates
+from cappunc_cli.formats.ttml_times import Rates
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -333,7 +333,7 @@ def test_hostile_files_take_no_time(name: str, text: str) -> None:
 )
 def test_ruby_text_is_no_word(text: str) -> None:
     found = formats.read(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{text}\n", "talk.vtt")
-    assert found.words.texts == ["tokyo", "is", "big"]
+    assert found.texts == ["tokyo", "is", "big"]
     # No mark comes between the word and the text above it.
     assert [word.followed for word in found.words] == [True, False, False]
     new = formats.write(found, ["Tokyo", "Is", "big."])
@@ -342,7 +342,7 @@ def test_ruby_text_is_no_word(text: str) -> None:
 
 def test_an_empty_ruby_text_is_nothing() -> None:
     found = formats.read("WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>tokyo<rt></rt></ruby> is big<rt>\n", "talk.vtt")
-    assert found.words.texts == ["tokyo", "is", "big"]
+    assert found.texts == ["tokyo", "is", "big"]
 
 
 @pytest.mark.parametrize(
@@ -353,4 +353,4 @@ def test_an_empty_ruby_text_is_nothing() -> None:
     ],
 )
 def test_an_emoji_is_no_word(source: str) -> None:
-    assert formats.read(source).words.texts == ["first", "we", "went"]
+    assert formats.read(source).texts == ["first", "we", "went"]

@@ -58,7 +58,7 @@ def test_marks_after_what_is_no_word_belong_to_the_word_before(line: str, spoken
 
 def test_a_mark_after_a_bracket_is_changed_where_it_is() -> None:
     document = read("so he <i>left</i> (quickly)<i>.</i> then\n", "talk.txt")
-    so, he, _, then = document.words.texts
+    so, he, _, then = document.texts
     assert write(document, [so, he, "Left?", then]) == "so he <i>Left</i> (quickly)<i>?</i> then\n"
     assert write(document, [so, he, "left", then]) == "so he <i>left</i> (quickly)<i></i> then\n"
 
@@ -75,7 +75,7 @@ def test_the_table_shows_these_files() -> None:
 
 def test_a_mark_right_before_an_annotation_keeps_its_space() -> None:
     document = read("so ,[applause] then we went home\n", "talk.txt")
-    first, *others = document.words.texts
+    first, *others = document.texts
     assert first == "so"
     assert write(document, ["So.", *others]).startswith("So. ,[applause] then")
 

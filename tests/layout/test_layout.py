@@ -23,7 +23,7 @@ from cappunc_cli.document.labels import strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, CappuncError, UnknownFormat
 from cappunc_cli.files.storage import read_text
-from cappunc_cli.formats.text.cues import milliseconds
+from cappunc_cli.formats.cues import milliseconds
 from cappunc_cli.languages import LANGUAGES, language
 from cappunc_cli.layout import CAPTION_FORMATS, Caption, Limits, LineBreaker, as_heard, cut, render
 from cappunc_cli.layout.line_breaks import BreakQuality, break_qualities
@@ -442,10 +442,10 @@ def test_samples_become_captions(shared: Path) -> None:
         except CappuncError:
             continue
         words = document.words
-        if not words or sum(start is not None for start in words.starts) < 0.75 * len(words):
+        if not words or sum(word.start is not None for word in words) < 0.75 * len(words):
             continue
         try:
-            captions = cut(words, words.texts, ENGLISH, Limits())
+            captions = cut(words, document.texts, ENGLISH, Limits())
         except BadInput:
             refused += 1
             continue
@@ -455,9 +455,9 @@ def test_samples_become_captions(shared: Path) -> None:
             assert max(map(len, caption.lines)) <= 42 or caption.stop - caption.first == 1
         fast += sum(1000 * sum(map(len, c.lines)) > 20 * (c.end - c.start) for c in captions)
         for kind in CAPTION_FORMATS:
-            again = formats.read(render(captions, words.texts, kind), format=kind).words.texts
+            again = formats.read(render(captions, document.texts, kind), format=kind).texts
             # A dash before a line is a speaker's when it is read again, and no mark.
-            assert [text.lstrip("-—") for text in again] == [text.lstrip("-—") for text in words.texts], path
+            assert [text.lstrip("-—") for text in again] == [text.lstrip("-—") for text in document.texts], path
     print(f"{made} samples became captions, {refused} were refused; {fast} captions are too fast to read")
     assert made > 50
     assert refused < 0.3 * made

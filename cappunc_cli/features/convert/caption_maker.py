@@ -42,7 +42,7 @@ class CaptionMaker:
 
         refuse_unread(document)
         words, note = timed_words(document)
-        texts = next(self.fixer.restore([document])) if self.restore and words else document.words.texts
+        texts = next(self.fixer.restore([document])) if self.restore and words else document.texts
         made, shown = cut_captions(document, words, texts, self.language, self.limits, self.speakers, self.sentences)
         if self.fps is not None:
             made = on_frames(made, self.fps, self.gap_frames, self.limits.longest)

@@ -48,12 +48,13 @@ def report_of(name: str, captions: Sequence[ShownCaption], language: Language, l
 
 def document_report(name: str, document: Document, language: Language, limits: Limits) -> Report:
     """The faults of a file's captions; raises UnknownFormat if it has none, or they roll up."""
-    from cappunc_cli.formats.text.shown_cues import shown_cues
+    from cappunc_cli.formats.cues import is_rolling
+    from cappunc_cli.formats.shown_cues import shown_cues
 
     found = shown_cues(document)
     if found is None:
         raise UnknownFormat(
-            "has no captions to check" if document.words.single else "roll-up captions cannot be checked"
+            "has no captions to check" if not is_rolling(document) else "roll-up captions cannot be checked"
         )
     return report_of(name, found, language, limits)
 

@@ -253,12 +253,12 @@ def _kind_of_name(output: str | None) -> CaptionKind | None:
     from cappunc_cli.formats import FORMATS
 
     suffix = Path(output or "").suffix.lower()
-    return next((kind for kind in CaptionKind if suffix in FORMATS[kind.value].SUFFIXES), None)
+    return next((kind for kind in CaptionKind if suffix in FORMATS[kind.value].suffixes), None)
 
 
 def _is_wanted(suffix: str, rewrap: bool) -> bool:
     """Whether files with this suffix in a directory can be rewrapped, or may have times of words."""
-    from cappunc_cli.formats.text.rewrap import FORMATS
+    from cappunc_cli.formats.rewrap import FORMATS
 
     has_lines = suffix.removeprefix(".") in FORMATS
     return has_lines if rewrap else not has_lines and suffix not in _NO_WORDS

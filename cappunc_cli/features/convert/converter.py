@@ -18,7 +18,7 @@ from cappunc_cli.features.convert.made_captions import (
 from cappunc_cli.features.convert.readable import readable, words_json
 from cappunc_cli.files.encodings import Encoding, new_utf_8
 from cappunc_cli.files.progress import counted
-from cappunc_cli.formats.text.visible import INVISIBLE, visible
+from cappunc_cli.formats.markup import INVISIBLE, visible
 from cappunc_cli.languages import Language
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Converter:
         return new_utf_8(output), summary
 
     def _converted(self, document: Document) -> tuple[str, str]:
-        texts = list(document.words.texts)
+        texts = document.texts
         if self.restore and texts:
             texts = list(next(self.fixer.restore([document])))
         own = self.language
@@ -70,14 +70,14 @@ class Converter:
 
         speakers = "none" if not self.speakers else "voice" if self.kind in _VOICED else "name"
         changed = document
-        if list(texts) != document.words.texts:
+        if list(texts) != document.texts:
             source = formats.write(document, texts)
             changed = formats.read(source, format=document.format)
         made = own_cues(changed, speakers)
         notes = []
         if made is not None:
             shown = [word for caption in made for line in caption.lines for word in line.split()]
-            texts = changed.words.texts
+            texts = changed.texts
         else:
             words, note = timed_words(document)
             made, shown = cut_captions(document, words, texts, self.language, Limits(), speakers)
@@ -102,7 +102,7 @@ def _check(output: str, kind: str, texts: Sequence[str]) -> None:
     if not texts:
         return
     document = formats.read(output, f"x.{kind}", None if kind == "json" else kind)
-    _compare([part for text in document.words.texts for part in text.split()], texts, kind)
+    _compare([part for text in document.texts for part in text.split()], texts, kind)
 
 
 def _seen(captions: Sequence[Caption]) -> list[str]:

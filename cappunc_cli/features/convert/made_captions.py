@@ -28,7 +28,7 @@ def timed_words(document: Document) -> tuple[Sequence[Word], str]:
     """
     words = document.words
     missing = untimed(words)
-    early = early_note(sum(start is not None and start < 0 for start in words.starts))
+    early = early_note(sum(word.start is not None and word.start < 0 for word in words))
     if len(words) - missing >= _TIMED * len(words):
         return words, early
     spread = spread_times(words)
@@ -74,7 +74,7 @@ def cut_captions(
     recordings = [recording for recording, _ in word_channels]
     if len(set(recordings)) > 1 and _restarts([word.start for word in words], recordings):
         raise BadInput("has several recordings, each with times from zero; put each into a file of its own")
-    names = [document.speakers.get(turn or 0, "") for turn in document.words.turns]
+    names = [document.speakers.get(word.turn, "") for word in document.words]
     shown = list(texts)
     if len(set(recordings)) == 1 < len(set(word_channels)):
         order, words = as_heard(words, word_channels)
@@ -115,7 +115,7 @@ def own_cues(document: Document, speakers: str) -> list[Caption] | None:
     Speakers named by a tag or a field go into the new file's field (`voice`) or before their words (`name`); several
     in one cue always before their words, as a field holds only one.
     """
-    from cappunc_cli.formats.text.shown_cues import shown_cues
+    from cappunc_cli.formats.shown_cues import shown_cues
     from cappunc_cli.layout import Caption
 
     found = shown_cues(document)
@@ -146,9 +146,9 @@ def left_out(document: Document) -> str:
 
     So are all times of a line of LRC but its first.
     """
-    from cappunc_cli.formats.text.shown_cues import repeated_lines
+    from cappunc_cli.formats.shown_cues import repeated_lines
 
-    count, repeated = sum(map(bool, document.words.followed)), repeated_lines(document)
+    count, repeated = sum(word.followed for word in document.words), repeated_lines(document)
     notes = [f"left out: text that is no word (signs, addresses) after {count:,} of them"] if count else []
     if repeated:
         notes.append(f"left out: all times but the first of {counted(repeated, 'line')}")

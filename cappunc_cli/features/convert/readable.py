@@ -27,11 +27,10 @@ def readable(
     """A document with new `texts` as `txt` or `md`; raises BadInput if a word would be lost."""
     words = spread_times(document.words)
     found = paragraphs(words, texts, language)
-    turns = list(document.words.turns)
     parts, last = [], None
     for start, stop in found:
-        name = document.speakers.get(turns[start] or 0, "") if speakers else ""
-        begin = words.starts[start]
+        name = document.speakers.get(words[start].turn, "") if speakers else ""
+        begin = words[start].start
         time = timestamp(begin)[:-4] if times and begin is not None else ""
         text = " ".join(" ".join(texts[start:stop]).split())
         head = _head(name if name != last or time else "", time, kind)
@@ -66,18 +65,17 @@ def words_json(document: Document, texts: Sequence[str], language: Language) -> 
     A word without a time has none there, as in WhisperX.
     """
     words = spread_times(document.words)
-    turns, cues = list(words.turns), list(words.cues)
     segments: list[dict[str, Any]] = []
     begin = 0
     for stop in range(1, len(texts) + 1):
-        if stop < len(texts) and (turns[stop], cues[stop]) == (turns[begin], cues[begin]):
+        if stop < len(texts) and (words[stop].turn, words[stop].cue) == (words[begin].turn, words[begin].cue):
             continue
-        own = [_entry(texts[i], words.starts[i], words.ends[i]) for i in range(begin, stop)]
+        own = [_entry(texts[i], words[i].start, words[i].end) for i in range(begin, stop)]
         segment: dict[str, Any] = {
             "start": next((word["start"] for word in own if "start" in word), None),
             "end": next((word["end"] for word in reversed(own) if "end" in word), None),
         }
-        if name := document.speakers.get(turns[begin] or 0):
+        if name := document.speakers.get(words[begin].turn):
             segment["speaker"] = name
         segment["text"] = " ".join(word["word"] for word in own)
         if any("start" in word for word in own):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cappunc_cli.document.words import Document, Word, Words
+from cappunc_cli.document.words import Document, Word
 
 if TYPE_CHECKING:
     from cappunc_cli.evaluation import Sample
@@ -38,8 +38,8 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
     for i in differing:
         sample = samples[i]
         starts = sample.starts or [None] * len(sample.hypothesis)
-        words = Words.of([Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)])
-        found = comparison(Document("", words, None), f"{sample.name}, result", sample.reference, "reference")
+        words = [Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)]
+        found = comparison(Document("", "", words), f"{sample.name}, result", sample.reference, "reference")
         name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
         write_atomic(folder / name, page_bytes(found))
         links[i] = f"{quote(folder.name)}/{quote(name)}"

@@ -82,7 +82,7 @@ def _load(path: Path, how: Reading) -> Iterator[Source]:
         spoken = formats.read(plain, name, "txt").words
     else:
         spoken = found.read().words
-    if accepted is not None and spoken.texts != accepted.words:
+    if accepted is not None and [word.text for word in spoken] != accepted.words:
         raise BadInput("has text that is not words, so it cannot be compared with the accepted alternatives")
     yield Source(name, spoken, accepted=accepted)
 

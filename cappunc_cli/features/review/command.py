@@ -176,7 +176,7 @@ def review(
     terms = TermCheck(options.glossary)
 
     def places(document: Document, fixer: Fixer) -> Report:
-        terms.check(document.words.texts)
+        terms.check(document.texts)
         return _places(document, fixer, below, most)
 
     found: list[Report] = []
@@ -330,7 +330,7 @@ def _doubt_entries(document: Document, doubts: Sequence[LowConfidence]) -> list[
 
 def _text(document: Document, at: int) -> str:
     """A word between bars with its context: `so then we |went.| And it was`"""
-    texts = document.words.texts
+    texts = document.texts
     near = [*texts[max(at - _AROUND, 0) : at], f"|{texts[at]}|", *texts[at + 1 : at + 1 + _AROUND]]
     return " ".join(" ".join(near).split())
 

@@ -67,7 +67,7 @@ class ReviewSession:
         if self.other is None:
             return found
         other, name = self.other
-        return compared(found, other.words.texts, name)
+        return compared(found, other.texts, name)
 
     def write(self, body: bytes) -> Report:
         """Write decisions into the file or a copy next to it, and report what was done.

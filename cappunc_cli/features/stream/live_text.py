@@ -293,7 +293,7 @@ class LiveInput:
         """Whether the reader of plain text finds a word in a token, whether it belongs to the sentence otherwise, and
         whether a turn begins after it.
         """
-        from cappunc_cli.formats.text.speech import scan
+        from cappunc_cli.formats.speech import scan
 
         if self._is_sung(token):
             return False, False, False

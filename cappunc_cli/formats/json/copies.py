@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cappunc_cli.document.words import Words
+from cappunc_cli.document.words import Word
 from cappunc_cli.formats.json.occurrences import NO_WORD, Occurrence, Occurrences
 from cappunc_cli.formats.json.styles import Style, differing, features, styles_of
 from cappunc_cli.formats.json.tokens import Tokens, slice_parts, split_letters, tokenize
@@ -38,7 +38,7 @@ class SyncedTracks:
         self._table = WordTable(self.fields, self.tokens, self.places, self.styles)
 
     @property
-    def words(self) -> Words:
+    def words(self) -> list[Word]:
         """The words of all tracks."""
         return self._table.words
 

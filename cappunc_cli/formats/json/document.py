@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from cappunc_cli.document.words import Document
 from cappunc_cli.errors import BadInput
+from cappunc_cli.formats.base import Format
 from cappunc_cli.formats.json.copies import SyncedTracks
 from cappunc_cli.formats.json.edits import edits, skeleton
 from cappunc_cli.formats.json.scan import load
 from cappunc_cli.formats.json.tracks import Field, Track
-from cappunc_cli.formats.text.splice import check_count, same_word, splice
+from cappunc_cli.formats.splice import splice
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFormat:
+class JsonFormat(Format):
     """A dialect as a format: wraps its module, which has `sniff(value)` and `tracks(value)`."""
 
-    name: str
-    SUFFIXES: ClassVar[tuple[str, ...]] = (".json", ".jsonl", ".ndjson")
+    suffixes = (".json", ".jsonl", ".ndjson")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def sniff(self, text: str) -> bool:
+        """Whether the text is JSON of this dialect."""
+        try:
+            return bool(self.module.sniff(load(text)))
+        except BadInput:
+            return False
 
     @property
     def module(self) -> ModuleType:
@@ -41,7 +50,7 @@ class JsonFormat:
         tracks.reverse()
         while tracks:
             synced.add(_without_repeats(tracks.pop(), seen))
-        return Document(self.name, synced.words, synced, speakers=synced.names)
+        return Document(self.name, text, synced.words, speakers=synced.names, detail=synced)
 
     def _tracks(self, parsed: list[Any]) -> list[Track]:
         # The parsed value is far larger than the text; with this, the last reference to it is gone.
@@ -51,10 +60,7 @@ class JsonFormat:
         return list(self.module.tracks(value))
 
     def write(self, document: Document, texts: Sequence[str]) -> str:
-        """Splice new texts of the words into the source, in all copies.
-
-        Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
-        """
+        """Splice new texts of the words into the source, in all copies."""
         return _written(document, texts, attach=False)
 
     def attach(self, document: Document, texts: Sequence[str]) -> str:
@@ -93,15 +99,10 @@ def _without_repeats(track: Track, seen: set[int]) -> Track:
 
 
 def _written(document: Document, texts: Sequence[str], *, attach: bool) -> str:
-    synced = _synced(document)
-    check_count(document.words, texts)
-    for old, text in zip(document.words.texts, texts, strict=True):
-        if old != text and not same_word(old, text):
-            raise BadInput(f"“{old}” cannot become “{text}”: not the same word")
-    return splice(synced.fields.source, edits(synced, document.words.texts, texts, attach))
+    return splice(document.source, edits(_synced(document), document.texts, texts, attach))
 
 
 def _synced(document: Document) -> SyncedTracks:
-    if not isinstance(document.origin, SyncedTracks):
+    if not isinstance(document.detail, SyncedTracks):
         raise TypeError("not a document of a JSON transcript")
-    return document.origin
+    return document.detail

@@ -17,7 +17,7 @@ from cappunc_cli.formats.json.scan import Literal, Node, Units, literal_edits, m
 from cappunc_cli.formats.json.styles import target
 from cappunc_cli.formats.json.tokens import Part
 from cappunc_cli.formats.json.tracks import Anchor
-from cappunc_cli.formats.text.splice import Edit, common_ends, splice
+from cappunc_cli.formats.splice import Edit, common_ends, splice
 
 
 def edits(synced: SyncedTracks, before: Sequence[str], after: Sequence[str], attach: bool = False) -> Iterator[Edit]:
@@ -190,7 +190,7 @@ def skeleton(synced: SyncedTracks) -> str:
     starts.sort()
     stops.sort()
     replacements = [others.get(start, "_") for start in starts] if others else repeat("_", len(starts))
-    return splice(fields.source, zip(starts, stops, replacements, strict=True), in_order=True)
+    return splice(fields.source, zip(starts, stops, replacements, strict=True))
 
 
 def _in_literals(units: Mapping[int, Units], which: Sequence[int], places: Sequence[int]) -> array[int]:

@@ -16,7 +16,7 @@ from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.json.edits import changes
 from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load
 from cappunc_cli.formats.json.tracks import entries, first, node, seconds
-from cappunc_cli.formats.text.splice import splice
+from cappunc_cli.formats.splice import splice
 
 #: The keys of an object's text, in order of preference; Deepgram's `word` is raw beside a `punctuated_word`.
 _KEYS = ("punctuated_word", "word", "text")

@@ -9,7 +9,7 @@ from typing import Any
 
 from cappunc_cli.formats.json.scan import Node, literal_edits, parse
 from cappunc_cli.formats.json.tracks import Fields
-from cappunc_cli.formats.text.splice import Edit
+from cappunc_cli.formats.splice import Edit
 
 _SPACE = re.compile(r"[ \t]*+")
 _COMMA = re.compile(r"\s*,\s*")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, takewhile
 from typing import NamedTuple
 
-from cappunc_cli.document.words import RunLengthList
+from cappunc_cli.formats.json.columns import RunLengthList
 
 #: In place of the number of a word: there is none.
 NO_WORD = -1

@@ -19,7 +19,7 @@ from typing import Any
 
 from cappunc_cli.document.words import Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.splice import Edit, line_of
+from cappunc_cli.formats.splice import Edit, line_of
 
 _DEPTH = 200
 _GAP = re.compile(r"[ \t\r\n]*+")

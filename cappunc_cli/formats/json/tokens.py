@@ -12,11 +12,12 @@ from operator import and_, gt, le, lt, sub
 from sys import intern
 
 from cappunc_cli.document.labels import MARKS, cached_strip
-from cappunc_cli.document.words import RunLengthList, Span
+from cappunc_cli.document.words import Span
+from cappunc_cli.formats.addresses import belongs, has_letters, is_address
+from cappunc_cli.formats.json.columns import RunLengthList
 from cappunc_cli.formats.json.tracks import Fields
-from cappunc_cli.formats.text.addresses import belongs, has_letters, is_address
-from cappunc_cli.formats.text.splice import splice
-from cappunc_cli.formats.text.starred_sounds import starred_sounds
+from cappunc_cli.formats.splice import splice
+from cappunc_cli.formats.starred_sounds import starred_sounds
 
 #: (field, start, stop): a part of the text of a field.
 Part = tuple[int, int, int]
@@ -132,7 +133,7 @@ def find_words(text: str) -> tuple[list[str], list[int], list[int], list[int], l
     masked = _MASK.sub(_hide, text) if _MASKING.search(text) or "WEBVTT" in text else text
     if "*" in masked:
         sounds = ((start, stop, _HIDDEN * (stop - start)) for start, stop in starred_sounds(masked))
-        masked = splice(masked, sounds, in_order=True)
+        masked = splice(masked, sounds)
     if _TURNING.search(masked):
         masked = _TURN.sub(hide_turn, masked)
     # Alternating: what is between runs, a run, and so on.

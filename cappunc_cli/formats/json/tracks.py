@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cappunc_cli.document.words import RunLengthList, Span
+from cappunc_cli.document.words import Span
+from cappunc_cli.formats.json.columns import RunLengthList
 from cappunc_cli.formats.json.scan import Literal, Node, Units, decoded
 
 

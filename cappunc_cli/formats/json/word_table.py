@@ -6,7 +6,8 @@ from array import array
 from collections.abc import Sequence
 from itertools import repeat
 
-from cappunc_cli.document.words import RunLengthList, Words
+from cappunc_cli.document.words import Word
+from cappunc_cli.formats.json.columns import RunLengthList
 from cappunc_cli.formats.json.occurrences import NO_WORD, Occurrences
 from cappunc_cli.formats.json.styles import FULL_STYLE, Style
 from cappunc_cli.formats.json.tokens import Tokens, tokenize
@@ -21,7 +22,7 @@ class WordTable:
 
     def __init__(self, fields: Fields, tokens: Tokens, places: Occurrences, styles: Sequence[Style]) -> None:
         self._fields, self._tokens, self._places, self._styles = fields, tokens, places, styles
-        self.words = Words()
+        self.words: list[Word] = []
         self._cue = self._turn = 0
         self._speaker: object = None
         #: The speakers of turns, where the file names them.
@@ -47,8 +48,14 @@ class WordTable:
         spellings = self._spellings(drafts, first_place)
         cues = self._cues(spellings, own)
         turns = self._turns(spellings, own, speakers)
-        followed = [d in tokens.followed for d in drafts] if not tokens.followed.isdisjoint(drafts) else ()
-        self.words.extend([tokens.texts[t] for t in spellings], starts, ends, cues, turns, followed)
+        followed = [d in tokens.followed for d in drafts] if not tokens.followed.isdisjoint(drafts) else []
+        texts = [tokens.texts[t] for t in spellings]
+        preceded = [False, *followed[:-1]] if followed else []
+        columns = zip(texts, starts, ends, cues, turns, strict=True)
+        self.words += [Word(text, start, end, cue or 0, turn) for text, start, end, cue, turn in columns]
+        if followed:
+            for word, after, before in zip(self.words[-len(texts) :], followed, preceded, strict=True):
+                word.followed, word.preceded = after, before
 
     def _speakers(self, drafts: Sequence[int], own: range, first_place: int) -> list[object]:
         """The speaker of each word, from the first copy that has one; [] if none has any."""

@@ -367,10 +367,10 @@ def test_a_segment_of_whisper_cpp_can_begin_within_a_word() -> None:
     texts = [" hello and wel", "come to the show", ", we are", " home", " now."]
     segments = [{"offsets": {"from": i, "to": i + 1}, "text": text} for i, text in enumerate(texts)]
     source = json.dumps({"systeminfo": "", "transcription": segments})
-    words = formats.read(source).words.texts
+    words = formats.read(source).texts
     assert words == ["hello", "and", "welcome", "to", "the", "show,", "we", "are", "home", "now."]
     # Who writes no spaces between segments begins each with a word.
-    assert formats.read(source.replace('" ', '"').replace('", we', '"so we')).words.texts[2:4] == ["wel", "come"]
+    assert formats.read(source.replace('" ', '"').replace('", we', '"so we')).texts[2:4] == ["wel", "come"]
 
 
 @pytest.mark.parametrize("entry", [
@@ -421,7 +421,7 @@ def test_entries_before_a_removed_mark_stay(attach: bool, between: str) -> None:
     word, mark = '{"type": "text", "value": "so", "ts": 0.5, "end_ts": 0.9}', '{"type": "punct", "value": ","}'
     source = f'{{"monologues": [{{"speaker": 0, "elements": [{word}, {between}{mark}, {word}]}}]}}'
     document = formats.read(source)
-    assert (document.format, document.words.texts) == ("revai", ["so,", "so"])
+    assert (document.format, document.texts) == ("revai", ["so,", "so"])
     output = formats.write(document, ["so,", "so"] if attach else ["so", "so"], attach=attach)
     expected = source.replace(f", {mark}", "").replace(f"{between}{mark}", between.rstrip(", \n"))
     assert output == (expected.replace('"so"', '"so,"', 1) if attach else expected)
@@ -432,7 +432,7 @@ def test_a_sound_between_asterisks_is_no_word() -> None:
     words = [{"word": text, "start": i, "end": i + 1} for i, text in enumerate(texts)]
     source = json.dumps({"segments": [{"start": 0, "end": 8, "text": "".join(texts), "words": words}]})
     document = formats.read(source)
-    assert document.words.texts == ["so", "we", "went", "*very*", "late"]
+    assert document.texts == ["so", "we", "went", "*very*", "late"]
     output = formats.write(document, ["So", "we", "went", "*very*", "late."])
     formats.verify(document, output)
     assert output == source.replace(" so", " So").replace(" late", " late.")
@@ -443,7 +443,7 @@ def test_the_space_beside_a_removed_mark_stays(attach: bool) -> None:
     words = [{"type": "text", "value": word, "ts": i, "end_ts": i + 1} for i, word in enumerate(("so", "we", "went"))]
     source = [words[0], {"type": "punct", "value": ", "}, words[1], {"type": "punct", "value": " "}, words[2]]
     document = formats.read(json.dumps({"monologues": [{"speaker": 0, "elements": source}]}))
-    assert document.words.texts == ["so,", "we", "went"]
+    assert document.texts == ["so,", "we", "went"]
     output = formats.write(document, ["so," if attach else "so", "we", "went"], attach=attach)
     formats.verify(document, output)
     values = [element["value"] for element in json.loads(output)["monologues"][0]["elements"]]
@@ -695,7 +695,7 @@ def test_a_word_ends_where_it_does_without_its_mark(lead: str, space: list[dict[
     value = {"text": "ça va ? oui", "words": entries}
     source = json.dumps(value if space else {"segments": [{"start": 0, "end": 5, **value}]}, ensure_ascii=False)
     document = formats.read(source)
-    assert document.words.texts == ["ça", "va ?", "oui"]
+    assert document.texts == ["ça", "va ?", "oui"]
     assert [word.end for word in document.words] == [1000, 2000, 5000]
     output = formats.write(document, ["Ça", "va", "oui."])
     formats.verify(document, output)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats.json.scan import Literal, Node, literal_edits, load, member_spans, parse
-from cappunc_cli.formats.text.splice import splice
+from cappunc_cli.formats.splice import splice
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

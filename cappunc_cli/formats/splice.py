@@ -2,9 +2,6 @@
 
 A copy of a word is a tuple of fragments, which are spans of the source: `hel<i>lo</i>` has two. Most words
 have one copy; those in YouTube's rolling captions have up to three. All offsets are in characters.
-
-Files can have megabytes, and a tuple takes more memory than a word. So large collections are arrays,
-and edits in order are consumed as they are generated.
 """
 
 from __future__ import annotations
@@ -13,10 +10,6 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import partial
 from html import entities
 from io import StringIO
 from itertools import islice
@@ -24,9 +17,8 @@ from operator import itemgetter
 from unicodedata import combining, normalize
 
 from cappunc_cli.document.labels import cached_strip, fixed_parts, is_fixed
-from cappunc_cli.document.words import Copy, Document, Span, Words
-from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.visible import units
+from cappunc_cli.document.words import Copy, Document, Span
+from cappunc_cli.formats.markup import units
 
 # The only line endings. NEL, U+2028, VT and FF inside a text are none, although str.splitlines takes them for some.
 # `\r\r\n` is what Windows makes of `\r\n` in a program that writes text.
@@ -42,24 +34,15 @@ PLACEHOLDER = "\0"
 #: Replace source[start:stop] by a text.
 Edit = tuple[int, int, str]
 
-_diacritics_may_change: ContextVar[bool] = ContextVar("diacritics may change", default=False)
+
+def same_word(old: str, new: str, *, diacritics: bool = False) -> bool:
+    """Whether two written words differ at most in marks and case; with `diacritics`, in those, too."""
+    before, after = cached_strip(old)[0], cached_strip(new)[0]
+    return before == after or (diacritics and _without_diacritics(before) == _without_diacritics(after))
 
 
-@contextmanager
-def respelling() -> Iterator[None]:
-    """Within this context, words that differ only in diacritics count as the same word. For use at a user's request."""
-    token = _diacritics_may_change.set(True)
-    try:
-        yield
-    finally:
-        _diacritics_may_change.reset(token)
-
-
-def same_word(old: str, new: str) -> bool:
-    """Whether two written words differ at most in marks and case."""
-    return cached_strip(old)[0] == cached_strip(new)[0] or (
-        _diacritics_may_change.get() and comparable(old) == comparable(new)
-    )
+def _without_diacritics(bare: str) -> str:
+    return "".join([c for c in normalize("NFD", bare) if not combining(c)])
 
 
 def same_spaces(old: str, new: str) -> bool:
@@ -70,24 +53,6 @@ def same_spaces(old: str, new: str) -> bool:
 
 def _spaces(text: str) -> str:
     return "".join(filter(str.isspace, text))
-
-
-def comparable(text: str) -> str:
-    """The bare word, equal for any two spellings that count as the same word; see `respelling`."""
-    bare = cached_strip(text)[0]
-    return "".join([c for c in normalize("NFD", bare) if not combining(c)]) if _diacritics_may_change.get() else bare
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """Spans of a source, one per cue, in arrays: a tenth of the memory that tuples take."""
-
-    starts: array[int] = field(default_factory=partial(array, "I"))
-    stops: array[int] = field(default_factory=partial(array, "I"))
-
-    @classmethod
-    def of(cls, spans: Sequence[Span]) -> Spans:
-        return cls(array("I", [start for start, _ in spans]), array("I", [stop for _, stop in spans]))
 
 
 def split_lines(source: str) -> list[Span]:
@@ -126,15 +91,14 @@ def line_numbers(source: str) -> Callable[[int], int]:
     return lambda offset: bisect_right(starts, offset) + 1
 
 
-def splice(source: str, edits: Iterable[Edit], *, in_order: bool = False) -> str:
+def splice(source: str, edits: Iterable[Edit]) -> str:
     """Apply edits `(start, stop, text)` to the source.
 
-    Edits may come in any order; two insertions at the same place keep theirs. Edits that are known to be `in_order`
-    need no memory for sorting. Raises ValueError where two edits overlap.
+    Edits may come in any order; two insertions at the same place keep theirs. Raises ValueError where two overlap.
     """
     result = StringIO(newline="")
     at = 0
-    for start, stop, text in edits if in_order else sorted(edits, key=itemgetter(0, 1)):
+    for start, stop, text in sorted(edits, key=itemgetter(0, 1)):
         if not at <= start <= stop:
             raise ValueError(f"edits overlap at {start}")
         result.write(source[at:start])
@@ -152,26 +116,21 @@ def shown(source: str, copy: Copy) -> str:
 
 
 def edits(source: str, copy: Copy, text: str) -> Iterator[Edit]:
-    """The edits that make one copy read `text`.
-
-    Raises BadInput if `text` is another word rather than the same one with other marks or case.
-    """
+    """The edits that make one copy read `text`, which is the same word with other marks or case."""
     start, stop = copy[0]
-    plain = len(copy) == 1 and source[start] != "&"
-    old = source[start:stop] if plain else shown(source, copy)
-    if old == text:
-        return
-    bare, old_label = cached_strip(old)
-    new_bare, label = cached_strip(text)
-    if bare != new_bare and not same_word(old, text):
-        raise BadInput(f"“{old}” cannot become “{text}”: not the same word", line=line_of(source, start))
-    if plain:
-        yield start, stop, text
+    if len(copy) == 1 and source[start] != "&":
+        if source[start:stop] != text:
+            yield start, stop, text
         return
     seen = list(units(source, copy))
+    old = "".join([c for _, _, c in seen])
+    if old == text:
+        return
+    old_label, label = cached_strip(old)[1], cached_strip(text)[1]
     head, tail = len(old_label.before), len(seen) - len(old_label.after)
+    core, new = seen[head:tail], label.inside(text)
     yield from _replaced(seen[:head], label.before, seen[head][0])
-    yield from _recased(source, seen[head:tail], label.inside(text))
+    yield from _recased(source, core, new) if len(core) == len(new) else _replaced(core, new, core[0][0])
     yield from _replaced(seen[tail:], label.after, seen[tail - 1][1])
 
 
@@ -243,41 +202,19 @@ def common_ends(old: str, new: str) -> tuple[int, int]:
     return head, next((i for i in range(same - head) if old[-1 - i] != new[-1 - i]), same - head)
 
 
-def check_count(words: Words, texts: Sequence[str]) -> None:
-    """Raises ValueError if there are not as many texts as words."""
-    if len(texts) != len(words):
-        raise ValueError(f"{len(texts)} texts for {len(words)} words")
+def changes(document: Document, texts: Sequence[str]) -> Iterator[Edit]:
+    """The edits that give the words of a document new texts in all their copies."""
+    source = document.source
+    for word, text in zip(document.words, texts, strict=True):
+        if text != word.text:
+            for copy in word.places:
+                yield from edits(source, copy, at_copy(source, copy, word.text, text))
 
 
-def changes(source: str, words: Words, texts: Sequence[str]) -> Iterator[Edit]:
-    """The edits that give words new texts in all their copies, word by word.
-
-    Raises ValueError if there are not as many texts as words, BadInput if a text is another word.
-    """
-    check_count(words, texts)
-    for i, (old, text) in enumerate(zip(words.texts, texts, strict=True)):
-        if text != old:
-            for copy in words.copies(i):
-                yield from edits(source, copy, text if words.single else at_copy(source, copy, old, text))
-
-
-def source_of(document: Document) -> str:
-    """The source of a document whose `origin` is the plain source; raises TypeError for other formats."""
-    if not isinstance(document.origin, str):
-        raise TypeError(f"the origin of {document.format} is not a plain source")
-    return document.origin
-
-
-def placeholders(source: str, words: Words) -> Iterator[Edit]:
-    """The edits that put a placeholder in place of each copy of a word; brackets around it stay.
-
-    A word with several copies keeps its letters in each, as `words.texts` has only those of the first copy.
-    """
-    for number in range(len(words.texts)):
-        copies = words.copies(number)
-        for copy in copies:
-            text = shown(source, copy)
-            word = PLACEHOLDER if len(copies) == 1 else f"{PLACEHOLDER}{comparable(text)}{PLACEHOLDER}"
-            replacement = word.join(fixed_parts(cached_strip(text)[1]))
+def placeholders(document: Document) -> Iterator[Edit]:
+    """The edits that put a placeholder in place of each copy of a word; brackets around it stay."""
+    for word in document.words:
+        for copy in word.places:
+            replacement = PLACEHOLDER.join(fixed_parts(cached_strip(shown(document.source, copy))[1]))
             for i, (start, stop) in enumerate(copy):
                 yield start, stop, "" if i else replacement

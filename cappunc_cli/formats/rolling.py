@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cappunc_cli.document.labels import fold
-from cappunc_cli.formats.text.speech import Speech, SpokenWord
-from cappunc_cli.formats.text.splice import BREAKS
+from cappunc_cli.formats.speech import Speech, SpokenWord
+from cappunc_cli.formats.splice import BREAKS
 
 # A cue this short (ms) cannot be read; it only holds a line.
 _HOLD = 60

@@ -13,8 +13,8 @@ from html import unescape
 
 from cappunc_cli.document.words import Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.splice import line_of
-from cappunc_cli.formats.text.visible import HIDDEN_ANYWHERE
+from cappunc_cli.formats.markup import HIDDEN_ANYWHERE
+from cappunc_cli.formats.splice import line_of
 
 _COMMENT = r"(?><!--(?s:.*?)-->)"
 _CDATA = r"(?><!\[CDATA\[(?s:.*?)\]\]>)"

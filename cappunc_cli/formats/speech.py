@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from cappunc_cli.document.labels import MARKS, TERMINAL, cached_strip
 from cappunc_cli.document.words import Copy, Span
-from cappunc_cli.formats.text.addresses import are_signs, has_letters, is_address, last_marks
-from cappunc_cli.formats.text.nonspeech import find_nonspeech
-from cappunc_cli.formats.text.splice import BREAKS
-from cappunc_cli.formats.text.visible import HIDDEN, Visible, visible
+from cappunc_cli.formats.addresses import are_signs, has_letters, is_address, last_marks
+from cappunc_cli.formats.markup import HIDDEN, Visible, visible
+from cappunc_cli.formats.nonspeech import find_nonspeech
+from cappunc_cli.formats.splice import BREAKS
 
 _TOKEN = re.compile(r"\S+")
 #: Matches a text of words and nothing else, such as most captions. `scan` would find just these words, split at white

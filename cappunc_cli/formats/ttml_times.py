@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from cappunc_cli.formats.text.xml_tags import Element
+from cappunc_cli.formats.xml_elements import Element
 
 _CLOCK = re.compile(
     r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,3})(?:[.,]([0-9]{1,9})|:([0-9]{1,4})(?:\.([0-9]{1,4}))?)?"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from cappunc_cli.document.labels import fold
 from cappunc_cli.document.words import Span
-from cappunc_cli.formats.text.splice import BREAKS
-from cappunc_cli.formats.text.starred_sounds import LONGEST_SOUND, starred_sounds
+from cappunc_cli.formats.splice import BREAKS
+from cappunc_cli.formats.starred_sounds import LONGEST_SOUND, starred_sounds
 from cappunc_cli.languages.caption_words import (
     ASIDES,
     GENERIC_LABEL,

@@ -8,10 +8,10 @@ from itertools import chain, pairwise
 
 from cappunc_cli.document.words import Document, Span
 from cappunc_cli.errors import BadInput
-from cappunc_cli.formats.text.cues import CueOrigin
-from cappunc_cli.formats.text.speech import scan
-from cappunc_cli.formats.text.splice import BREAKS, Edit, splice
-from cappunc_cli.formats.text.visible import Visible, visible
+from cappunc_cli.formats.cues import CueDetail, is_rolling
+from cappunc_cli.formats.markup import Visible, visible
+from cappunc_cli.formats.speech import scan
+from cappunc_cli.formats.splice import BREAKS, Edit, splice
 
 FORMATS = ("srt", "vtt", "sbv")
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -23,26 +23,27 @@ def rewrap(document: Document, line_starts: Callable[[Sequence[str]], Sequence[i
     A cue that shows anything but words (sounds, speakers, lyrics, a dash at the start of a line) stays as it is, and
     so does one whose words would be read differently. Raises BadInput for other formats and for rolling captions.
     """
-    origin = document.origin
-    if document.format not in FORMATS or not isinstance(origin, CueOrigin):
+    detail = document.detail
+    if document.format not in FORMATS or not isinstance(detail, CueDetail):
         raise BadInput(f"only {', '.join(FORMATS)} can be rewrapped, and this is {document.format}")
-    if not document.words.single:
+    if is_rolling(document):
         raise BadInput("rolling captions show each line more than once and cannot be rewrapped")
-    found = BREAKS.search(origin.source)
+    found = BREAKS.search(document.source)
     newline = found.group() if found else "\n"
-    edits = (
-        _edits(origin, region, line_starts, newline)
-        for region in zip(origin.regions.starts, origin.regions.stops, strict=True)
-    )
-    return splice(origin.source, chain.from_iterable(edits), in_order=True)
+    edits = (_edits(document.source, region, detail.hidden, line_starts, newline) for region in detail.regions)
+    return splice(document.source, chain.from_iterable(edits))
 
 
 def _edits(
-    origin: CueOrigin, region: Span, line_starts: Callable[[Sequence[str]], Sequence[int]], newline: str
+    source: str,
+    region: Span,
+    hidden: re.Pattern[str],
+    line_starts: Callable[[Sequence[str]], Sequence[int]],
+    newline: str,
 ) -> Sequence[Edit]:
-    source, (start, stop) = origin.source, region
-    seen = visible(source, start, stop, origin.hidden)
-    texts = [word.text for word in scan(source, start, stop, origin.hidden).words]
+    start, stop = region
+    seen = visible(source, start, stop, hidden)
+    texts = [word.text for word in scan(source, start, stop, hidden).words]
     if len(texts) < 2 or "".join("".join(texts).split()) != "".join(seen.text.split()):
         return ()
     first = set(line_starts(texts))
@@ -54,7 +55,7 @@ def _edits(
         if (i in first) != (BREAKS.search(seen.text, a, b) is not None):
             edits += [(*place, "" if n else newline if i in first else " ") for n, place in enumerate(places)]
     rewrapped = splice(source[start:stop], ((a - start, b - start, text) for a, b, text in edits))
-    again = scan(rewrapped, 0, len(rewrapped), origin.hidden).words
+    again = scan(rewrapped, 0, len(rewrapped), hidden).words
     # `John:` at the start of a line would be read as a speaker.
     return edits if [word.text for word in again] == texts else ()
 

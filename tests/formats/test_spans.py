@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cappunc_cli import formats
-from cappunc_cli.document.words import Word, Words
+from cappunc_cli.document.words import Document, Word
 from cappunc_cli.errors import BadInput
 from cappunc_cli.formats import ass
-from cappunc_cli.formats.text import cues
-from cappunc_cli.formats.text import splice as spans
-from cappunc_cli.formats.text.cues import Cue, Timing, milliseconds, read_cues, timing
-from cappunc_cli.formats.text.speech import WORDS_ALONE, scan
-from cappunc_cli.formats.text.splice import split_lines
-from cappunc_cli.formats.text.visible import HIDDEN
-from cappunc_cli.formats.text.xml_tags import HIDDEN_IN_XML
+from cappunc_cli.formats import splice as spans
+from cappunc_cli.formats.cues import Cue, Timing, milliseconds, read_cues, timing
+from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.speech import WORDS_ALONE, scan
+from cappunc_cli.formats.splice import split_lines
+from cappunc_cli.formats.xml_elements import HIDDEN_IN_XML
 
 
 def spoken(text: str) -> list[str]:
@@ -28,8 +27,8 @@ def spoken(text: str) -> list[str]:
 def rewritten(text: str, new: list[str]) -> str:
     found = scan(text, 0, len(text)).words
     assert len(found) == len(new)
-    words = Words.of(Word(word.text, where=(word.copy,)) for word in found)
-    return spans.splice(text, spans.changes(text, words, new), in_order=words.in_order)
+    words = [Word(word.text, places=(word.copy,)) for word in found]
+    return spans.splice(text, spans.changes(Document("srt", text, words), new))
 
 
 def test_splice_takes_edits_in_any_order() -> None:
@@ -243,26 +242,8 @@ def test_the_fast_path_finds_the_same_words(parts: list[tuple[str, str]]) -> Non
     speech = scan(text, 0, len(text))
     found = [(word.text, word.copy, word.speaker, word.stamp, word.sound, word.followed) for word in speech.words]
     fast = read_cues("srt", text, [Cue(0, 1000, (0, len(text)))], ()).words
-    assert found == [(word.text, *word.where, None, None, word.sound, word.followed) for word in fast]
+    assert found == [(word.text, *word.places, None, None, word.sound, word.followed) for word in fast]
     assert (speech.trailing, speech.sound) == (None, False)
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(_SAID[:9]), st.sampled_from([" ", "\n", "\r\n", "  ", "\xa0"])),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_the_fast_path_sees_the_same_lines(parts: list[tuple[str, str]]) -> None:
-    text = "".join([said + space for said, space in parts])
-    lines = {}
-    # A cue without an end is read word by word.
-    for end in (1000, None):
-        reader = cues._CueReader(text, HIDDEN, milliseconds)
-        reader.read([Cue(0, end, (0, len(text)))])
-        lines[end] = [(line.text, line.count, line.key) for line in reader.roll._before]
-    assert lines[1000] == lines[None]
 
 
 @pytest.mark.parametrize("hidden", [HIDDEN, ass._HIDDEN, HIDDEN_IN_XML])
@@ -304,12 +285,12 @@ def test_a_bracket_after_a_tag_stays_there() -> None:
 @pytest.mark.parametrize("text", ["hello", "hel<i>lo</i>"])
 def test_another_word_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="not the same word"):
-        rewritten(text, ["Goodbye"])
+        formats.write(formats.read(text, "talk.txt"), ["Goodbye"])
 
 
 def test_the_number_of_texts_must_fit() -> None:
     with pytest.raises(ValueError, match="1 texts for 2 words"):
-        list(spans.changes("a b", Words.of([Word("a"), Word("b")]), ["a"]))
+        formats.write(formats.read("a b", "talk.txt"), ["a"])
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,18 @@ no entity.
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import ne
-from sys import intern
+from itertools import groupby
+from operator import itemgetter
 
 from cappunc_cli.document.labels import dress, strip
-from cappunc_cli.document.words import Copy, Span, Words
-from cappunc_cli.formats.text.nonspeech import LONGEST_NAME_PARTS
-from cappunc_cli.formats.text.speech import scan_lazily
-from cappunc_cli.formats.text.splice import Edit, Spans, at_copy, check_count, edits, same_spaces, splice
-from cappunc_cli.formats.text.visible import HIDDEN
+from cappunc_cli.document.words import Copy, Span, Word
+from cappunc_cli.formats.markup import HIDDEN
+from cappunc_cli.formats.nonspeech import LONGEST_NAME_PARTS
+from cappunc_cli.formats.speech import scan_lazily
+from cappunc_cli.formats.splice import at_copy, edits, same_spaces, splice
 
 _BRACKETED = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _DASHES = frozenset("—–―")
@@ -31,35 +30,34 @@ _DASHES = frozenset("—–―")
 _PLAIN = re.compile(r"""(?>(?:[\w\s,?!;…'’"“”-]|\.(?!\w))*)""")
 #: How often the words that are read back otherwise are reverted before the whole region is.
 _ATTEMPTS = 3
-#: A word and the spot of one of its copies, packed into one integer, as there can be more of them than words.
-_Place = int
-_SPOT_BITS = 32
+#: The number of a word, and one of its copies.
+_Place = tuple[int, Copy]
 
 
 def revert_ambiguous(
     source: str,
-    regions: Spans,
-    words: Words,
+    regions: Sequence[Span],
+    words: Sequence[Word],
     texts: Sequence[str],
     hidden: re.Pattern[str] = HIDDEN,
 ) -> list[str]:
     """The texts without the changes that would be misread.
 
-    `regions` are in the order of the source; `hidden` matches the markup in them. Raises ValueError if there are not
-    as many texts as words.
+    `regions` are in the order of the source, and `Word.cue` is an index into them; `hidden` matches the markup in them.
     """
-    check_count(words, texts)
     result = list(texts)
-    changed = bytes(map(ne, words.texts, texts))
-    risky = bytes(_has_colon(new) or _has_new_dash(old, new) for old, new in zip(words.texts, texts, strict=True))
     for number, places in _places(regions, words):
-        region = _Region(source, (regions.starts[number], regions.stops[number]), hidden, words, places)
-        if region.has(changed) and (region.has(risky) or not region.is_plain()):
+        pairs = [(words[i].text, texts[i]) for i, _ in places]
+        if all(old == new for old, new in pairs):
+            continue
+        region = _Region(source, regions[number], hidden, words, places)
+        risky = any(_has_colon(new) or _has_new_dash(old, new) for old, new in pairs)
+        if risky or not _PLAIN.fullmatch(source, *region.span):
             _revert_in_region(region, result)
     return result
 
 
-def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
+def unguarded(source: str, regions: Sequence[Span], words: Sequence[Word]) -> list[bool]:
     """Whether each word is in a region where only a new colon or a new dash before a word would ever be reverted.
 
     Such a region has no colon in it, and no brackets except around what is not a word. Nor is a word safe whose mark
@@ -67,17 +65,15 @@ def unguarded(source: str, regions: Spans, words: Words) -> list[bool]:
     """
     result = [True] * len(words)
     for number, places in _places(regions, words):
-        start, stop = regions.starts[number], regions.stops[number]
+        start, stop = regions[number]
         brackets = list(_BRACKETED.finditer(source, start, stop))
-        begins = [_copy(words, place)[0][0] for place in places]
-        safe = not any(_has_colon(words.texts[_word(place)]) for place in places)
+        safe = not any(_has_colon(words[i].text) for i, _ in places)
         if safe and any(source.find(bracket, start, stop) >= 0 for bracket in "()（）[]"):
             rest = "".join(map(source.__getitem__, _between(start, stop, brackets)))
-            inside = any(a.start() < begin < a.end() for a in brackets for begin in begins)
+            inside = any(a.start() < copy[0][0] < a.end() for a in brackets for _, copy in places)
             safe = not inside and not _has_colon(source[start:stop]) and not set(rest).intersection("()（）[]")
-        for place in places:
-            i = _word(place)
-            if not safe or (words.followed[i] and strip(words.texts[i])[1].after):
+        for i, _ in places:
+            if not safe or (words[i].followed and strip(words[i].text)[1].after):
                 result[i] = False
     return result
 
@@ -90,28 +86,20 @@ def _between(start: int, stop: int, found: Sequence[re.Match[str]]) -> Iterator[
     yield slice(start, stop)
 
 
-def _places(regions: Spans, words: Words) -> Iterator[tuple[int, Sequence[_Place]]]:
+def _places(regions: Sequence[Span], words: Sequence[Word]) -> Iterator[tuple[int, Sequence[_Place]]]:
     """Yield each region with the copies in it, in order."""
-    if words.single:
-        for cue, start, stop in words.cues.stretches():
-            yield cue or 0, range(start << _SPOT_BITS, stop << _SPOT_BITS, 1 << _SPOT_BITS)
+    if all(len(word.places) == 1 for word in words):
+        for cue, group in groupby(enumerate(words), key=lambda pair: pair[1].cue):
+            yield cue, [(i, word.places[0]) for i, word in group]
         return
     # By the regions of the copies, not the cues of the words: a copy may be in another layer, at the start of a line.
-    found: dict[int, array[int]] = {}
-    for i in range(len(words)):
-        for spot in words.spots(i):
-            region = bisect_right(regions.starts, words.copy(i, spot)[0][0]) - 1
-            found.setdefault(region, array("Q")).append(i << _SPOT_BITS | spot)
+    starts = [start for start, _ in regions]
+    found: dict[int, list[_Place]] = {}
+    for i, word in enumerate(words):
+        for copy in word.places:
+            found.setdefault(bisect_right(starts, copy[0][0]) - 1, []).append((i, copy))
     for region, places in sorted(found.items()):
-        yield region, sorted(places, key=lambda place: _copy(words, place))
-
-
-def _word(place: _Place) -> int:
-    return place >> _SPOT_BITS
-
-
-def _copy(words: Words, place: _Place) -> Copy:
-    return words.copy(_word(place), place & (1 << _SPOT_BITS) - 1)
+        yield region, sorted(places, key=itemgetter(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,47 +109,32 @@ class _Region:
     source: str
     span: Span
     hidden: re.Pattern[str]
-    words: Words
+    words: Sequence[Word]
     places: Sequence[_Place]
 
-    def has(self, words: bytes) -> bool:
-        """Whether the flag of any of its words is set; `words` has one flag for each word of the document."""
-        if isinstance(self.places, range):
-            return words.find(1, _word(self.places[0]), _word(self.places[-1]) + 1) >= 0
-        return any(words[_word(place)] for place in self.places)
+    def wanted(self, texts: Sequence[str]) -> list[str]:
+        """The new text of each copy, which may be written differently from the first copy."""
+        return [at_copy(self.source, copy, self.words[i].text, texts[i]) for i, copy in self.places]
 
-    def is_plain(self) -> bool:
-        """Whether nothing in it could be read otherwise."""
-        return _PLAIN.fullmatch(self.source, *self.span) is not None
-
-    def read(self, texts: Sequence[str]) -> Iterator[str]:
+    def read(self, texts: Sequence[str]) -> list[str]:
         """Write the region with these texts and read its words back."""
-        text = splice(self.source[slice(*self.span)], self._edits(texts), in_order=True)
-        return (word.text for word in scan_lazily(text, 0, len(text), self.hidden).words)
+        start = self.span[0]
+        changes = [
+            (a - start, b - start, new)
+            for (i, copy), text in zip(self.places, self.wanted(texts), strict=True)
+            if texts[i] != self.words[i].text
+            for a, b, new in edits(self.source, copy, text)
+        ]
+        text = splice(self.source[slice(*self.span)], changes)
+        return [word.text for word in scan_lazily(text, 0, len(text), self.hidden).words]
 
     def lines(self) -> Sequence[int]:
         """The number of the line of each word, as it is in the source."""
-        return array("I", [word.line for word in scan_lazily(self.source, *self.span, self.hidden).words])
-
-    def _edits(self, texts: Sequence[str]) -> Iterator[Edit]:
-        start = self.span[0]
-        for place in self.places:
-            if texts[_word(place)] != self.words.texts[_word(place)]:
-                for a, b, new in edits(self.source, _copy(self.words, place), self._wanted(place, texts)):
-                    yield a - start, b - start, new
-
-    def _wanted(self, place: _Place, texts: Sequence[str]) -> str:
-        """The new text of a copy, which may be written differently from the first copy."""
-        old, new = self.words.texts[_word(place)], texts[_word(place)]
-        return new if self.words.single else at_copy(self.source, _copy(self.words, place), old, new)
-
-    def reads_back(self, texts: Sequence[str]) -> bool:
-        """Whether the region with these texts has the same words when it is read back."""
-        return not self.misread(texts)
+        return [word.line for word in scan_lazily(self.source, *self.span, self.hidden).words]
 
     def misread(self, texts: Sequence[str]) -> Sequence[int]:
         """The numbers of the places whose words are read back as others, and those around them if words are lost."""
-        read, wanted = list(self.read(texts)), [self._wanted(place, texts) for place in self.places]
+        read, wanted = self.read(texts), self.wanted(texts)
         if len(read) == len(wanted):
             return [n for n, (a, b) in enumerate(zip(read, wanted, strict=True)) if a != b]
         first = next(
@@ -173,19 +146,19 @@ class _Region:
 
 def _revert_in_region(region: _Region, texts: list[str]) -> None:
     """Revert as few changes as it takes: new dashes, colons, label-like words, the words that are misread, then all."""
-    old, numbers = region.words.texts, array("I", map(_word, region.places))
-    if region.reads_back(texts):
+    numbers = [i for i, _ in region.places]
+    old = {i: region.words[i].text for i in numbers}
+    if not region.misread(texts):
         return
-    read = list(map(intern, region.read(texts)))
+    read = region.read(texts)
     for n, i in enumerate(numbers):
         if _has_new_dash(old[i], texts[i]) and (len(read) != len(numbers) or read[n] != texts[i]):
             texts[i] = texts[i][1:]
-    del read
-    if region.reads_back(texts):
+    if not region.misread(texts):
         return
     for i in numbers:
         texts[i] = _without_new_colon(old[i], texts[i])
-    if region.reads_back(texts):
+    if not region.misread(texts):
         return
     lines, start = region.lines(), 0
     for n, i in enumerate(numbers):
@@ -201,7 +174,7 @@ def _revert_in_region(region: _Region, texts: list[str]) -> None:
             texts[numbers[n]] = _as_before(old[numbers[n]], texts[numbers[n]])
     for i in numbers:
         texts[i] = _as_before(old[i], texts[i])
-    if not region.reads_back(texts):
+    if region.misread(texts):
         for i in numbers:
             texts[i] = old[i]
 

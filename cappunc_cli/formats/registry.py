@@ -1,0 +1,169 @@
+"""The table of formats: recognise a text, read it, write it, and verify what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+
+from cappunc_cli.document.words import Document, Word
+from cappunc_cli.errors import BadInput, UnknownFormat
+from cappunc_cli.formats import json
+from cappunc_cli.formats.ass import Ass
+from cappunc_cli.formats.base import Format
+from cappunc_cli.formats.ctm import Ctm
+from cappunc_cli.formats.lrc import Lrc
+from cappunc_cli.formats.sami import Sami
+from cappunc_cli.formats.sbv import Sbv
+from cappunc_cli.formats.splice import line_of, same_spaces, same_word, shown
+from cappunc_cli.formats.srt import Srt
+from cappunc_cli.formats.srv3 import YouTubeXml
+from cappunc_cli.formats.stm import Stm
+from cappunc_cli.formats.textgrid import TextGrid
+from cappunc_cli.formats.tsv import Tsv
+from cappunc_cli.formats.ttml import Ttml
+from cappunc_cli.formats.txt import PlainText
+from cappunc_cli.formats.unsupported import UNSUPPORTED_FORMATS
+from cappunc_cli.formats.vtt import WebVtt
+
+#: The text formats in the order in which `recognise` tries them, before and after JSON: rows of TSV and STM have to be
+#: parsed, and anything can be plain text.
+_BEFORE_JSON: tuple[Format, ...] = (
+    Ttml(), YouTubeXml(), Sami(), Ass(), Sbv(), Lrc(), TextGrid(), WebVtt(), Srt(), Tsv(), Stm(),
+)  # fmt: skip
+_AFTER_JSON: tuple[Format, ...] = (Ctm(), PlainText())
+
+TEXT_FORMATS = {format.name: format for format in (*_BEFORE_JSON, *_AFTER_JSON)}
+#: Every format by name.
+FORMATS: dict[str, Format] = {format.name: format for format in (*_BEFORE_JSON, *json.DIALECTS.values(), *_AFTER_JSON)}
+#: The format of each file name extension; of several that claim it, the first.
+CLAIMED = {suffix: name for name, format in reversed(FORMATS.items()) for suffix in format.suffixes}
+#: Formats in which consecutive words share a line of text.
+RUNNING_TEXT = frozenset(name for name, format in TEXT_FORMATS.items() if format.running_text)
+#: How many characters at the start are checked for unsupported kinds of file.
+_HEAD = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A text of a known format. `read` returns its document, and can be called once; it raises BadInput."""
+
+    format: str
+    read: Callable[[], Document]
+
+
+def recognise(text: str, name: str = "", format: str | None = None) -> Recognised:
+    """Determine the format of a text: `format` if given, else by its content, else by the extension of `name`.
+
+    Raises UnknownFormat for kinds of file that cappunc cannot read, and BadInput for broken JSON.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            raise UnknownFormat(f"no format is called {format}; there are {', '.join(FORMATS)}")
+        return Recognised(format, partial(FORMATS[format].read, text))
+    if not text.strip():
+        return Recognised("txt", partial(FORMATS["txt"].read, text))  # an empty file of any kind stays as it is
+    head = text[:_HEAD]
+    for kind in UNSUPPORTED_FORMATS:
+        if kind.start is not None and kind.start.match(head):
+            raise UnknownFormat(kind.refusal)
+    found = next((known.name for known in _BEFORE_JSON if known.sniff(text)), None)
+    if found is None and json.sniff(text):
+        parsed = json.load(text)
+        dialect = json.dialect_of(parsed)
+        return Recognised(dialect, partial(json.DIALECTS[dialect].read_parsed, text, [parsed]))
+    found = found or next((known.name for known in _AFTER_JSON if known.sniff(text)), None)
+    claimed = CLAIMED.get(PurePath(name).suffix.lower())
+    if found == "srt" and claimed == "vtt":
+        found = "vtt"  # cues without the WEBVTT line
+    if found is None or found == "txt":
+        found = _by_name(name, claimed, is_text=found is not None)
+    return Recognised(found, partial(FORMATS[found].read, text))
+
+
+def _by_name(name: str, claimed: str | None, *, is_text: bool) -> str:
+    """The format of a content that could be anything: the one that is `claimed` by the suffix of its name, or txt."""
+    if kind := next((kind for kind in UNSUPPORTED_FORMATS if kind.claims(name)), None):
+        raise UnknownFormat(kind.refusal)
+    if claimed in json.DIALECTS:
+        raise UnknownFormat("the name says JSON, the content does not")
+    if claimed is not None and claimed != "txt":
+        return claimed  # its reader reports what is wrong
+    if not is_text:
+        raise UnknownFormat("this is not text")
+    return "txt"
+
+
+def read(text: str, name: str = "", format: str | None = None) -> Document:
+    """Read the words of a text (with its original line endings) in `format`, or in the format that `recognise` finds.
+
+    Raises UnknownFormat, and BadInput where the text cannot be read.
+    """
+    return recognise(text, name, format).read()
+
+
+def channels(document: Document) -> list[tuple[str, str]]:
+    """See `Format.channels`."""
+    return FORMATS[document.format].channels(document)
+
+
+def plain_places(document: Document) -> list[int | None] | None:
+    """See `Format.plain_places`."""
+    return FORMATS[document.format].plain_places(document)
+
+
+def write(document: Document, texts: Sequence[str], *, attach: bool = False, diacritics: bool = False) -> str:
+    """Splice new texts, one per word, into the source of a document; everything else stays as it is.
+
+    With `attach`, marks that are entries or rows of their own are moved onto their words, in formats that have such
+    marks. With `diacritics`, these may change, too. Raises ValueError if there are not as many texts as words, BadInput
+    if a text is another word.
+    """
+    if len(texts) != len(document.words):
+        raise ValueError(f"{len(texts)} texts for {len(document.words)} words")
+    for word, text in zip(document.words, texts, strict=True):
+        if text != word.text and not same_word(word.text, text, diacritics=diacritics):
+            line = line_of(document.source, word.places[0][0][0]) if word.places else None
+            raise BadInput(f"“{word.text}” cannot become “{text}”: not the same word", line=line)
+    # White space around a word would be read back as part of the line.
+    clean = [text.strip() for text in texts]
+    format = FORMATS[document.format]
+    return format.attach(document, clean) if attach else format.write(document, clean)
+
+
+def verify(document: Document, output: str, *, lines: bool = False, diacritics: bool = False) -> None:
+    """Read `output` back; raise BadInput unless it differs from the document in marks and case only.
+
+    With `lines`, the amount of white space between words may differ, and with `diacritics` these.
+    """
+    format = FORMATS[document.format]
+    again = format.read(output)
+    if len(again.words) != len(document.words):
+        raise BadInput(f"the result has {len(again.words)} words in place of {len(document.words)}")
+    for i, (word, new) in enumerate(zip(document.words, again.words, strict=True), 1):
+        if word.text is not new.text:
+            _verify_text(i, word.text, new.text, diacritics)
+        if (word.start, word.end, word.cue, word.turn) != (new.start, new.end, new.cue, new.turn):
+            raise BadInput(f"word {i}, “{word.text}”, moved in time")
+        if len(word.places) > 1 and not _same_copies(document, word, again, new, diacritics):
+            raise BadInput(f"a copy of word {i}, “{word.text}”, became another word")
+    old_rest, new_rest = format.skeleton(document), format.skeleton(again)
+    if old_rest != new_rest and not (lines and old_rest.split() == new_rest.split()):
+        raise BadInput("the result differs in more than words")
+
+
+def _verify_text(number: int, old: str, new: str, diacritics: bool) -> None:
+    if not same_word(old, new, diacritics=diacritics):
+        raise BadInput(f"word {number} became another: “{old}”, “{new}”")
+    # Few words have a space, as in `Bonjour !`.
+    if any(map(str.isspace, old + new)) and not same_spaces(old, new):
+        raise BadInput(f"word {number} lost the space before its mark: “{old}”, “{new}”")
+
+
+def _same_copies(document: Document, word: Word, again: Document, new: Word, diacritics: bool) -> bool:
+    """Whether the copies of a word, which may be spelled otherwise than the first one, are the same words again."""
+    if len(word.places) != len(new.places):
+        return False
+    texts = ((shown(document.source, a), shown(again.source, b)) for a, b in zip(word.places, new.places, strict=True))
+    return all(same_word(a, b, diacritics=diacritics) for a, b in texts)
