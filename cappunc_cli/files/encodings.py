@@ -6,13 +6,11 @@ import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from unicodedata import category
 
 from cappunc_cli.document.labels import strip
 from cappunc_cli.errors import BadInput
-from cappunc_cli.files import code_pages
-from cappunc_cli.files.code_pages import NAMING, SPELLINGS, Guess
 
 # UTF-32 LE first: its mark begins with that of UTF-16 LE.
 _BOMS = (
@@ -22,12 +20,17 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Latin code pages and the non-ASCII letters of their languages; the first wins a tie.
+_WESTERN = "àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœß"
+_CENTRAL = "áâäăąćçčďđéęěëíîĺľłńňóôőöŕřśšşťţúůűüýźżžß"
+#: Latin code pages and the non-ASCII letters of their languages; the first wins a tie.
 _LATIN = {
-    "cp1252": "àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœß",
-    "cp1250": "áâäăąćçčďđéęěëíîĺľłńňóôőöŕřśšşťţúůűüýźżžß",
+    "cp1252": _WESTERN,
+    "cp1250": _CENTRAL,
     "cp1254": "çğıöşüâîû",
     "cp1257": "āąčēęėģīįķļņšūųžõäöüß",
+    "mac_roman": _WESTERN,
+    "cp850": _WESTERN,
+    "cp852": _CENTRAL,
 }
 #: The other legacy code pages that occur in subtitles and transcripts.
 _NOT_LATIN = ["cp1251", "cp1253", "cp1255", "cp1256", "gb18030", "big5", "cp932", "cp949"]
@@ -38,8 +41,6 @@ _SIGNS = frozenset("“”„‘’‚–—…«»‹›¿¡€£°§©®•´�
 _UNKNOWN = "ascii"
 #: Most bytes from which a code page is guessed.
 _SAMPLE = 64 * 1024
-#: Rare code pages, considered only if no other fits.
-_RARE = ("mac_roman", "cp850", "cp852")
 # The declaration at the head of markup: `encoding` in XML, `charset` in HTML and SAMI.
 _DECLARED = re.compile(
     rb"""\A\s*<[^\0]{0,1000}?(?:encoding|charset)\s*=\s*["']?([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE
@@ -59,23 +60,43 @@ _SHIFTED = (
 _UTF7 = re.compile(rb"\+([A-Za-z0-9+/]*)(-?)")
 #: What these sequences, and those of UTF-7, begin with.
 _ESCAPES = (b"\x1b", b"~{", b"+")
+#: ASCII replacements of signs that an encoding lacks.
+_SPELLINGS = {"…": "...", "—": "--", "–": "-", "\u00a0": " ", "\u202f": " ", "¿": "", "¡": ""}
+_SPELLINGS |= dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚‹›", "'")
+NAMING = "name it with --encoding"
+#: Characters that are not ASCII, each with a byte that may be the second half of the last one in East Asian code pages.
+_UNCERTAIN = re.compile(rb"[\x80-\xff]+[@-~]?")
+#: Smallest share of plausible characters in a likely Latin code page.
+_FIT = 0.7
+#: A file with at most one broken byte sequence in so many characters is UTF-8, whatever the broken ones look like.
+_MOSTLY = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The encoding of a file: a Python codec and its byte order mark, or b''."""
+    """The encoding of a file: a Python codec and its byte order mark, or b''.
+
+    If the codec is a `guess`, characters that are not ASCII may be others than they seem, and are never changed.
+    """
 
     codec: str = "utf-8"
     bom: bytes = b""
-    #: What is certain about a guessed code page; None if the codec itself is certain.
-    guess: Guess | None = field(default=None, compare=False)
+    guess: bool = field(default=False, compare=False)
 
     @property
     def errors(self) -> str:
         """The error handler that preserves bytes which the codec cannot decode."""
-        if self.codec in ("utf-8", _UNKNOWN) or (self.guess is None and code_pages.is_single(self.codec)):
+        if self.codec in ("utf-8", _UNKNOWN) or (not self.guess and _is_single(self.codec)):
             return "surrogateescape"
         return "surrogatepass" if self.codec.startswith(("utf-16", "utf-32")) else "strict"
+
+    @property
+    def note(self) -> str:
+        """A message about a guess, to follow the name of the file; "" if there is none."""
+        if not self.guess:
+            return ""
+        read = "unknown encoding" if self.codec == _UNKNOWN else f"read as {self.codec}, which is a guess"
+        return f"{read}: only ASCII letters and marks change; {NAMING}"
 
 
 UTF_8 = Encoding()
@@ -111,9 +132,9 @@ def decode(data: bytes, codec: str | None = None) -> tuple[str, Encoding]:
         raise BadInput(f"broken {encoding.codec} text at byte {error.start + len(encoding.bom)}") from error
     if encoding.codec != "utf-8" and _encoded(text, encoding) != data:
         # Some East Asian code pages have two codes for a character.
-        if encoding.guess is None:
+        if not encoding.guess:
             raise BadInput(f"its {encoding.codec} text cannot be written back unchanged")
-        encoding = Encoding(_UNKNOWN, guess=Guess(_UNKNOWN, alone=False))
+        encoding = Encoding(_UNKNOWN, guess=True)
         text = data.decode(_UNKNOWN, encoding.errors)
     return text, encoding
 
@@ -170,15 +191,45 @@ def is_in(character: str, encoding: Encoding) -> bool:
 def _spell(character: str, encoding: Encoding) -> str:
     if is_in(character, encoding):
         return character
-    if character not in SPELLINGS:
+    if character not in _SPELLINGS:
         raise BadInput(f"{character!r} cannot be written in {encoding.codec}, the encoding of the file")
-    return SPELLINGS[character]
+    return _SPELLINGS[character]
 
 
-def limited(old: Sequence[str], new: Sequence[str], encoding: Encoding) -> Sequence[str]:
-    """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess."""
-    held = list(map(partial(_encodable, encoding), old, new))
-    return held if encoding.guess is None else list(map(encoding.guess.limit, old, held))
+def limited(
+    old: Sequence[str], new: Sequence[str], encoding: Encoding, around: Sequence[tuple[str, str]] = ()
+) -> list[str]:
+    """The new texts of words, limited to changes that the encoding can represent, or that are safe for a guess.
+
+    `around` are the characters before and after each word in the file, "" for none; only a guess needs them.
+    """
+    if encoding.guess:
+        return list(map(_ascii_changes, old, new, around))
+    return list(map(partial(_encodable, encoding), old, new))
+
+
+def _ascii_changes(old: str, new: str, around: tuple[str, str]) -> str:
+    """The new text of a word with no change to what is not ASCII, nor between it and what follows.
+
+    That may be the second byte of an East Asian character: an ASCII letter, or `|`.
+    """
+    (bare, old_label), (new_bare, label) = strip(old), strip(new)
+    if old == new or len(bare) != len(new_bare):
+        return old
+    core = old[len(old_label.before) : len(old) - len(old_label.after)]
+    wanted = new[len(label.before) : len(new) - len(label.after)]
+    lefts = f"{(around[0] + old_label.before)[-1:] or ' '}{core}"
+    letters = [b if f"{left}{a}{b}".isascii() else a for left, a, b in zip(lefts, core, wanted, strict=False)]
+    before, after = (
+        "".join(_SPELLINGS.get(c, "" if c > "\x7f" else c) for c in marks) for marks in (label.before, label.after)
+    )
+    if not f"{around[0]}{old_label.before}".isascii():
+        before = old_label.before
+    following = f"{old_label.after}{around[1]}"
+    if not following.isascii() or (following >= "@" and not core[-1:].isascii()):
+        after = old_label.after
+    text = f"{before}{''.join(letters)}{after}"
+    return text if strip(text)[0] == bare else old
 
 
 def _encodable(encoding: Encoding, old: str, new: str) -> str:
@@ -200,10 +251,18 @@ def _recased(old: str, new: str, encoding: Encoding) -> str:
     return other if len(other) == 1 and is_in(other, encoding) else old
 
 
-def refuse_unsure(guess: Guess, source: bytes, output: bytes) -> None:
-    """Raises BadInput if bytes differ that are not certainly letters or marks in the guessed encoding."""
-    if not guess.same_bytes(source, output):
-        raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
+def changes_more_than_ascii(source: bytes, output: bytes) -> bool:
+    """Whether any character that is not ASCII, or that may be half of one that is not, differs."""
+    return _UNCERTAIN.findall(source) != _UNCERTAIN.findall(output)
+
+
+@cache
+def _is_single(codec: str) -> bool:
+    """Whether all characters of a codec are single bytes."""
+    if codec.startswith(("utf", "iso2022", "hz")):
+        return False
+    characters = bytes(range(256)).decode(codec, "ignore")
+    return len(characters) > 128 and all(len(c.encode(codec, "ignore")) == 1 for c in characters)
 
 
 def _detected(data: bytes) -> Encoding:
@@ -217,7 +276,7 @@ def _detected(data: bytes) -> Encoding:
         if wide.codec == "utf-8" and not is_utf8:
             raise BadInput("is not a text file")
         return wide
-    if is_utf8 or _mostly_utf8(data):
+    if is_utf8 or _is_cut_utf8(data):
         return UTF_8
     return _declared(data) or _guessed(data)
 
@@ -282,22 +341,64 @@ def _utf16_without_bom(data: bytes) -> Encoding:
     return Encoding()
 
 
-def _mostly_utf8(data: bytes) -> bool:
-    """Whether data is UTF-8 with some broken characters, as of tools that cut lines by bytes."""
-    beyond_ascii = [c for c in data.decode("utf-8", "surrogateescape") if c > "\x7f"]
-    broken = sum("\udc80" <= c <= "\udcff" for c in beyond_ascii)
-    # Two bytes of a code page may decode to an unassigned character: Thai `อน` in cp874 is U+0379.
-    valid = sum(category(c) not in ("Cn", "Cs") for c in beyond_ascii)
-    return valid >= max(2, broken)
+def _is_cut_utf8(data: bytes) -> bool:
+    """Whether data is UTF-8 with a few characters cut in two, as by recognisers and by tools that cut lines by bytes.
+
+    All other characters must be plausible, and broken ones be rare. Unless they are very rare, each is the head of a
+    character before a sign, a space or the end, or after such a head the tail that belongs to it.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    broken = list(re.finditer("[\udc80-\udcff]+", text))
+    valid = [i for i, c in enumerate(text) if c > "\x7f" and not "\udc80" <= c <= "\udcff"]
+    if not valid or not all(_is_plausible(text, i) for i in valid):
+        return False
+    if _MOSTLY * len(broken) <= len(valid):
+        return True
+    cuts, head = 0, b""
+    for found in broken:
+        piece = found[0].encode("utf-8", "surrogateescape")
+        left, right = text[: found.start()][-1:], text[found.end() :][:1]
+        if head and not left.isalnum() and _decodes(head + piece, "utf-8"):
+            head = b""
+        elif piece[0] >= 0xC2 and not right.isalnum() and _is_head(piece):
+            cuts, head = cuts + 1, piece
+        else:
+            return False
+    return cuts <= len(valid)
+
+
+def _is_head(piece: bytes) -> bool:
+    """Whether bytes are the beginning of one UTF-8 character."""
+    try:
+        piece.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data" and error.start == 0
+    return False
+
+
+def _is_plausible(text: str, i: int) -> bool:
+    """Whether the character at `i`, which is not ASCII, occurs there in texts.
+
+    Code pages that are read as UTF-8 give controls, rare letters, and letters of other scripts within English words.
+    """
+    c = text[i]
+    if category(c) in ("Cc", "Cn", "Co") or "\u0180" <= c <= "\u02ff":
+        return False
+    around = (text[max(i - 1, 0) : i], text[i + 1 : i + 2])
+    return not c.isalpha() or is_latin(c) or not any(x.isascii() and x.isalpha() for x in around)
+
+
+def is_latin(c: str) -> bool:
+    """Whether a character is ASCII or a Latin letter."""
+    return c < "\u0250" or "\u1e00" <= c < "\u1f00"
 
 
 def _guessed(data: bytes) -> Encoding:
     """The likeliest legacy code page, or ASCII with opaque bytes if none fits."""
     # Pure ASCII lines are no evidence of a code page.
-    telling = b"\n".join(line for line in data.splitlines() if not line.isascii())
-    order = _order(telling[:_SAMPLE])
-    codec = next((codec for codec in order if _decodes(data, codec)), _UNKNOWN)
-    return Encoding(codec, guess=code_pages.judge(telling, codec))
+    telling = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
+    codec = next((codec for codec in _order(telling) if _decodes(data, codec)), _UNKNOWN)
+    return Encoding(codec, guess=True)
 
 
 def _order(telling: bytes) -> list[str]:
@@ -305,8 +406,8 @@ def _order(telling: bytes) -> list[str]:
     letters = sum(byte < 128 and chr(byte).isalpha() for byte in telling)
     if letters > sum(byte > 127 for byte in telling):
         # charset_normalizer takes a lone curly quote in an English file for Japanese.
-        order = sorted(_LATIN, key=lambda codec: -_fit(telling, codec))
-        return code_pages.likely(telling, (*order, *_RARE)) or order
+        fits = {codec: _fit(telling, codec) for codec in _LATIN}
+        return sorted((codec for codec in fits if fits[codec] >= _FIT), key=lambda codec: -fits[codec])
     from charset_normalizer import from_bytes
 
     best = from_bytes(telling, cp_isolation=_NOT_LATIN).best()
@@ -314,9 +415,11 @@ def _order(telling: bytes) -> list[str]:
 
 
 def _fit(telling: bytes, codec: str) -> float:
-    """Share of the non-ASCII characters that are letters of the code page's languages."""
-    letters = [c.lower() for c in telling.decode(codec, "replace") if c > "\x7f" and c not in _SIGNS]
-    return sum(c in _LATIN[codec] for c in letters) / len(letters) if letters else 1.0
+    """Share of the non-ASCII characters that are signs, or letters of the code page's languages as words have them."""
+    text = telling.decode(codec, "replace")
+    beyond = [(text[max(i - 1, 0) : i], c) for i, c in enumerate(text) if c > "\x7f"]
+    good = (c in _SIGNS or (c.lower() in _LATIN[codec] and not (left.islower() and c.isupper())) for left, c in beyond)
+    return sum(good) / len(beyond)
 
 
 def _decodes(data: bytes, codec: str) -> bool:

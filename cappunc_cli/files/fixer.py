@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
-from cappunc_cli.files.code_pages import NAMING
-from cappunc_cli.files.encodings import UTF_8, Encoding, encode, is_in, limited, refuse_unsure, writable
+from cappunc_cli.files.encodings import (
+    NAMING,
+    UTF_8,
+    Encoding,
+    changes_more_than_ascii,
+    encode,
+    is_in,
+    limited,
+    writable,
+)
 from cappunc_cli.files.progress import ProgressCallback
 from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.languages import language
@@ -226,10 +234,11 @@ class Fixer:
 
         old, output, attach = document.texts, source, self.settings.attach
         # Unicode's own encodings have all characters.
-        narrow = None if encoding is None or (encoding.guess is None and encoding.codec.startswith("utf")) else encoding
+        narrow = None if encoding is None or encoding.codec.startswith("utf") else encoding
         notices = document.notices
         if narrow is not None:
-            wanted, new = new, limited(old, new, narrow)
+            around = _neighbours(document, source) if narrow.guess else ()
+            wanted, new = new, limited(old, new, narrow, around)
             if self.settings.diacritics != "keep":
                 notices += _kept_letters(document, source, wanted, new, narrow)
         diacritics = self.settings.diacritics != "keep"
@@ -247,8 +256,8 @@ class Fixer:
         fixed = Fixed(output, notices, len(old), marks, capitals, encoding or UTF_8)
         if old and (self.settings.numbers or self.settings.apostrophes):
             fixed = self._with_spelling(document, source, fixed)
-        if encoding is not None and encoding.guess is not None and fixed.text != source:
-            refuse_unsure(encoding.guess, encode(source, encoding), fixed.data)
+        if narrow is not None and narrow.guess and changes_more_than_ascii(encode(source, narrow), fixed.data):
+            raise BadInput(f"its encoding is uncertain and more than ASCII would change; {NAMING}")
         return fixed
 
     def _with_spelling(self, document: Document, source: str, fixed: Fixed) -> Fixed:
@@ -270,6 +279,12 @@ class Fixer:
             protected=protected,
         )
         return replace(fixed, text=text, respelled=respelled)
+
+
+def _neighbours(document: Document, source: str) -> list[tuple[str, str]]:
+    """The characters before and after each word in the source."""
+    spans = [(copy[0][0], copy[-1][1]) for copy in (word.places[0] for word in document.words)]
+    return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
 
 
 def _kept_letters(

@@ -58,8 +58,8 @@ def read_job(job: Job, reporter: Reporter) -> tuple[str, Encoding]:
     Raises CappuncError and OSError.
     """
     text, encoding = read_text(job.source, job.encoding)
-    if encoding.guess is not None:
-        reporter.info(f"{job.name}: {encoding.guess.note}")
+    if encoding.guess:
+        reporter.info(f"{job.name}: {encoding.note}")
     return text, encoding
 
 

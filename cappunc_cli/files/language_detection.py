@@ -8,7 +8,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cappunc_cli.files.code_pages import is_latin
+from cappunc_cli.files.encodings import is_latin
 from cappunc_cli.languages import LANGUAGES
 
 if TYPE_CHECKING:

@@ -190,7 +190,7 @@ def _finish(
     counts = fixed.words, fixed.marks, fixed.capitals, changed, seconds, data
     glossary = fixer.settings.options.glossary
     seen = glossary.sightings(new) if glossary.terms else None
-    guessed = read.encoding.guess.note if read.encoding.guess is not None and fixed.words else ""
+    guessed = read.encoding.note if fixed.words else ""
     return JobOutcome(job, fixed.notices, *counts, guessed=guessed, terms=seen, respelled=fixed.respelled)
 
 
