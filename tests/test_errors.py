@@ -26,7 +26,7 @@ EXTRAS = sorted(
         for path in Path(cappunc_cli.__file__).parent.rglob("*.py")
         for extra in re.findall(r"install_extra\(['\"](\w+)['\"]\)", path.read_text("utf-8"))
     }
-    | {"cuda", "tensorrt"}
+    | {"cuda"}
 )
 
 

@@ -164,7 +164,7 @@ ModelByLanguage = Annotated[
 
 
 def _device(name: str) -> str:
-    from cappunc_cli.restore.models.onnx_session import parse_device
+    from cappunc_cli.restore.models.session import parse_device
 
     try:
         parse_device(name)
@@ -182,7 +182,7 @@ def finite(value: float | None) -> float | None:
 
 Device = Annotated[
     str,
-    typer.Option(metavar="NAME", callback=_device, help="Where the model runs: auto, cpu, cuda[:N] or tensorrt[:N]."),
+    typer.Option(metavar="NAME", callback=_device, help="Where the model runs: auto, cpu or cuda[:N]."),
 ]
 Pauses = Annotated[bool, typer.Option("--pauses/--no-pauses", help="Use pauses between words as evidence of marks.")]
 

@@ -343,7 +343,7 @@ def _fix_archive(
     if ray:
         from cappunc_cli.features.archive.ray_workers import RayOptions, on_ray
 
-        gpu = order.request.common.device.startswith(("cuda", "tensorrt"))
+        gpu = order.request.common.device.startswith("cuda")
         workers = on_ray(RayOptions(address, engines, gpu, seconds, metrics_port), reporter)
     elif (engines or 1) > 1:
         raise typer.BadParameter("needs a local directory for the results, or --ray", param_hint="--jobs")

@@ -29,7 +29,7 @@ from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Notice, Word
     from cappunc_cli.languages import Language
-    from cappunc_cli.restore.models.diacritics import DiacriticRestorer
+    from cappunc_cli.restore.diacritics import DiacriticRestorer
     from cappunc_cli.restore.models.registry import ModelConfig
     from cappunc_cli.restore.options import Options
     from cappunc_cli.restore.pipeline import Model
@@ -205,7 +205,7 @@ class Fixer:
     def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
         if self._diacritic_restorer is not None:
             return self._diacritic_restorer.restore([word.text for word in words])
-        from cappunc_cli.restore.models.diacritics import normalise
+        from cappunc_cli.restore.diacritics import normalise
 
         return [normalise(word.text, self._language) for word in words]
 
@@ -218,9 +218,9 @@ class Fixer:
         """The restorer of diacritics, if requested; raises BadModel."""
         if self.settings.diacritics != "restore":
             return None
-        from cappunc_cli.restore.models.diacritics import DiacriticRestorer
-        from cappunc_cli.restore.models.ngram_engine import NgramEngine
+        from cappunc_cli.restore.diacritics import DiacriticRestorer
         from cappunc_cli.restore.models.registry import find_model_for
+        from cappunc_cli.restore.models.trigram_engine import NgramEngine
 
         return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
 

@@ -31,7 +31,7 @@ from cappunc_cli.files.result_writer import ResultWriter
 
 if TYPE_CHECKING:
     from cappunc_cli.restore.chunks import Chunk, Rows
-    from cappunc_cli.restore.models.onnx_engine import OnnxEngine, Pieces
+    from cappunc_cli.restore.models.network import OnnxEngine, Pieces
     from cappunc_cli.restore.pipeline import Model
 
 
@@ -164,7 +164,7 @@ class _RemoteEngine:
     device = "the parent's"
 
     def __init__(self, directory: Path, connection: Connection, number: int) -> None:
-        from cappunc_cli.restore.models.onnx_engine import Encoder
+        from cappunc_cli.restore.models.network import Encoder
         from cappunc_cli.restore.models.registry import ModelConfig, read_lexicon
 
         self.config = ModelConfig.load(directory)
@@ -176,7 +176,7 @@ class _RemoteEngine:
         self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool], chunks: Sequence[Chunk]
     ) -> Iterator[tuple[Chunk, Rows]]:
         """As `OnnxEngine.predict`."""
-        from cappunc_cli.restore.models.onnx_engine import chunk_groups, rows_per_chunk
+        from cappunc_cli.restore.models.network import chunk_groups, rows_per_chunk
 
         for group in chunk_groups(chunks, 1 << 16):
             first, last = group[0].start, group[-1].stop

@@ -17,14 +17,14 @@ from cappunc_cli.restore.decoding.evidence import THOUSAND
 from cappunc_cli.restore.decoding.one_word import LastWord, WordDecider, end_probability, is_supported, restrict
 from cappunc_cli.restore.decoding.word_properties import WordProperty, word_properties
 from cappunc_cli.restore.live import LOOK_AHEAD, LiveRequest, LiveRestorer
-from cappunc_cli.restore.models.gru_engine import GruEngine, GruReading, GruWindow
+from cappunc_cli.restore.models.recurrent import GruEngine, GruReading, GruWindow
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, rewrite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from cappunc_cli.restore.models.gru_engine import Kept
+    from cappunc_cli.restore.models.recurrent import Kept
 
 #: Committed words whose probabilities are kept, to decide pending words together with them.
 _CONTEXT = 8

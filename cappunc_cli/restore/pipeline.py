@@ -99,7 +99,7 @@ class Model:
 def load_model(
     name: str | PathLike[str] | None = None, device: str = "auto", *, language: str = "en", engine: str = NETWORK
 ) -> Model:
-    """Open a model on `device` (auto, cpu, cuda[:N], tensorrt[:N]): by its name or directory, or that of a language.
+    """Open a model on `device` (auto, cpu, cuda[:N]): by its name or directory, or that of a language.
 
     Raises BadModel, or CappuncError for a named device that cannot be used. If `auto` could not use the machine's GPU,
     `model.engine.warning` says why.

@@ -5,7 +5,7 @@
 
 Checks that the model really runs there and gives the same results as on the CPU; measures one file by stage, batch
 sizes, and a tree of files with increasing numbers of worker processes, with the GPU's utilisation meanwhile; names the
-limiting stage. About eight minutes. --device tensorrt for TensorRT, --quick for a tenth of the words. If a part
+limiting stage. About eight minutes. --quick for a tenth of the words. If a part
 fails, its error is reported, and the others still run.
 """
 
@@ -30,7 +30,7 @@ from measuring import head, options, print_report, seconds
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restore.chunks import merge, split
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import find_model
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from cappunc_cli.features.bench.hardware import hardware, versions
 from cappunc_cli.restore.chunks import split
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import ModelConfig
 
 #: Runs `cappunc` and prints the peak memory (KB) and the seconds of that process and its children.

@@ -34,9 +34,9 @@ from torch import nn
 
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.measure import best_of, stages
-from cappunc_cli.restore.models.onnx_engine import Encoder
-from cappunc_cli.restore.models.onnx_session import physical_cores
+from cappunc_cli.restore.models.network import Encoder
 from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restore.models.session import physical_cores
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import load_model
 

@@ -25,11 +25,11 @@ from onnx import TensorProto, helper, numpy_helper
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.bench.command import measure
 from cappunc_cli.restore.chunks import split
-from cappunc_cli.restore.models.dequantise import dense_products
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
-from cappunc_cli.restore.models.onnx_session import physical_cores
+from cappunc_cli.restore.models.engines import MASK, WANTED
+from cappunc_cli.restore.models.gpu import dense_products
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import find_model
-from cappunc_cli.restore.models.tensor_names import MASK, WANTED
+from cappunc_cli.restore.models.session import physical_cores
 
 
 def rate(size: int, inputs: int, outputs: int, kind: str) -> float:

@@ -19,8 +19,8 @@ from measuring import digest, head, options_with_data, print_report
 from cappunc_cli import read, restore, write
 from cappunc_cli.features.bench import sample_text
 from cappunc_cli.features.train.score import evaluate
-from cappunc_cli.restore.models import onnx_session
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models import session
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.pipeline import Model, load_model
 
@@ -47,7 +47,7 @@ def opened(directory: Path) -> tuple[Model, Counting]:
     """The model on one thread of the CPU."""
     model = load_model(str(directory), "cpu")
     engine = OnnxEngine(directory, "cpu", lanes=1)
-    engine.session = counting = Counting(onnx_session.load_graph(directory / "model.onnx"))
+    engine.session = counting = Counting(session.load_graph(directory / "model.onnx"))
     return replace(model, engine=engine), counting
 
 
@@ -70,9 +70,9 @@ def main() -> None:
     directories = {name: Path(path) for name, path in (model.split("=", 1) for model in arguments.models)}
     last = list(directories.values())[-1]
     ready = {name: opened(directory) for name, directory in directories.items()}
-    saturates, onnx_session._saturates = onnx_session._saturates, lambda: True  # type: ignore[assignment]
+    saturates, session._saturates = session._saturates, lambda: True  # type: ignore[assignment]
     ready[SLOW] = opened(last)
-    onnx_session._saturates = saturates
+    session._saturates = saturates
     source = sample_text.srt(sample_text.sample_words(last, arguments.words))
     times = [{name: turn(*pair, source) for name, pair in ready.items()} for _ in range(arguments.turns)]
     rows: dict[str, Any] = {}

@@ -43,7 +43,7 @@ STAGES = {
     "formats/": "SRT",
     "transcript/words": "words",
     "transcript/": "labels and pauses",
-    "restoration/model/onnx_session": "session",
+    "restoration/model/session": "session",
     "restoration/model/": "engine",
     "restoration/chunks": "chunks",
     "restoration/decoding/": "decoding",

@@ -33,7 +33,7 @@ from cappunc_cli.files.progress import Reporter, Steps
 from cappunc_cli.files.result_writer import ResultWriter
 from cappunc_cli.files.storage import state_of
 from cappunc_cli.restore import pipeline
-from cappunc_cli.restore.models import onnx_engine
+from cappunc_cli.restore.models import network
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import load_model, restore, restore_all
 
@@ -338,8 +338,8 @@ def test_progress_moves_within_files_that_are_restored_together(
 
 def test_progress_moves_as_the_model_reads_for_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=0, SIG_IGN=0))
-    shelves = onnx_engine.chunk_groups
-    monkeypatch.setattr(onnx_engine, "chunk_groups", lambda chunks, _: shelves(chunks, 1000))
+    shelves = network.chunk_groups
+    monkeypatch.setattr(network, "chunk_groups", lambda chunks, _: shelves(chunks, 1000))
     jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(5)]
     for job in jobs:
         Path(job.source).write_text("hello cat " * 1000 + "\n")

@@ -26,7 +26,7 @@ from cappunc_cli.restore.decoding.passage import Passage, posteriors_of
 from cappunc_cli.restore.decoding.word_properties import word_properties
 from cappunc_cli.restore.live import LiveRestorer
 from cappunc_cli.restore.live_gru import LiveGruRestorer, live_restorer
-from cappunc_cli.restore.models.gru_engine import GruEngine, GruWindow
+from cappunc_cli.restore.models.recurrent import GruEngine, GruWindow
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, restore
 

@@ -21,7 +21,7 @@ from cappunc_cli.restore.pipeline import IncrementalRewriter, Model, probabiliti
 
 if TYPE_CHECKING:
     from cappunc_cli.restore.chunks import Rows
-    from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+    from cappunc_cli.restore.models.network import OnnxEngine
 
 STAGES = ("read", "tokenise", "infer", "merge", "decode", "write")
 #: Parts of a cold start, in order.

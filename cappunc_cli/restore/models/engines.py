@@ -1,4 +1,4 @@
-"""The table of engines, which are imported only when a model is opened."""
+"""The table of engines, which are imported only when a model is opened, and the names in the graphs that they run."""
 
 from __future__ import annotations
 
@@ -27,21 +27,32 @@ NETWORK = "onnx"
 #: The recurrent engine of live captions.
 LIVE = "gru"
 ENGINES: Mapping[str, EngineSpec] = {
-    NETWORK: EngineSpec(
-        "cappunc_cli.restore.models.onnx_engine", "OnnxEngine", "config.json", "model.onnx", "the network"
-    ),
+    NETWORK: EngineSpec("cappunc_cli.restore.models.network", "OnnxEngine", "config.json", "model.onnx", "the network"),
     "ngram": EngineSpec(
-        "cappunc_cli.restore.models.ngram_engine",
+        "cappunc_cli.restore.models.trigram_engine",
         "NgramEngine",
         "ngram.json",
         "ngram.xz",
         "a trigram model of 1 MB, faster and far weaker",
     ),
     LIVE: EngineSpec(
-        "cappunc_cli.restore.models.gru_engine",
+        "cappunc_cli.restore.models.recurrent",
         "GruEngine",
         "gru.json",
         "gru.onnx",
         "a small recurrent network for live captions",
     ),
 }
+
+#: Names in a model's graph. The inputs are [batch, pieces]; the mask is optional.
+MASK = "attention_mask"
+INPUTS = ("input_ids", MASK, "pauses", "turns")
+#: Optional input [batch, words]: the pieces to compute outputs for, as indices into the flattened batch.
+WANTED = "wanted"
+OUTPUTS = ("case", "marks")
+#: The third output of a model that restores paired marks.
+AROUND = "around"
+#: The relative position bias added to attention scores, [1, heads, pieces, pieces], of encoders that have one.
+POSITION_BIAS = "position_bias"
+#: The domain of onnxruntime's own operators.
+MICROSOFT = "com.microsoft"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -21,7 +20,9 @@ from cappunc_cli.languages import UNSPACED, language
 from cappunc_cli.restore.chunks import check
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK, EngineSpec
 
-#: The encoder must hold at least one word of `onnx_engine.PIECES_PER_WORD` pieces and its two special pieces.
+#: Numbers in a config are below this: no window or pause is as long, and numpy takes them.
+_MOST = 1_000_000_000
+#: The encoder must hold at least one word of `network.PIECES_PER_WORD` pieces and its two special pieces.
 _FEWEST_PIECES = 32
 
 
@@ -95,7 +96,7 @@ class ModelConfig:
             raise BadModel(f"no readable {name} ({error.strerror})", str(directory)) from error
         except CappuncError as error:
             raise BadModel(error.message, str(path)) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadModel(f"not JSON: {error}", str(path)) from error
 
 
@@ -126,10 +127,12 @@ def _typed(key: str, value: Any, kind: type, inner: type | None = None) -> Any:
     expected, items, fits = kind, [value], isinstance(value, kind)
     if inner is not None and fits:
         expected, items = inner, list(value.values() if kind is dict else value)
-    # JSON's own types, so that `true` is no number; NaN and infinity are none either.
+    # JSON's own types, so that `true` is no number.
     accepted = {int, float} if expected is float else {expected}
-    if not accepted.issuperset(map(type, items)) or (expected is float and not all(map(math.isfinite, items))):
+    if not accepted.issuperset(map(type, items)):
         raise BadModel(f"{key}: must be {_TYPE_NAMES[expected]}")
+    if expected in (int, float) and not all(abs(item) < _MOST for item in items):  # false for NaN, too
+        raise BadModel(f"{key}: must be below {_MOST:,}")
     typed = list(map(expected, items))
     return typed[0] if inner is None else dict(zip(value, typed, strict=True)) if kind is dict else tuple(typed)
 
@@ -292,6 +295,8 @@ def _verify(directory: Path, config: str) -> None:
         raise BadModel(f"{config} lists no files to verify", str(directory))
     for name, expected in files.items():
         path = directory / name
+        if Path(name).name != name or not path.is_file():  # a pipe or /dev/zero would never end
+            raise BadModel(f"{config} lists a file that is not in the folder: {name!r}", str(directory))
         try:
             with path.open("rb") as stream:
                 actual = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -302,11 +307,17 @@ def _verify(directory: Path, config: str) -> None:
 
 
 def read_lexicon(directory: Path) -> dict[str, str]:
-    """Map mixed-case words and acronyms, bare, to their forms in lexicon.txt (one a line); {} without the file."""
+    """Map mixed-case words and acronyms, bare, to their forms in lexicon.txt (one a line); {} without the file.
+
+    Raises BadModel if it is not UTF-8.
+    """
     path = directory / "lexicon.txt"
     if not path.is_file():
         return {}
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise BadModel(f"not UTF-8: {error}", str(path)) from error
     forms: dict[str, str] = {}
     for bare, form in zip(fold(text).splitlines(), text.splitlines(), strict=True):
         forms.setdefault(bare.strip(), form.strip())

@@ -28,7 +28,7 @@ from cappunc_cli.features.train.encoders import e5_small, hugging_face, pretrain
 from cappunc_cli.features.train.encoders.pretrained_encoder import PretrainedEncoder
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, start_from, stored_shape
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.restore.models.onnx_engine import CLOSING, OPENING, special_piece
+from cappunc_cli.restore.models.network import CLOSING, OPENING, special_piece
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went", "home", "to", "eat", "some", "fish"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -15,7 +15,7 @@ from cappunc_cli.features.train.data.dataset import TEACHERS_WORDS, Vocabulary, 
 from cappunc_cli.features.train.data.windows import IGNORED, Batch
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restore.chunks import Chunk
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.network import OnnxEngine
 
 torch = pytest.importorskip("torch", reason="needs the extra [train]")
 pytest.importorskip("onnx", reason="needs the extra [train]")

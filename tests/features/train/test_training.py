@@ -17,7 +17,7 @@ from cappunc_cli.features.train.data.corpora import CORPORA, Corpus, paragraphs,
 from cappunc_cli.features.train.data.dataset import TokenStream, Types, Vocabulary, build_vocabulary, read_stream
 from cappunc_cli.features.train.data.windows import IGNORED, Windows
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import find_model
 
 TEXT = "Well, it was — as I said… you know — NATO's iPhone.\nWhy? “Because!”\n\nAnother document: yes;\n"
@@ -183,7 +183,7 @@ def test_words_of_four_bits_come_back_in_a_file_of_their_own(tmp_path: Path, mon
     from cappunc_cli.features.train.export import onnx_graph, onnx_weights
     from cappunc_cli.features.train.export.export_model import parity
     from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-    from cappunc_cli.restore.models.gpu_graph import to_float16
+    from cappunc_cli.restore.models.gpu import to_float16
 
     torch.manual_seed(0)
     shape = NetworkShape(

@@ -21,7 +21,7 @@ from cappunc_cli.document.labels import MARKS, Case, PairedMark, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restore.chunks import Chunk
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, probabilities, restore

@@ -69,7 +69,9 @@ def test_config_is_read() -> None:
         ({"pause_bins_ms": [300, 100]}, "must be in ascending order"),
         ({"languages": []}, "languages: must name"),
         ({"bias": {"#": 1}}, "bias: '#' is no mark"),
-        ({"bias": {",": float("nan")}}, "bias: must be a number"),
+        ({"bias": {",": float("nan")}}, "bias: must be below"),
+        ({"bias": {",": 10**400}}, "bias: must be below"),
+        ({"pause_bins_ms": [10**30]}, "pause_bins_ms: must be below"),
         ({"crf": {"transitions": [[0]], "start": [0], "end": [0]}}, "crf: every row"),
         ({"crf": {"start": [0], "end": [0]}}, "crf: must be a list"),
         ({"consistency": 2}, "consistency: must be between 0 and 1"),
@@ -95,6 +97,25 @@ def test_a_missing_field_or_file_is_named(model: Path) -> None:
     (model / "config.json").unlink()
     with pytest.raises(BadModel, match=r"no readable config\.json"):
         ModelConfig.load(model)
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"a":' * 50_000, b"\xff\xfe{}", b"\x80"], ids=["lists", "objects", "UTF-16", "bytes"]
+)
+def test_a_hostile_config_gives_one_line(model: Path, content: str | bytes) -> None:
+    (model / "config.json").write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(BadModel, match="not JSON") as caught:
+        ModelConfig.load(model)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["lexicon.txt", "tokenizer.json", "model.onnx"])
+def test_a_file_of_other_bytes_gives_one_line(model: Path, name: str) -> None:
+    (model / name).write_bytes(b"\xff\xfe\x00garbage\x80")
+    with pytest.raises(BadModel) as caught:
+        load_model(model, "cpu")
+    assert str(model / name) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_paired_marks_are_read(model: Path) -> None:
@@ -136,7 +157,10 @@ def test_verify_compares_every_file(model: Path) -> None:
     with pytest.raises(BadModel, match="not the file"):
         verify_model(model)
     (model / "lexicon.txt").unlink()
-    with pytest.raises(BadModel, match="cannot be read"):
+    with pytest.raises(BadModel, match=r"not in the folder: 'lexicon\.txt'"):
+        verify_model(model)
+    change(model, files={"/dev/zero": "0"})
+    with pytest.raises(BadModel, match="not in the folder: '/dev/zero'"):
         verify_model(model)
     change(model, files={})
     with pytest.raises(BadModel, match="lists no files"):

@@ -26,8 +26,8 @@ from cappunc_cli.features.train.network import JointNetwork
 from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.features.train.trainer import load_windows, network_of
 from cappunc_cli.features.train.training_run import CHECKPOINT
-from cappunc_cli.restore.models.onnx_engine import softmax
-from cappunc_cli.restore.models.tensor_names import INPUTS
+from cappunc_cli.restore.models.engines import INPUTS
+from cappunc_cli.restore.models.network import softmax
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from onnx.external_data_helper import set_external_data
 
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.network import NEIGHBOURS, NetworkShape, relative_buckets
-from cappunc_cli.restore.models.tensor_names import MICROSOFT, POSITION_BIAS
+from cappunc_cli.restore.models.engines import MICROSOFT, POSITION_BIAS
 
 #: How matrices are stored: float32, or 8 bits by block of BLOCK rows with activations quantised by row (MatMulNBits).
 #: Shipped models have 8 bits by column, which quantise.py adds: their scales need calibration.
@@ -146,7 +146,7 @@ def in_four_bits(table: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray
 def build(
     arrays: Arrays, shape: NetworkShape, weights: Weights, metadata: dict[str, str], word_bits: int = 8
 ) -> onnx.ModelProto:
-    """Build the ONNX model of a state dict (as float32 arrays), for `restoration.model.onnx_engine`.
+    """Build the ONNX model of a state dict (as float32 arrays), for `restoration.model.network`.
 
     Unless the weights are float32, piece vectors are stored in `word_bits` bits, 8 or 4, and late pauses raise
     BadModel: quantise.py selects the wanted pieces after the encoder, and does not do so for late pauses.

@@ -17,8 +17,7 @@ from torch import Tensor
 from cappunc_cli.errors import BadModel
 from cappunc_cli.features.train.export.onnx_graph import Arrays
 from cappunc_cli.features.train.network import NetworkShape
-from cappunc_cli.restore.models.dequantise import dense_products, four_bit_tables
-from cappunc_cli.restore.models.gpu_graph import for_all_pieces
+from cappunc_cli.restore.models.gpu import dense_products, for_all_pieces, four_bit_tables
 
 #: Names in the graph that differ from the network's.
 _TABLES = {

@@ -40,10 +40,9 @@ from cappunc_cli.features.train.export.onnx_graph import save
 from cappunc_cli.features.train.export.parity import Rows, agree
 from cappunc_cli.features.train.export.rounding import ATTENTION, GELU, Rounding, calibrate, rounding
 from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.restore.models.dequantise import Matrix, dense_products
-from cappunc_cli.restore.models.gpu_graph import JOINED, PARTS, attention_inputs, for_all_pieces
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
-from cappunc_cli.restore.models.tensor_names import MASK, MICROSOFT, POSITION_BIAS, WANTED
+from cappunc_cli.restore.models.engines import MASK, MICROSOFT, POSITION_BIAS, WANTED
+from cappunc_cli.restore.models.gpu import JOINED, PARTS, Matrix, attention_inputs, dense_products, for_all_pieces
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.pipeline import Model, probabilities
 
 logger = logging.getLogger(__name__)

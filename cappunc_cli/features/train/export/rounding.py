@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from cappunc_cli.document.words import Word
-from cappunc_cli.restore.models.dequantise import Matrix, dense_products
-from cappunc_cli.restore.models.gpu_graph import for_all_pieces
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
-from cappunc_cli.restore.models.onnx_session import Feeds
-from cappunc_cli.restore.models.tensor_names import MASK
+from cappunc_cli.restore.models.engines import MASK
+from cappunc_cli.restore.models.gpu import Matrix, dense_products, for_all_pieces
+from cappunc_cli.restore.models.network import OnnxEngine
+from cappunc_cli.restore.models.session import Feeds
 from cappunc_cli.restore.pipeline import Model, probabilities
 
 #: Rows kept of each batch of about a thousand.

@@ -20,9 +20,9 @@ from cappunc_cli.features.train.export import onnx_weights
 from cappunc_cli.features.train.export.onnx_graph import build
 from cappunc_cli.features.train.export.quantise import quantise
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise, relative_buckets
-from cappunc_cli.restore.models.gpu_graph import attention_inputs, for_all_pieces, to_float16
-from cappunc_cli.restore.models.onnx_session import load_graph
-from cappunc_cli.restore.models.tensor_names import MASK, POSITION_BIAS, WANTED
+from cappunc_cli.restore.models.engines import MASK, POSITION_BIAS, WANTED
+from cappunc_cli.restore.models.gpu import attention_inputs, for_all_pieces, to_float16
+from cappunc_cli.restore.models.session import load_graph
 
 SHAPE = NetworkShape(
     vocabulary=300,
@@ -111,11 +111,9 @@ def test_every_rewriting_keeps_it(network: JointNetwork, without: float) -> None
     again = quantise(made, rows_of(made, 1))
     for model in (made, for_all_pieces(made), again):
         assert np.abs(logits(model) - wanted).mean() < 0.3 * without
-    for plain in (False, True):
-        gpu = to_float16(made, plain=plain)
-        # float16 has kernels on no CPU: what is left to look at is whether attention is given the bias.
-        readers = [node for node in gpu.graph.node if POSITION_BIAS in node.input]
-        assert len(readers) == SHAPE.layers
+    # float16 has kernels on no CPU: what is left to look at is whether attention is given the bias.
+    readers = [node for node in to_float16(made).graph.node if POSITION_BIAS in node.input]
+    assert len(readers) == SHAPE.layers
 
 
 def test_queries_that_are_wanted_have_the_bias_of_their_places(network: JointNetwork) -> None:

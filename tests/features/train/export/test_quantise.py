@@ -20,11 +20,10 @@ from cappunc_cli.features.train.export.onnx_graph import Arrays, Weights, build
 from cappunc_cli.features.train.export.quantise import quantise
 from cappunc_cli.features.train.export.rounding import Rounding, calibrate, rounding
 from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
-from cappunc_cli.restore.models.dequantise import Matrix, dense_products
-from cappunc_cli.restore.models.gpu_graph import for_all_pieces, to_float16
-from cappunc_cli.restore.models.onnx_session import load_graph
+from cappunc_cli.restore.models.engines import MASK, WANTED
+from cappunc_cli.restore.models.gpu import Matrix, dense_products, for_all_pieces, to_float16
 from cappunc_cli.restore.models.registry import find_model
-from cappunc_cli.restore.models.tensor_names import MASK, WANTED
+from cappunc_cli.restore.models.session import load_graph
 
 SHAPE = NetworkShape(vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5)
 #: An input that dwarfs the others, in the graph and in the matrices below.

@@ -24,11 +24,11 @@ from cappunc_cli.features.train.ngram.estimate import estimate
 from cappunc_cli.features.train.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restore.chunks import Chunk, merge, split
+from cappunc_cli.restore.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restore.models import trigrams
-from cappunc_cli.restore.models.diacritics import DiacriticRestorer, normalise
 from cappunc_cli.restore.models.engines import ENGINES
-from cappunc_cli.restore.models.ngram_engine import NgramEngine
 from cappunc_cli.restore.models.registry import find_model_for, installed, model_languages, verify_model
+from cappunc_cli.restore.models.trigram_engine import NgramEngine
 from cappunc_cli.restore.pipeline import Model, load_model, restore
 
 #: Sentences that share words and trigrams.

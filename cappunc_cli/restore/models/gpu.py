@@ -6,7 +6,7 @@ the extra [cuda]. The conversion happens in memory and takes a fraction of a sec
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,32 +14,102 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel
-from cappunc_cli.restore.models.dequantise import dense_products, four_bit_tables
-from cappunc_cli.restore.models.tensor_names import MASK, MICROSOFT, POSITION_BIAS, WANTED
+from cappunc_cli.restore.models.engines import MASK, MICROSOFT, POSITION_BIAS, WANTED
 
 if TYPE_CHECKING:
     import onnx
+
+Array = npt.NDArray[Any]
+Matrix = npt.NDArray[np.float32]
 
 #: Query, key and value: features/train/export/quantise.py splits their joint product into one for each.
 PARTS = "qkv"
 #: The inputs of the joint product that are split, by index, with the suffix of their names.
 JOINED = {1: "int8", 3: "scale", 6: "bias"}
-#: Added to masked attention scores; within the range of float16, which ends at 65504.
-_MASKED = -1e4
-Array = npt.NDArray[Any]
+
+#: The zero point of MatMulNBits' unsigned weights.
+_ZERO_POINT = 128
 
 
-def float16_model(path: Path, *, plain: bool = False) -> bytes:
-    """Convert a model file to a serialised float16 model; `plain`: with standard operators only, for TensorRT.
+@dataclass(frozen=True, slots=True)
+class DenseProduct:
+    """out = x @ weight + bias: the names of the tensors x, bias ("": none) and out, and the weight [inputs, outputs].
 
-    Raises ImportError without the package onnx.
+    `within` names the further nodes that compute it.
     """
+
+    x: str
+    weight: Matrix
+    bias: str
+    out: str
+    within: frozenset[str] = frozenset()
+
+
+def four_bit_tables(graph: onnx.GraphProto) -> dict[str, Matrix]:
+    """Every embedding table that is stored in 4 bits, dequantised to [rows, columns], by the name of its node."""
+    from onnx import numpy_helper
+
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    found = {}
+    for node in graph.node:
+        if node.op_type == "GatherBlockQuantized":
+            packed, scale = (numpy_helper.to_array(stored[node.input[place]]) for place in (0, 2))
+            integers = np.stack((packed & 15, packed >> 4), -1).reshape(*scale.shape, -1).astype(np.float32) - 8
+            found[node.name] = (integers * scale[..., None]).reshape(len(packed), -1)
+    return found
+
+
+def dense_products(graph: onnx.GraphProto) -> dict[str, DenseProduct]:
+    """Every product whose weight is stored in 8 bits, by the name of its node."""
+    from onnx import numpy_helper
+
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    made = {name: node for node in graph.node for name in node.output}
+    readers = {name: node for node in graph.node for name in node.input}
+
+    def array(name: str) -> npt.NDArray[Any]:
+        return numpy_helper.to_array(stored[name])
+
+    def rounded(node: onnx.NodeProto) -> DenseProduct:
+        """A product made by training.export.quantise: scaled and rounded inputs, and some columns kept exact."""
+        bias = node.input[6] if len(node.input) > 6 else ""
+        weight = array(node.input[1]).astype(np.float32) * array(node.input[3])
+        within = [made[node.input[0]]]
+        x, out = within[0].input[0], node.output[0]
+        scaled = made.get(x)
+        if scaled is not None and scaled.op_type == "Mul" and scaled.input[1] in stored:
+            within.append(scaled)
+            x = scaled.input[0]
+            weight *= array(scaled.input[1])[:, None]
+        total = readers.get(out)
+        exact = made.get(total.input[1]) if total is not None and total.op_type == "Add" else None
+        gather = made.get(exact.input[0]) if exact is not None and exact.op_type == "MatMul" else None
+        if total is not None and exact is not None and gather is not None and gather.op_type == "Gather":
+            weight[array(gather.input[1])] = array(exact.input[1])
+            within += [gather, exact, total]
+            out = total.output[0]
+        return DenseProduct(x, weight, bias, out, frozenset(other.name for other in within))
+
+    found: dict[str, DenseProduct] = {}
+    for node in graph.node:
+        if node.op_type == "MatMulNBits":
+            integers = array(node.input[1]).astype(np.float32) - _ZERO_POINT
+            scale = array(node.input[2]).reshape(*integers.shape[:2], 1)
+            weight = np.ascontiguousarray((integers * scale).reshape(len(integers), -1).T)
+            found[node.name] = DenseProduct(node.input[0], weight, "", node.output[0])
+        elif node.op_type == "MatMulIntegerToFloat":
+            found[node.name] = rounded(node)
+    return found
+
+
+def float16_model(path: Path) -> bytes:
+    """Convert a model file to a serialised float16 model; raises ImportError without the package onnx."""
     import onnx
 
-    return bytes(to_float16(onnx.load(path), plain=plain).SerializeToString())
+    return bytes(to_float16(onnx.load(path)).SerializeToString())
 
 
-def to_float16(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProto:
+def to_float16(model: onnx.ModelProto) -> onnx.ModelProto:
     """Convert a model to float16 and give it a padding mask; inputs and outputs keep their names."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -49,8 +119,6 @@ def to_float16(model: onnx.ModelProto, *, plain: bool = False) -> onnx.ModelProt
     graph.dequantise_tables()
     if all(value.name != MASK for value in model.graph.input):
         graph.mask_attention()
-    if plain:
-        graph.use_standard_operators()
     for name, value in graph.values.items():
         if value.dtype == np.float32:
             graph.values[name] = value.astype(np.float16)
@@ -239,75 +307,3 @@ class _GpuGraph:
             if node.op_type == "MultiHeadAttention":
                 attention_inputs(node, "padding")
         self.nodes.insert(0, self._node("Cast", [MASK], "padding", to=TensorProto.INT32))
-
-    def use_standard_operators(self) -> None:
-        """Replace onnxruntime's own operators, which TensorRT does not have."""
-        self._replace({"BiasGelu", "FastGelu"}, self._gelu)
-        self._replace({"SkipLayerNormalization"}, self._add_and_norm)
-        self._replace({"MultiHeadAttention"}, self._attention)
-
-    def _add_and_norm(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        x, skip, gamma, beta, *biases = node.input
-        name = node.output[0]
-        nodes = [self._node("Add", [x, skip], f"{name}/sum")]
-        for bias in biases:
-            nodes.append(self._node("Add", [nodes[-1].output[0], bias], f"{name}/biased"))
-        epsilon = next(attribute.f for attribute in node.attribute if attribute.name == "epsilon")
-        return [*nodes, self._node("LayerNormalization", [nodes[-1].output[0], gamma, beta], name, epsilon=epsilon)]
-
-    def _gelu(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """x / 2 * (1 + erf(x / sqrt 2))"""
-        name = node.output[0]
-        root, one, two = (
-            self._constant(f"gelu/{key}", np.array(value, np.float32))
-            for key, value in (("root", math.sqrt(0.5)), ("one", 1), ("half", 0.5))
-        )
-        x, *bias = node.input
-        nodes = [self._node("Add", [x, *bias], f"{name}/x")] if bias else []
-        x = f"{name}/x" if bias else x
-        return [
-            *nodes,
-            self._node("Mul", [x, root], f"{name}/scaled"),
-            self._node("Erf", [f"{name}/scaled"], f"{name}/erf"),
-            self._node("Add", [f"{name}/erf", one], f"{name}/more"),
-            self._node("Mul", [f"{name}/more", two], f"{name}/half"),
-            self._node("Mul", [x, f"{name}/half"], name),
-        ]
-
-    def _attention(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        from onnx import TensorProto
-
-        name, heads = node.output[0], next(a.i for a in node.attribute if a.name == "num_heads")
-        placed = POSITION_BIAS in node.input
-        nodes: list[onnx.NodeProto] = []
-        if "attention/far" not in self.values:
-            apart = self._constant("attention/apart", np.array([0, 0, heads, -1], np.int64))
-            self._constant("attention/together", np.array([0, 0, -1], np.int64))
-            self._constant("attention/far", np.array(_MASKED, np.float32))
-            self._constant("attention/one", np.array(1, np.float32))
-            self._constant("attention/axes", np.array([1, 2], np.int64))
-            nodes += [
-                self._node("Cast", [MASK], "attention/mask", to=TensorProto.FLOAT),
-                self._node("Sub", ["attention/one", "attention/mask"], "attention/hidden"),
-                self._node("Mul", ["attention/hidden", "attention/far"], "attention/flat"),
-                self._node("Unsqueeze", ["attention/flat", "attention/axes"], "attention/bias"),
-            ]
-        apart = "attention/apart"
-        for part, order, source in zip("qkv", ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), node.input[:3], strict=True):
-            nodes += [
-                self._node("Reshape", [source, apart], f"{name}/{part}/apart"),
-                self._node("Transpose", [f"{name}/{part}/apart"], f"{name}/{part}", perm=order),
-            ]
-        width = next(len(v) for n, v in self.values.items() if n.endswith("norm1.bias") or n == "norm.bias")
-        scale = self._constant(f"{name}/scale", np.array((width // heads) ** -0.5, np.float32))
-        return [
-            *nodes,
-            self._node("Mul", [f"{name}/q", scale], f"{name}/q/scaled"),
-            self._node("MatMul", [f"{name}/q/scaled", f"{name}/k"], f"{name}/scores"),
-            self._node("Add", [f"{name}/scores", "attention/bias"], seen := f"{name}/seen"),
-            *([self._node("Add", [seen, POSITION_BIAS], f"{name}/near")] if placed else []),
-            self._node("Softmax", [f"{name}/near" if placed else seen], f"{name}/shares", axis=-1),
-            self._node("MatMul", [f"{name}/shares", f"{name}/v"], f"{name}/mixed"),
-            self._node("Transpose", [f"{name}/mixed"], f"{name}/back", perm=[0, 2, 1, 3]),
-            self._node("Reshape", [f"{name}/back", "attention/together"], name),
-        ]

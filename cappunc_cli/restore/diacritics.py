@@ -14,7 +14,7 @@ import numpy as np
 from cappunc_cli.document.labels import strip
 from cappunc_cli.languages import Language
 from cappunc_cli.restore.chunks import split
-from cappunc_cli.restore.models.ngram_engine import NgramEngine, build_lattice, lattice_posteriors
+from cappunc_cli.restore.models.trigram_engine import NgramEngine, build_lattice, lattice_posteriors
 from cappunc_cli.restore.models.trigrams import WordForm
 
 #: A text lacks diacritics if fewer than one word in this many has any; in Romanian prose one in three does.

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.restore.chunks import Chunk
 from cappunc_cli.restore.models.engines import ENGINES
-from cappunc_cli.restore.models.onnx_engine import Encoder
-from cappunc_cli.restore.models.onnx_session import first_line, load_graph
+from cappunc_cli.restore.models.network import Encoder
 from cappunc_cli.restore.models.registry import ModelConfig, read_lexicon
+from cappunc_cli.restore.models.session import first_line, load_graph
 
 if TYPE_CHECKING:
     from cappunc_cli.restore.chunks import Rows
@@ -33,8 +33,6 @@ Kept = npt.NDArray[np.float32]
 _INPUTS = ("input_ids", "after", "known_after", "kept", "lengths", "count", "read", "wanted")
 #: Words in one run of the graph when whole texts are read.
 _WORDS_PER_RUN = 2048
-#: Distinct words in the cache before it is cleared.
-_MOST_CACHED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,6 @@ class GruEngine:
         self._bins = list(self.config.pause_bins_ms)
         #: In the model's embedding of what follows a word, the offset of the rows for a pause with a change of speaker.
         self._turn_offset = len(self._bins) + 2
-        #: The pieces of words seen before.
-        self._cache: dict[str, list[int]] = {}
         self._session = load_graph(directory / kind.weights, _INPUTS)
         kept = next(value for value in self._session.get_inputs() if value.name == "kept")
         self._initial: Kept = np.zeros((1, int(kept.shape[-1])), np.float32)
@@ -143,18 +139,5 @@ class GruEngine:
 
     def _pieces(self, windows: Sequence[GruWindow], first: int) -> dict[str, list[int]]:
         """The piece ids of each distinct word in the windows, from index `first` on."""
-        found: dict[str, list[int]] = {}
-        unseen = []
-        for word in chain.from_iterable(window.words[first:] for window in windows):
-            if (ids := self._cache.get(word)) is None:
-                unseen.append(word)
-            else:
-                found[word] = ids
-        if unseen:
-            if len(self._cache) > _MOST_CACHED:
-                self._cache.clear()
-            unseen = list(dict.fromkeys(unseen))
-            text = self.encoder.encode(unseen, [None] * len(unseen), [False] * len(unseen))
-            for word, start, stop in zip(unseen, text.ends[:-1].tolist(), text.ends[1:].tolist(), strict=True):
-                found[word] = self._cache[word] = text.ids[start:stop].tolist()
-        return found
+        words = list(dict.fromkeys(chain.from_iterable(window.words[first:] for window in windows)))
+        return dict(zip(words, self.encoder.pieces(words), strict=True))

@@ -6,7 +6,6 @@ import builtins
 import ctypes
 import os
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,14 @@ import pytest
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restore.chunks import Chunk, merge, split
-from cappunc_cli.restore.models import onnx_engine as engine_module
-from cappunc_cli.restore.models import onnx_session
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine
-from cappunc_cli.restore.models.onnx_session import GpuSession, OpenSession, load_graph, open_session
+from cappunc_cli.restore.models import session
+from cappunc_cli.restore.models.engines import MASK, WANTED
+from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import find_model
-from cappunc_cli.restore.models.tensor_names import MASK, WANTED
+from cappunc_cli.restore.models.session import OpenSession, load_graph, open_session
 
 TINY = Path(__file__).parents[2] / "tiny_model"
-ALL = ["TensorrtExecutionProvider", "CUDAExecutionProvider", "CPUExecutionProvider"]
+ALL = ["CUDAExecutionProvider", "CPUExecutionProvider"]
 TALK = (
     "so what happened then we went to london and asked the people there do you know where the museum is nobody knew "
     "it of course but a man from the bbc told us that it had been closed in nineteen eighty four and never opened again"
@@ -49,20 +47,11 @@ def rows(engine: OnnxEngine, words: list[str]) -> np.ndarray:
 
 
 @pytest.mark.usefixtures("driver")
-def test_tensorrt_is_chosen_by_name_only() -> None:
-    assert onnx_session.choose_device("tensorrt:1", ALL) == onnx_session.Device("tensorrt", 1)
-    assert onnx_session.choose_device("auto", ALL).kind == "cuda"
-    with pytest.raises(CappuncError, match="no TensorRT support"):
-        onnx_session.choose_device("tensorrt", ALL[1:])
-
-
-@pytest.mark.usefixtures("driver")
-@pytest.mark.parametrize(("device", "name"), [("cuda", "CUDA"), ("tensorrt:1", "TensorRT")])
-def test_missing_libraries_are_one_line(device: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_missing_libraries_are_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     # Nothing is mocked: without a GPU and its libraries onnxruntime itself writes pages of messages.
     pytest.importorskip("onnx")
-    with pytest.raises(CappuncError, match=f"^{name} cannot be used: its libraries are missing") as caught:
-        open_session(TINY / "model.onnx", device)
+    with pytest.raises(CappuncError, match=r"^CUDA cannot be used: its libraries are missing") as caught:
+        open_session(TINY / "model.onnx", "cuda:1")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
 
@@ -92,81 +81,6 @@ def test_without_the_package_onnx_the_line_says_what_to_install(monkeypatch: pyt
         open_session(TINY / "model.onnx", "cuda")
 
 
-class FakeGpu:
-    """A CPU session that passes for a GPU's and records the shapes of its inputs."""
-
-    def __init__(self, model: bytes) -> None:
-        self.real = load_graph(model)
-        self.shapes: set[tuple[int, ...]] = set()
-
-    def run(self, outputs: Any, feeds: Any) -> Any:
-        self.shapes.add(feeds["input_ids"].shape)
-        return self.real.run(list(outputs), dict(feeds))
-
-
-def test_a_gpus_batches_have_few_shapes_and_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu = FakeGpu((TINY / "model.onnx").read_bytes())
-    inputs = frozenset(value.name for value in gpu.real.get_inputs())
-    opened = OpenSession(gpu, inputs, frozenset(["case", "marks"]), "cuda:0", None)
-    monkeypatch.setattr(engine_module, "open_session", lambda *_: opened)
-    engine = OnnxEngine(TINY, "cuda", pieces_per_batch=512)
-    chance = Random(5)
-    words = [chance.choice(["the", "cat", "xyzzy", "london", "so"]) for _ in range(2000)]
-    monkeypatch.undo()
-    np.testing.assert_allclose(rows(engine, words), rows(OnnxEngine(TINY, "cpu"), words), atol=1e-6)
-    assert len(gpu.shapes) <= 8
-    assert all(count & (count - 1) == 0 and width in engine_module._WIDTHS for count, width in gpu.shapes)
-
-
-class Value:
-    made = 0
-
-    def __init__(self, array: np.ndarray) -> None:
-        Value.made += 1
-        self.array = array.copy()
-
-    def update_inplace(self, array: np.ndarray) -> None:
-        self.array[:] = array
-
-    @classmethod
-    def ortvalue_from_numpy(cls, array: np.ndarray, device: str, index: int) -> Value:
-        assert (device, index) == ("cuda", 1)
-        return cls(array)
-
-
-class Binding:
-    def __init__(self) -> None:
-        self.inputs: dict[str, Value] = {}
-        self.outputs: list[str] = []
-
-    def bind_ortvalue_input(self, name: str, value: Value) -> None:
-        self.inputs[name] = value
-
-    def bind_output(self, name: str, device: str, index: int) -> None:
-        assert (device, index) == ("cuda", 1)
-        self.outputs.append(name)
-
-    def copy_outputs_to_cpu(self) -> list[np.ndarray]:
-        return [self.inputs["x"].array * 2 for _ in self.outputs]
-
-
-def test_buffers_on_the_gpu_are_created_once_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Session:
-        def io_binding(self) -> Binding:
-            return Binding()
-
-        def run_with_iobinding(self, _: Binding) -> None:
-            return
-
-    monkeypatch.setattr("onnxruntime.OrtValue", Value)
-    bound = GpuSession(Session(), onnx_session.Device("cuda", 1))
-    for i in range(3):
-        for size in (2, 5):
-            (found,) = bound.run(["y"], {"x": np.full((1, size), i)})
-            np.testing.assert_array_equal(found, np.full((1, size), 2 * i))
-    assert Value.made == 2
-
-
 @pytest.fixture(scope="module")
 def english() -> Path:
     pytest.importorskip("onnx")
@@ -176,27 +90,22 @@ def english() -> Path:
         pytest.skip("the English model is not installed")
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["cuda", "tensorrt"])
-def test_the_float16_graph_agrees_with_the_file(english: Path, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_float16_graph_agrees_with_the_file(english: Path) -> None:
     import onnx
 
-    from cappunc_cli.restore.models.gpu_graph import float16_model
+    from cappunc_cli.restore.models.gpu import float16_model
 
-    model = float16_model(english / "model.onnx", plain=plain)
+    model = float16_model(english / "model.onnx")
     graph = onnx.load_from_string(model).graph
     kinds = {tensor.data_type for tensor in graph.initializer}
     assert onnx.TensorProto.FLOAT16 in kinds
     assert onnx.TensorProto.FLOAT not in kinds
     assert MASK in {value.name for value in graph.input}
-    if plain:
-        assert {node.domain for node in graph.node} == {""}
-    gpu = FakeGpu(model)
-    inputs = frozenset(value.name for value in gpu.real.get_inputs())
-    opened = OpenSession(gpu, inputs, frozenset(value.name for value in gpu.real.get_outputs()), "cuda:0", None)
-    monkeypatch.setattr(engine_module, "open_session", lambda *_: opened)
+    on_cpu = load_graph(model)
+    inputs, outputs = (frozenset(v.name for v in values) for values in (on_cpu.get_inputs(), on_cpu.get_outputs()))
     # Texts of several lengths in one batch, whose padding must be masked.
-    engine = OnnxEngine(english, "cuda", pieces_per_batch=1024)
-    monkeypatch.undo()
+    opened = OpenSession(on_cpu, inputs, outputs, "cuda:0", None)
+    engine = OnnxEngine(english, opened=opened, pieces_per_batch=1024)
     ours, theirs = rows(engine, SPEECH * 2 + SPEECH[:9]), rows(OnnxEngine(english, "cpu"), SPEECH * 2 + SPEECH[:9])
     # The file rounds activations to 8 bits, this graph does not.
     assert np.abs(ours - theirs).mean() < 0.02
@@ -242,18 +151,18 @@ def test_a_processor_that_saturates_gets_exact_kernels(monkeypatch: pytest.Monke
     monkeypatch.setattr("onnxruntime.SessionOptions", Options)
     for broken in (False, True):
         set_to.clear()
-        onnx_session._saturates.cache_clear()
+        session._saturates.cache_clear()
         with monkeypatch.context() as patch:
             if broken:
                 patch.setattr("onnxruntime.InferenceSession", Saturating)
             load_graph(TINY / "model.onnx")
-        assert onnx_session._saturates() or not broken
-        assert ("session.x64quantprecision" in set_to) == onnx_session._saturates()
-    onnx_session._saturates.cache_clear()
+        assert session._saturates() or not broken
+        assert ("session.x64quantprecision" in set_to) == session._saturates()
+    session._saturates.cache_clear()
 
 
 def test_silence_includes_output_of_c_libraries(capfd: pytest.CaptureFixture[str]) -> None:
-    with onnx_session._silence():
+    with session._silence():
         os.write(1, b"pages\n")
         os.write(2, b"of warnings\n")
     os.write(2, b"after\n")

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.languages.language import TYPEWRITER
 from cappunc_cli.restore.chunks import Chunk, merge, split
-from cappunc_cli.restore.models.onnx_session import Session, first_line, open_session
+from cappunc_cli.restore.models.engines import AROUND, INPUTS, MASK, OUTPUTS, WANTED
 from cappunc_cli.restore.models.registry import ModelConfig, read_lexicon
-from cappunc_cli.restore.models.tensor_names import AROUND, INPUTS, MASK, OUTPUTS, WANTED
+from cappunc_cli.restore.models.session import OpenSession, Session, first_line, open_session
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -44,11 +44,9 @@ _MOST_CACHED = 200_000
 
 #: Pieces in one run of the graph. A core is fastest while the tensors of a layer fit its cache (a window or two); a GPU
 #: needs large batches.
-_PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536, "tensorrt": 65536}
+_PIECES_PER_BATCH = {"cpu": 256, "cuda": 65536}
 #: Words that are tokenised and sorted into batches together; bounds the memory for queued batches.
-_WORDS_PER_GROUP = {"cpu": 1 << 14, "cuda": 1 << 18, "tensorrt": 1 << 18}
-#: On a GPU the width of a batch is rounded up to one of these, so that there are few distinct shapes.
-_WIDTHS = (16, 32, 64, 96, 128, 160, 192, 256, 384, 512)
+_WORDS_PER_GROUP = {"cpu": 1 << 14, "cuda": 1 << 18}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,34 +113,29 @@ class Encoder:
         self.padding = special_piece(self._tokenizer, ("[PAD]", "<pad>"), path)
         #: Guards the cache: one thread encodes the next files while another decodes.
         self._lock = Lock()
-        #: The number of each word in the cache; the pieces of all of them, concatenated; and where each one's begin.
-        self._numbers: dict[str, int] = {}
-        self._table, self._places = np.zeros(0, np.int64), np.zeros(1, np.int64)
+        self._cache: dict[str, list[int]] = {}
 
-    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
-        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+    def pieces(self, words: Sequence[str]) -> list[list[int]]:
+        """The ids of each bare word's pieces; at least one."""
         with self._lock:
-            if len(self._numbers) > _MOST_CACHED:
-                self._numbers, self._table, self._places = {}, np.zeros(0, np.int64), np.zeros(1, np.int64)
-            known = self._numbers
+            if len(self._cache) > _MOST_CACHED:
+                self._cache = {}
+            known = self._cache
             unseen = [word for word in dict.fromkeys(words) if word not in known]
             for start in range(0, len(unseen), 10_000):
                 batch = unseen[start : start + 10_000]
-                found = [ids or [self.unknown] for ids in tokenise(self._tokenizer, batch)]
-                known.update(zip(batch, range(len(known), len(known) + len(batch)), strict=True))
-                self._table = np.append(self._table, np.fromiter(chain.from_iterable(found), np.int64))
-                ends = self._places[-1] + np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
-                self._places = np.append(self._places, ends)
-            number = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
-            table, begins = self._table, self._places
-        starts = begins[number]
-        lengths = begins[number + 1] - starts
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        # The index of every piece in the table: where its word begins there, plus its place in the word.
-        places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+                known.update(zip(batch, tokenise(self._tokenizer, batch), strict=True))
+        return [known[word] or [self.unknown] for word in words]
+
+    def encode(self, words: Sequence[str], pauses: Sequence[int | None], turns: Sequence[bool]) -> Pieces:
+        """Encode bare words, the milliseconds after each (None: unknown) and whether the speaker changes after it."""
+        pieces = self.pieces(words)
+        ends = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, pieces), np.int64, len(words)), out=ends[1:])
+        ids = np.fromiter(chain.from_iterable(pieces), np.int64, ends[-1])
         silence = np.fromiter((-1 if pause is None else pause for pause in pauses), np.int64, len(words))
         bins = np.searchsorted(self._bins, silence, side="right") + 1
-        return Pieces(table[places], ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
+        return Pieces(ids, ends, np.where(silence < 0, 0, bins), np.asarray(turns, np.int64))
 
 
 def tokenise(tokenizer: Tokenizer, words: Sequence[str]) -> list[list[int]]:
@@ -177,9 +170,15 @@ class OnnxEngine:
     """
 
     def __init__(
-        self, directory: Path, device: str = "auto", *, pieces_per_batch: int | None = None, lanes: int | None = None
+        self,
+        directory: Path,
+        device: str = "auto",
+        *,
+        opened: OpenSession | None = None,
+        pieces_per_batch: int | None = None,
+        lanes: int | None = None,
     ) -> None:
-        """Open the model for `device` (auto, cpu, cuda[:N], tensorrt[:N]).
+        """Open the model for `device` (auto, cpu, cuda[:N]), or with a session that is `opened` already.
 
         `auto` uses CUDA if it works, otherwise the CPU. `lanes` is the number of batches that run concurrently, by
         default one a core, or one on a GPU. Raises BadModel if the files are missing or do not match each other, and
@@ -190,7 +189,7 @@ class OnnxEngine:
         self.encoder = Encoder(directory, self.config)
         #: Seconds spent on tokenising and on waiting for the graph, for `cappunc bench`.
         self.tokenise_s = self.infer_s = 0.0
-        opened = open_session(directory / "model.onnx", device)
+        opened = opened or open_session(directory / "model.onnx", device)
         #: Runs the graph; tests replace it to inspect the inputs.
         self.session: Session = opened.session
         self.device, self.warning = opened.device, opened.warning
@@ -204,7 +203,6 @@ class OnnxEngine:
         self._inputs = tuple(name for name in INPUTS if name in opened.inputs)
         self._selects_pieces = WANTED in opened.inputs
         kind = self.device.split(":")[0]
-        self._buckets = kind != "cpu"
         self._pieces_per_batch = pieces_per_batch or _PIECES_PER_BATCH[kind]
         self.words_per_group = _WORDS_PER_GROUP[kind]
 
@@ -247,16 +245,15 @@ class OnnxEngine:
         while todo:
             width = text.length(todo[-1]) + 2
             if MASK in self._inputs:
-                width = min(_padded(width, self._buckets), self.config.max_pieces)
+                width = min(-(-width // 8) * 8, self.config.max_pieces)
                 count = max(self._pieces_per_batch // width, 1)
             else:
                 longest = len(todo) - bisect_left(todo, width - 2, key=text.length)
                 count = min(max(self._pieces_per_batch // width, 1), longest)
             batches.append((todo[-count:], width))
             del todo[-count:]
-        if not self._buckets:
-            # In the order of the text, whose beginning can then be decoded while its end is still being read.
-            batches.sort(key=lambda item: min(chunk.start for chunk in item[0]))
+        # In the order of the text, whose beginning can then be decoded while its end is still being read.
+        batches.sort(key=lambda item: min(chunk.start for chunk in item[0]))
         submitted: dict[Chunk, Part] = {}
         for batch, width in batches:
             rows = self._threads.submit(self._run, text, batch, width)
@@ -301,10 +298,9 @@ class OnnxEngine:
         return found
 
     def _run(self, text: Pieces, batch: Sequence[Chunk], width: int) -> list[Rows]:
-        shape = (_power_of_two(len(batch)) if self._buckets else len(batch), width)
+        shape = len(batch), width
         ids = np.full(shape, self.encoder.padding, np.int64)
         mask, pauses, turns = (np.zeros(shape, np.int64) for _ in range(3))
-        mask[len(batch) :, 0] = 1  # the softmax of a fully masked row is undefined
         lasts = []
         for row, chunk in enumerate(batch):
             start, stop = text.ends[chunk.start], text.ends[chunk.stop]
@@ -364,13 +360,3 @@ def softmax(logits: Rows) -> Rows:
     exponents: Rows = np.exp(logits - logits.max(-1, keepdims=True)).astype(np.float32, copy=False)
     exponents /= exponents.sum(-1, keepdims=True)
     return exponents
-
-
-def _padded(width: int, buckets: bool) -> int:
-    if buckets:
-        return next((bucket for bucket in _WIDTHS if bucket >= width), width)
-    return -(-width // 8) * 8
-
-
-def _power_of_two(count: int) -> int:
-    return 1 << (count - 1).bit_length()

@@ -17,10 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cappunc_cli.errors import BadModel, CappuncError, WrongUsage, install_extra
-from cappunc_cli.restore.models.tensor_names import INPUTS, MASK, OUTPUTS
-
-#: Fusions of Add and LayerNormalization that are slower on the CPU than the two nodes (their kernel is not vectorised).
-_SLOWER_ON_CPU = ["SkipLayerNormFusion", "BiasSkipLayerNormFusion"]
+from cappunc_cli.restore.models.engines import INPUTS, MASK, OUTPUTS
 
 #: A serialised model of one node, y = MatMulInteger(x: uint8, w: int8).
 _MULTIPLY_MODEL = (
@@ -28,9 +25,8 @@ _MULTIPLY_MODEL = (
     b"Z\t\n\x01w\x12\x04\n\x02\x08\x03b\t\n\x01y\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\x11"
 )
 
-_DEVICE = re.compile(r"auto|cpu|(cuda|tensorrt)(?::(\d+))?")
+_DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
 _CUDA = "CUDAExecutionProvider"
-_PROVIDERS = {"cuda": ("CUDA", _CUDA), "tensorrt": ("TensorRT", "TensorrtExecutionProvider")}
 
 Feeds = Mapping[str, npt.NDArray[np.int64]]
 
@@ -58,70 +54,41 @@ class OpenSession:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device: `kind` is cpu, cuda or tensorrt; unless it is `required`, the CPU may take its place."""
+    """The number of a CUDA device, None for the CPU; unless it is `required`, the CPU may take its place."""
 
-    kind: str
-    index: int = 0
+    index: int | None
     required: bool = True
 
 
-class GpuSession:
-    """A session on a GPU, with an input buffer on the device for each shape."""
-
-    def __init__(self, session: Any, device: Device) -> None:
-        self._session = session
-        self._device = device
-        self._inputs: dict[tuple[str, tuple[int, ...]], Any] = {}
-
-    def run(self, outputs: Sequence[str], feeds: Feeds) -> list[npt.NDArray[np.float32]]:
-        from onnxruntime import OrtValue
-
-        binding = self._session.io_binding()
-        for name, array in feeds.items():
-            key = name, array.shape
-            if key in self._inputs:
-                self._inputs[key].update_inplace(array)
-            else:
-                self._inputs[key] = OrtValue.ortvalue_from_numpy(array, "cuda", self._device.index)
-            binding.bind_ortvalue_input(name, self._inputs[key])
-        for name in outputs:
-            binding.bind_output(name, "cuda", self._device.index)
-        self._session.run_with_iobinding(binding)
-        found: list[npt.NDArray[np.float32]] = binding.copy_outputs_to_cpu()
-        return found
-
-
 def parse_device(device: str) -> re.Match[str]:
-    """Parse a device name into the groups (cuda or tensorrt, its number); raises WrongUsage for an unknown one."""
+    """Parse a device name, whose only group is the number of a GPU; raises WrongUsage for an unknown one."""
     match = _DEVICE.fullmatch(device)
     if not match:
-        raise WrongUsage(f"unknown device {device!r}; use auto, cpu, cuda[:N] or tensorrt[:N]")
+        raise WrongUsage(f"unknown device {device!r}; use auto, cpu or cuda[:N]")
     return match
 
 
 def choose_device(device: str, available: Sequence[str]) -> Device:
-    """The device to try first for `auto`, `cpu`, `cuda`, `cuda:1`, `tensorrt` or `tensorrt:1`.
+    """The device to try first for `auto`, `cpu`, `cuda` or `cuda:1`.
 
     `available` are the providers that onnxruntime was built with, whatever the machine has; so `auto` also checks
     for a driver. Raises CappuncError.
     """
     match = parse_device(device)
     if device == "cpu":
-        return Device("cpu")
-    kind = match[1] or "cuda"
-    name, provider = _PROVIDERS[kind]
+        return Device(None)
     problem = ""
-    if provider not in available:
-        problem = f"this onnxruntime has no {name} support; use --device cpu or install onnxruntime-gpu"
+    if _CUDA not in available:
+        problem = "this onnxruntime has no CUDA support; use --device cpu or install onnxruntime-gpu"
     else:
         try:
             ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
         except OSError:
             problem = "no NVIDIA driver found on this machine; use --device cpu"
     if not problem:
-        return Device(kind, int(match[2] or 0), required=device != "auto")
+        return Device(int(match[1] or 0), required=device != "auto")
     if device == "auto":
-        return Device("cpu")
+        return Device(None)
     raise CappuncError(problem)
 
 
@@ -153,20 +120,19 @@ def open_session(path: Path, device: str) -> OpenSession:
     if not path.is_file():
         raise BadModel("the model file is missing", str(path))
     chosen = choose_device(device, onnxruntime.get_available_providers())
-    session, problem = (None, "") if chosen.kind == "cpu" else _on_gpu(path, chosen)
+    session, problem = (None, "") if chosen.index is None else _on_gpu(path, chosen.index)
     if problem and chosen.required:
         raise CappuncError(problem)
-    wrapped: Session
     if session is not None:
-        wrapped, name, lanes = GpuSession(session, chosen), f"{chosen.kind}:{chosen.index}", 1
+        name, lanes = f"cuda:{chosen.index}", 1
     else:
-        session = wrapped = load_graph(path)
+        session = load_graph(path)
         name, lanes = "cpu", physical_cores()
         if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdigit():
             lanes = min(lanes, max(int(limit), 1))  # Ray limits its actors by this
     inputs = frozenset(value.name for value in session.get_inputs())
     outputs = frozenset(value.name for value in session.get_outputs())
-    return OpenSession(wrapped, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
+    return OpenSession(session, inputs, outputs, name, f"{problem}. Running on the CPU." if problem else None, lanes)
 
 
 def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: Sequence[object] = ()) -> Any:
@@ -180,19 +146,13 @@ def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: S
     # One thread a run: concurrent runs use several cores better than one run does.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 4
     if _saturates():
         # Exact 8-bit products, by kernels that take two and a half times as long.
         options.add_session_config_entry("session.x64quantprecision", "1")
     source, where = (str(model), str(model)) if isinstance(model, Path) else (model, "")
     try:
-        session = onnxruntime.InferenceSession(
-            source,
-            options,
-            providers=list(providers) or ["CPUExecutionProvider"],
-            disabled_optimizers=None if providers else _SLOWER_ON_CPU,
-        )
+        session = onnxruntime.InferenceSession(source, options, list(providers) or ["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has no base class of its own
         raise BadModel(f"the model cannot be loaded: {first_line(error)}", where) from error
     known_inputs, outputs = ({v.name for v in values} for values in (session.get_inputs(), session.get_outputs()))
@@ -202,54 +162,29 @@ def load_graph(model: Path | bytes, inputs: Sequence[str] = INPUTS, providers: S
     return session
 
 
-def _on_gpu(path: Path, device: Device) -> tuple[Any, str]:
+def _on_gpu(path: Path, index: int) -> tuple[Any, str]:
     """(session, "") on the GPU, or (None, why the GPU cannot be used)."""
     import onnxruntime
 
-    name, needed = _PROVIDERS[device.kind]
-    missing = f"{name} cannot be used: its libraries are missing or incompatible; {install_extra(device.kind)}"
+    missing = f"CUDA cannot be used: its libraries are missing or incompatible; {install_extra('cuda')}"
     try:
-        from cappunc_cli.restore.models.gpu_graph import float16_model
+        from cappunc_cli.restore.models.gpu import float16_model
 
-        model = float16_model(path, plain=device.kind == "tensorrt")
+        model = float16_model(path)
     except ImportError:
-        return None, f"{name} cannot be used: the package onnx is missing; {install_extra(device.kind)}"
+        return None, f"CUDA cannot be used: the package onnx is missing; {install_extra('cuda')}"
     if hasattr(onnxruntime, "preload_dlls"):
         # Loads the libraries of the nvidia-* wheels, which are on no search path; prints what is missing to stdout.
         with _silence():
             onnxruntime.preload_dlls(directory="")
-    cuda = {
-        "device_id": str(device.index),
-        "cudnn_conv_algo_search": "HEURISTIC",
-        "arena_extend_strategy": "kSameAsRequested",
-    }
-    providers: list[Any] = [(_CUDA, cuda), "CPUExecutionProvider"]
-    if device.kind == "tensorrt":
-        cache = _cache()
-        tensorrt = {
-            "device_id": str(device.index),
-            "trt_fp16_enable": "True",
-            "trt_engine_cache_enable": "True",
-            "trt_engine_cache_path": str(cache),
-            "trt_timing_cache_enable": "True",
-            "trt_timing_cache_path": str(cache),
-        }
-        providers.insert(0, ("TensorrtExecutionProvider", tensorrt))
+    options = {"device_id": str(index), "cudnn_conv_algo_search": "HEURISTIC"}
     try:
         with _silence():
-            session = load_graph(model, providers=providers)
+            session = load_graph(model, providers=[(_CUDA, options), "CPUExecutionProvider"])
     except BadModel:
         return None, missing
     # onnxruntime falls back to the CPU without an error when a CUDA library is missing.
-    return (session, "") if needed in session.get_providers() else (None, missing)
-
-
-def _cache() -> Path:
-    """The cache directory of TensorRT engines, which take minutes to build."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    path = Path(base, "cappunc")
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+    return (session, "") if _CUDA in session.get_providers() else (None, missing)
 
 
 @cache

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from cappunc_cli.errors import BadModel, CappuncError
 from cappunc_cli.restore.chunks import Chunk, merge, split
-from cappunc_cli.restore.models import onnx_engine, onnx_session
-from cappunc_cli.restore.models.onnx_engine import OnnxEngine, softmax
+from cappunc_cli.restore.models import network, session
+from cappunc_cli.restore.models.network import OnnxEngine, softmax
 
 TINY = Path(__file__).parents[2] / "tiny_model"
 ENGINE = OnnxEngine(TINY, "cpu")
@@ -176,25 +176,23 @@ def test_pause_bins(pause: int | None, bin_: int) -> None:
     assert ENGINE.encoder.encode(["the"], [pause], [False]).pauses.tolist() == [bin_]
 
 
-def test_each_word_is_tokenised_once() -> None:
+def test_words_have_the_pieces_of_their_usual_spelling() -> None:
     engine = OnnxEngine(TINY, "cpu")
     text = engine.encoder.encode(["the", "it’s", "the", "it's", "日", "", "q" * 90], [None] * 7, [False] * 7)
     pieces = np.split(text.ids, text.ends[1:-1])
     assert pieces[0].tolist() == pieces[2].tolist()
     assert pieces[1].tolist() == pieces[3].tolist()  # one apostrophe for the model
     assert pieces[4].tolist() == pieces[5].tolist() == [engine.encoder.unknown]
-    assert len(pieces[6]) == onnx_engine.PIECES_PER_WORD
-    assert len(engine.encoder._numbers) == 6
+    assert len(pieces[6]) == network.PIECES_PER_WORD
 
 
-def test_the_word_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_engine, "_MOST_CACHED", 10)
+def test_a_full_cache_of_words_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_MOST_CACHED", 10)
     engine = OnnxEngine(TINY, "cpu")
     for start in range(0, 100, 20):
         words = [f"w{i}" for i in range(start, start + 20)]
         fresh = predict(words, [Chunk(0, 20)], OnnxEngine(TINY, "cpu"))[0]
         np.testing.assert_allclose(predict(words, [Chunk(0, 20)], engine)[0], fresh)
-    assert len(engine.encoder._numbers) <= 31
 
 
 def test_no_words() -> None:
@@ -232,35 +230,35 @@ def test_a_graph_without_an_output_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", ""])
 def test_unknown_devices_are_refused(device: str) -> None:
     with pytest.raises(CappuncError, match="unknown device"):
-        onnx_session.choose_device(device, ["CPUExecutionProvider"])
+        session.choose_device(device, ["CPUExecutionProvider"])
 
 
 def test_auto_uses_a_gpu_only_with_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr("ctypes.CDLL", Mock(side_effect=OSError))
-    assert onnx_session.choose_device("auto", both).kind == "cpu"
+    assert session.choose_device("auto", both).index is None
     with pytest.raises(CappuncError, match="no NVIDIA driver"):
-        onnx_session.choose_device("cuda", both)
+        session.choose_device("cuda", both)
     monkeypatch.setattr("ctypes.CDLL", Mock())
-    assert onnx_session.choose_device("auto", both) == onnx_session.Device("cuda", 0, required=False)
-    assert onnx_session.choose_device("cuda:2", both) == onnx_session.Device("cuda", 2)
-    assert onnx_session.choose_device("auto", both[1:]).kind == "cpu"
+    assert session.choose_device("auto", both) == session.Device(0, required=False)
+    assert session.choose_device("cuda:2", both) == session.Device(2)
+    assert session.choose_device("auto", both[1:]).index is None
     with pytest.raises(CappuncError, match="no CUDA support"):
-        onnx_session.choose_device("cuda", both[1:])
+        session.choose_device("cuda", both[1:])
 
 
 def test_a_gpu_without_its_libraries_gives_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: onnx_session.Device("cuda", required=False))
-    monkeypatch.setattr(onnx_session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
+    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0, required=False))
+    monkeypatch.setattr(session, "_on_gpu", lambda *_: (None, "CUDA cannot be used: no libraries"))
     engine = OnnxEngine(TINY, "auto")
     assert engine.device == "cpu"
     assert engine.warning is not None
     assert "\n" not in engine.warning
     assert predict(["the"], [Chunk(0, 1)], engine)[0].shape == (1, 13)
-    monkeypatch.setattr(onnx_session, "choose_device", lambda *_: onnx_session.Device("cuda"))
+    monkeypatch.setattr(session, "choose_device", lambda *_: session.Device(0))
     with pytest.raises(CappuncError, match="CUDA cannot be used"):
         OnnxEngine(TINY, "cuda")
 
 
 def test_cores_are_counted() -> None:
-    assert 1 <= onnx_session.physical_cores() <= 4096
+    assert 1 <= session.physical_cores() <= 4096
