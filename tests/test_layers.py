@@ -26,7 +26,7 @@ LAYERS = (
     ("restore/models",),
     ("restore/options",),
     ("restore/decoding",),
-    ("restore", "layout", "evaluation", "spelling"),
+    ("restore", "layout", "evaluation", "pages", "spelling"),
     ("files",),
     ("api",),
     ("cli/settings", "cli/parameters", "cli/options"),

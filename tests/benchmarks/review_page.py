@@ -20,7 +20,7 @@ from typing import Any
 
 from measuring import head, options
 
-from cappunc_cli.features.review.page import page_bytes
+from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
@@ -120,7 +120,7 @@ def main() -> None:
         fixer = Fixer(Settings(arguments.model, "cpu", None, Options(language="en")), lambda _: None)
         session = ReviewSession(Job(str(path), None), fixer, 0.7)
         found = session.report()
-        page.write_bytes(page_bytes(found))
+        page.write_bytes(review_page(found))
         size = page.stat().st_size
         runs = [measure(page) for _ in range(rounds)]
     result = {

@@ -16,56 +16,7 @@ from cappunc_cli.evaluation.mistakes import Mistake, short_time, worst_mistakes
 from cappunc_cli.evaluation.reporting import plots, report
 from cappunc_cli.evaluation.reporting.signature import Signature
 from cappunc_cli.evaluation.sweep import Point, suggest
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --good: #0a7d38; --bad: #c22; }
-* { box-sizing: border-box }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.4rem; margin: 0 0 .3rem } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
-th:first-child, td:first-child { text-align: left } tr.section td { font-weight: 600; padding-top: .8rem }
-code { font-size: .8rem; overflow-wrap: anywhere; opacity: .75 }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1.5rem; align-items: flex-start }
-figure { margin: 0; background: #fff; color: #000; border-radius: .5rem; padding: .5rem; max-width: 100% }
-figure svg { max-width: 100%; height: auto; display: block } figcaption { font-size: .85rem }
-.filter { display: flex; flex-wrap: wrap; gap: .4rem; margin: .5rem 0 }
-.filter button { font: inherit; font-size: .85rem; padding: .25rem .7rem; border: 1px solid var(--line);
-  border-radius: 1rem; background: none; color: inherit; cursor: pointer }
-.filter button[aria-pressed=true] { background: #0072b2; color: #fff }
-ol { list-style: none; padding: 0 }
-li { padding: .5rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
-li small { display: block; opacity: .75 }
-del { color: var(--bad) } ins { color: var(--good); text-decoration: none; font-weight: 600 }
-@media (max-width: 40rem) {
-  body { padding: .6rem } table { font-size: .8rem } th, td { padding: .15rem .3rem }
-  td:first-child { white-space: normal }
-}
-@media (prefers-color-scheme: dark) { :root { --good: #4ccb7f; --bad: #ff7b7b } }
-"""
-
-# Filter by class, and show the mistakes a hundred at a time.
-_SCRIPT = """
-const rows = [...document.querySelectorAll('#mistakes li')], more = document.getElementById('more');
-let group = '', shown = 100;
-function draw() {
-  let n = 0;
-  for (const row of rows) {
-    const fits = !group || row.dataset.group === group;
-    if (fits) n++;
-    row.hidden = !fits || n > shown;
-  }
-  more.hidden = n <= shown;
-}
-document.querySelectorAll('.filter button').forEach(b => b.onclick = () => {
-  group = b.dataset.group; shown = 100;
-  document.querySelectorAll('.filter button').forEach(o => o.setAttribute('aria-pressed', o === b));
-  draw();
-});
-more.onclick = () => { shown += 400; draw(); };
-draw();
-"""
+from cappunc_cli.pages.html_page import HtmlPage
 
 
 def page(
@@ -81,28 +32,37 @@ def page(
     """The whole page, without plots if matplotlib is missing; `links` has the addresses of files by their index."""
     parts = [
         "<h1>Punctuation and case</h1>",
-        f"<p>{escape(report.word_line(word_counts(evaluation.table)))}</p>",
+        f'<p class="lead">{escape(report.word_line(word_counts(evaluation.table)))}</p>',
+        _facts(evaluation),
         _scores(report.rows(evaluation, intervals)),
-        '<div class="plots">',
+        '<div class="figures">',
         *_drawings(evaluation, calibration),
         "</div>",
         _compared(comparison) if comparison else "",
         _swept(*sweep) if sweep else "",
         _files(evaluation, links or {}),
         _mistakes(worst_mistakes(evaluation)),
-        f"<p><code>{escape(str(signature))}</code></p>",
+        f'<p class="note"><code>{escape(str(signature))}</code></p>',
     ]
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>cappunc eval</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + f"\n<script>{_SCRIPT}</script></body></html>\n"
+    body = "\n".join(('<main class="report">', *parts, "</main>"))
+    return HtmlPage("cappunc eval", body, ("eval.js",), drawn=True).html()
+
+
+def _facts(evaluation: Evaluation) -> str:
+    """The scores of the three commonest marks, large."""
+    scores = {NAMES[mark]: evaluation.scores[NAMES[mark]] for mark in THREE}
+    items = (
+        f"<li><b>{100 * score.f1:.1f}</b><span>F1, {escape(name)}</span></li>"
+        for name, score in scores.items()
+        if isinstance(score, Score)
     )
+    return f'<ul class="facts">{"".join(items)}</ul>'
 
 
 def _table(head: Iterable[str], body: Iterable[Sequence[str]], links: Mapping[int, str] = MappingProxyType({})) -> str:
     """Rows of one cell are section titles; `links` has addresses for first cells, by the number of the row."""
     columns = list(head)
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in columns) + "</tr>"]
+    lines = ["<tr>" + "".join(f'<th scope="col">{escape(cell)}</th>' for cell in columns) + "</tr>"]
     for i, row in enumerate(body):
         first, *others = map(escape, row)
         if i in links:
@@ -111,7 +71,9 @@ def _table(head: Iterable[str], body: Iterable[Sequence[str]], links: Mapping[in
             lines.append(f'<tr class="section"><td colspan="{len(columns)}">{first}</td></tr>')
         else:
             lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in (first, *others)) + "</tr>")
-    return '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"
+    return (
+        '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>' + "\n".join(lines) + "</table></div>"
+    )
 
 
 def _scores(lines: Sequence[report.ReportRow]) -> str:
@@ -189,7 +151,7 @@ def _mistakes(found: Sequence[Mistake]) -> str:
     items = "\n".join(map(_item, found))
     return (
         "<h2>Mistakes, worst first</h2><p>In context: <del>hypothesis</del> <ins>reference</ins>.</p>"
-        f'<div class="filter">{"".join(buttons)}</div><ol id="mistakes">{items}</ol>'
+        f'<div class="filter">{"".join(buttons)}</div><ol id="mistakes" class="quotes">{items}</ol>'
         '<button id="more" hidden>more</button>'
     )
 

@@ -68,9 +68,10 @@ def _svg(figure: Figure) -> str:
     out = io.StringIO()
     # Text stays text: small, selectable, in the page's font. A fixed salt makes the output reproducible.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "cappunc", "font.family": "sans-serif"}):
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    # In the colours of the page, which may be dark.
+    return text[text.index("<svg") :].replace("#000000", "currentColor")
 
 
 def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
@@ -81,7 +82,7 @@ def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
     size = 1.9 + 0.6 * len(names)
     figure, axes = _figure(size, size)
     # Draw the cells as shapes: imshow would embed a PNG.
-    axes.pcolormesh(np.arange(-0.5, len(names)), np.arange(-0.5, len(names)), shares, cmap="Blues", vmin=0, vmax=1)
+    axes.pcolormesh(np.arange(-0.5, len(names)), np.arange(-0.5, len(names)), shares, cmap="Oranges", vmin=0, vmax=1)
     axes.invert_yaxis()
     axes.set_aspect("equal")
     titles = [NAMES.get(name, "none") for name in names]
@@ -90,7 +91,7 @@ def confusion(matrix: Mapping[str, Mapping[str, int]]) -> str:
     axes.set_xlabel("hypothesis")
     axes.set_ylabel("reference")
     for i, j in np.ndindex(counts.shape):
-        ink = "white" if shares[i, j] > 0.5 else "black"
+        ink = "white" if shares[i, j] > 0.5 else "#222222"
         axes.text(j, i, _short(int(counts[i, j])), ha="center", va="center", color=ink, fontsize=9)
     return _svg(figure)
 

@@ -17,6 +17,7 @@ from cappunc_cli.files.colour import WARNING, Parts
 from cappunc_cli.files.inspection import Report, line_prefix, tenths
 from cappunc_cli.files.progress import counted
 from cappunc_cli.layout.caption_faults import KINDS, CaptionFault, ShownCaption, caption_faults, describe
+from cappunc_cli.pages.html_page import HtmlPage
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 _COLUMNS = ("file", "caption", "start", "end", "fault", "value", "limit", "text")
 #: Suffixes of report files.
 SUFFIXES = (".csv", ".json", ".html")
-_STYLE = (
-    ":root { color-scheme: light dark } body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; "
-    "padding: 1rem } table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2rem .6rem; "
-    "border-bottom: 1px solid #8884; vertical-align: top } td:nth-child(-n+3) { white-space: nowrap; "
-    "font-variant-numeric: tabular-nums } div { overflow-x: auto }"
-)
 
 
 def check_report_name(name: str | None) -> None:
@@ -96,17 +91,32 @@ def rendered(reports: Sequence[Report], suffix: str) -> str:
         table.writerow(_COLUMNS)
         table.writerows(_row(name, entry) for name, entry in rows)
         return text.getvalue()
+    return _page(reports)
+
+
+def _page(reports: Sequence[Report]) -> str:
+    """The faults as a page: how many of each kind, and a table."""
+    counts = Counter(entry["fault"] for report in reports for entry in report["faults"])
+    captions = sum(report["captions"] for report in reports)
+    facts = [("captions", captions), *((kind, counts[kind]) for kind in KINDS if counts[kind])]
     cells = "".join(
-        f"<tr><td>{escape(name)}</td><td>{entry['caption']}</td><td>{timestamp(entry['start_ms'])}</td>"
-        f"<td>{entry['fault']}: {escape(entry['said'])}</td><td>{escape(entry['text'])}</td></tr>"
-        for name, entry in rows
+        f'<tr><td class="text">{escape(report["file"])}</td><td>{entry["caption"]}</td>'
+        f'<td>{timestamp(entry["start_ms"])}</td><td class="text"><b>{escape(entry["fault"])}</b>: '
+        f'{escape(entry["said"])}</td><td class="text">{escape(entry["text"])}</td></tr>'
+        for report in reports
+        for entry in report["faults"]
     )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Captions</title><style>{_STYLE}</style><h1>Captions</h1><p>{escape(summary(reports))}</p><div><table>"
-        "<thead><tr><th>file</th><th>caption</th><th>from</th><th>fault</th><th>text</th></tr></thead>"
-        f"<tbody>{cells}</tbody></table></div></html>\n"
+    head = "".join(
+        f'<th scope="col"{" class=text" * (name != "No." and name != "from")}>{name}</th>'
+        for name in ("file", "No.", "from", "fault", "text")
     )
+    body = (
+        f'<main class="report"><h1>Captions</h1><p class="lead">{escape(summary(reports))}</p><ul class="facts">'
+        + "".join(f"<li><b>{count:,}</b><span>{escape(name)}</span></li>" for name, count in facts)
+        + '</ul><div class="wide" tabindex="0" role="region" aria-label="Faults"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div></main>"
+    )
+    return HtmlPage("Captions", body).html()
 
 
 def _row(name: str, entry: dict[str, Any]) -> tuple[object, ...]:

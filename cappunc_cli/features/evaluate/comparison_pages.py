@@ -29,9 +29,8 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
     ]
     if not differing:
         return {}
-    from cappunc_cli.features.review.page import page_bytes
-    from cappunc_cli.features.review.page_data import comparison
     from cappunc_cli.files.storage import write_atomic
+    from cappunc_cli.pages.review_page import comparison, review_page
 
     folder.mkdir(parents=True, exist_ok=True)
     links = {}
@@ -41,6 +40,6 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
         words = [Word(text, start) for text, start in zip(sample.hypothesis, starts, strict=True)]
         found = comparison(Document("", "", words), f"{sample.name}, result", sample.reference, "reference")
         name = f"{i + 1:04}-{_UNSAFE.sub('_', sample.name)[-80:]}.html"
-        write_atomic(folder / name, page_bytes(found))
+        write_atomic(folder / name, review_page(found))
         links[i] = f"{quote(folder.name)}/{quote(name)}"
     return links

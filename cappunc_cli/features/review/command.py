@@ -67,6 +67,7 @@ from cappunc_cli.files.storage import (
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
+    from cappunc_cli.features.review.review_server import ReviewSession
     from cappunc_cli.files.fixer import Fixer, Settings
     from cappunc_cli.files.model_choice import ModelChoice
     from cappunc_cli.restore.low_confidence import LowConfidence
@@ -112,7 +113,9 @@ def review(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="With --apply, where to write; - is standard output."),
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", "-i", help="With --apply, overwrite the file.")] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", "-i", help="With --apply or --open, write into the file, not beside it.")
+    ] = False,
     force: Force = False,
     format_name: FormatName = None,
     encoding: EncodingName = None,
@@ -140,7 +143,7 @@ def review(
     cappunc review talk.srt --html review.html
     cappunc review --apply talk.srt.decisions.json talk.srt
     """
-    of_apply = {"-o": output is not None, "--in-place": in_place, "--force": force}
+    of_apply = {"-o": output is not None, "--in-place": in_place and not open_, "--force": force}
     _check_combination(
         {"--json": as_json, "--csv": as_csv, "--html": html is not None, "--open": open_, "--apply": apply is not None},
         {"--compare": compare is not None and not (open_ or html is not None)}
@@ -170,7 +173,7 @@ def review(
         with options_checked():
             refuse_input(html, "--html", files_read(glossary, compare, *(job.source for job in jobs)))
         fixer = _fixer_for(jobs, choice, common, reporter)
-        _page(jobs[0], fixer, below, compare, html, reporter)
+        _page(_session(jobs[0], fixer, below, compare, in_place), html, reporter)
         return
 
     terms = TermCheck(options.glossary)
@@ -208,9 +211,8 @@ def _check_combination(outputs: dict[str, bool], unused: dict[str, bool]) -> Non
         raise typer.BadParameter(f"contradicts {chosen[0]}", param_hint=chosen[1])
     for name, given in unused.items():
         if given:
-            raise typer.BadParameter(
-                "needs --html or --open" if name == "--compare" else "needs --apply", param_hint=name
-            )
+            needed = {"--compare": "--html or --open", "--in-place": "--apply or --open"}.get(name, "--apply")
+            raise typer.BadParameter(f"needs {needed}", param_hint=name)
 
 
 def _apply(
@@ -260,18 +262,25 @@ def _fixer_for(jobs: Sequence[Job], choice: ModelChoice, common: Settings, repor
     return Fixer(settings, reporter.info, reporter.detail)
 
 
-def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str | None, reporter: Reporter) -> None:
-    """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
-    from cappunc_cli.features.review.page import page_bytes
-    from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
+def _session(job: Job, fixer: Fixer, below: float, compare: str | None, in_place: bool) -> ReviewSession:
+    """The review of a file, beside the file `compare` if given. Raises CappuncError and OSError."""
+    from cappunc_cli.features.review.review_server import ReviewSession
 
-    other = None
-    if compare is not None:
-        try:
-            other = fixer.read(read_text(compare)[0], Path(compare).name), compare
-        except (CappuncError, OSError) as error:
-            raise about(error, compare) from error
-    session = ReviewSession(job, fixer, below, other)
+    if compare is None:
+        return ReviewSession(job, fixer, below, in_place=in_place)
+    try:
+        other = fixer.read(read_text(compare)[0], Path(compare).name), compare
+    except (CappuncError, OSError) as error:
+        raise about(error, compare) from error
+    return ReviewSession(job, fixer, below, other, in_place)
+
+
+def _page(session: ReviewSession, html: str | None, reporter: Reporter) -> None:
+    """Write the page to `html`, or serve it until it is closed. Raises CappuncError and OSError."""
+    from cappunc_cli.features.review.review_server import ReviewServer
+    from cappunc_cli.pages.review_page import review_page
+
+    job, fixer = session.job, session.fixer
     with tallied(reporter, 1, "reviewed") as tally:
         tally.begin(job.name)
         fixer.on_progress = tally.advance
@@ -281,7 +290,7 @@ def _page(job: Job, fixer: Fixer, below: float, compare: str | None, html: str |
             raise about(error, job.name) from error
         fixer.on_progress = None
     if html is not None:
-        data = page_bytes(found)
+        data = review_page(found)
         if html == PIPE:
             write_stdout(data)
             return

@@ -15,9 +15,7 @@ from cappunc_cli.files.fixer import Fixer
 from cappunc_cli.files.input_files import Job
 from cappunc_cli.files.result_writer import InputVersion, ResultWriter, read_version
 from cappunc_cli.files.storage import read_bytes, write_stdout
-
-#: The `kind` of a decision file.
-KIND = "cappunc review"
+from cappunc_cli.pages.review_page import KIND
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,25 @@ import re
 import secrets
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http import HTTPStatus
+from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cappunc_cli.errors import CappuncError
 from cappunc_cli.features.review.decisions import parse_decisions, sha256, with_decisions, write_decided
-from cappunc_cli.features.review.page import page_bytes
-from cappunc_cli.features.review.page_data import compared, page_data, with_file
+from cappunc_cli.features.review.page_data import page_data, with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.input_files import Job, fixed_name
 from cappunc_cli.files.plan import sibling
 from cappunc_cli.files.result_writer import ResultWriter, read_version
 from cappunc_cli.files.storage import about, is_pipe, read_bytes, target_named
 from cappunc_cli.files.urls import Target
+from cappunc_cli.pages.review_page import compared, review_page
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document
@@ -34,17 +36,21 @@ if TYPE_CHECKING:
 
 #: Seconds after which a page that has been left is not being reloaded but closed.
 _RELOAD_S = 2.0
-#: Seconds that a page which has been sent may take to open; one that the browser has fetched in advance never does.
-_LOAD_S = 60.0
 #: Largest request body; the decisions about a long film take some hundred kilobytes.
 _MAX_BODY = 64_000_000
 
 
 class ReviewSession:
-    """A file under review: the data of its page, and the writing of its decisions."""
+    """A file under review: the data of its page, and the writing of its decisions.
 
-    def __init__(self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None) -> None:
-        self.job, self.fixer, self.below, self.other = job, fixer, below, other
+    Decisions are written beside the file, or with `in_place` into it. The page shows the words of `other`, a document
+    and its name, beside the file's.
+    """
+
+    def __init__(
+        self, job: Job, fixer: Fixer, below: float, other: tuple[Document, str] | None = None, in_place: bool = False
+    ) -> None:
+        self.job, self.fixer, self.below, self.other, self.in_place = job, fixer, below, other, in_place
         self._rows: Rows | None = None
         self._ours: dict[Target, str] = {}
         self._lock = threading.Lock()
@@ -60,57 +66,63 @@ class ReviewSession:
         if self._rows is not None and len(self._rows) != len(document.words):
             self._rows = None  # the text of the file has changed
         found, self._rows = page_data(document, data, self.job.name, self.fixer, self.below, self._rows)
-        found["encoding"] = self.job.encoding
+        found |= {"encoding": self.job.encoding, "in_place": self.in_place, "writable": not is_pipe(self.job.source)}
         if alone:
             found |= with_file(document, text, data)
-        found["writable"] = not is_pipe(self.job.source)
         if self.other is None:
             return found
         other, name = self.other
         return compared(found, other.texts, name)
 
     def write(self, body: bytes) -> Report:
-        """Write decisions into the file or a copy next to it, and report what was done.
-
-        Raises CappuncError and OSError.
-        """
+        """Write decisions, and report what was done. Raises CappuncError and OSError."""
         with self._lock:
             decisions = parse_decisions(body)
             if is_pipe(self.job.source):
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
-            source = self.job.source
-            in_place = json.loads(body).get("where") == "in-place"
-            target = target_named(source if in_place else str(sibling(source, fixed_name(Path(source)))))
-            writer = ResultWriter("in-place" if in_place else "new")
-            if not in_place and target in self._ours:
-                with suppress(FileNotFoundError):
-                    if sha256(read_bytes(str(target))) == self._ours[target]:
-                        writer = ResultWriter("force")  # written by this session itself
-            job = replace(self.job, target=target)
+            job = replace(self.job, target=self._target())
             data, version = read_version(job.source)
             decided = with_decisions(data, decisions, self.fixer, job)
-            write_decided(job, decided, version, writer)
-            self._ours[target] = sha256(decided.data)
+            write_decided(job, decided, version, self._writer(job.target))
+            self._ours[job.target] = sha256(decided.data)
             return {
-                "written": str(target),
+                "written": str(job.target),
                 "changed": decided.changed,
                 "refused": [[d.word + 1, written, d.text] for d, written in decided.refused],
-                "in_place": in_place,
-                "sha256": self._ours[target],
+                "in_place": self.in_place,
+                "sha256": self._ours[job.target],
             }
+
+    def _target(self) -> Target:
+        source = self.job.source
+        return target_named(source if self.in_place else str(sibling(source, fixed_name(Path(source)))))
+
+    def _writer(self, target: Target) -> ResultWriter:
+        """Overwrites nothing but the file in place, and what this session itself has written."""
+        if self.in_place:
+            return ResultWriter("in-place")
+        with suppress(FileNotFoundError):
+            if target in self._ours and sha256(read_bytes(str(target))) == self._ours[target]:
+                return ResultWriter("force")
+        return ResultWriter("new")
 
 
 class ReviewServer(ThreadingHTTPServer):
-    """Serves a session on a free port of 127.0.0.1, under a random token."""
+    """Serves a session on a free port of 127.0.0.1, under a random token that is good for one browser.
+
+    The first browser that shows the token is given a cookie, and from then on it is asked for it: the token stands in
+    the browser's command line, where other users of the machine can read it.
+    """
 
     daemon_threads = True
 
     def __init__(self, session: ReviewSession) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.session = session
-        self.token = secrets.token_urlsafe(24)
-        #: Pages that are shown, and whether any has been.
-        self._pages, self._was_open = 0, False
+        self.token, self.cookie = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+        self._admitted = False
+        self._pages = 0
+        self._lock = threading.Lock()
         self._closing: threading.Timer | None = None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -123,34 +135,32 @@ class ReviewServer(ThreadingHTTPServer):
         """The URL of the page."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
-    def stay(self) -> None:
-        """A page is being made, or was opened: do not shut down yet."""
-        if self._closing is not None:
-            self._closing.cancel()
-            self._closing = None
+    def admits(self, cookie: str) -> bool:
+        """Whether a request with the right token may go on; without a cookie only the first one may."""
+        with self._lock:
+            first, self._admitted = not self._admitted, True
+        return first or hmac.compare_digest(cookie.encode("utf-8", "replace"), self.cookie.encode())
 
-    def sent(self) -> None:
-        """A page was sent, or could not be made: if it is never opened, the pages before it were the last."""
-        if self._was_open and self._pages <= 0:
-            self._close_in(_LOAD_S)
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """While a page is shown. After the last one the server shuts down, unless that page is being reloaded."""
+        with self._lock:
+            self._pages += 1
+            if self._closing is not None:
+                self._closing.cancel()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pages -= 1
+                if not self._pages:
+                    self._closing = threading.Timer(_RELOAD_S, self._close)
+                    self._closing.daemon = True
+                    self._closing.start()
 
-    def opened(self) -> None:
-        """A page says that it is shown."""
-        self._was_open = True
-        self._pages += 1
-        self.stay()
-
-    def closed(self) -> None:
-        """A page was left: shut down if it was the last one, unless it is reloaded."""
-        self._pages -= 1
-        if self._pages <= 0:
-            self._close_in(_RELOAD_S)
-
-    def _close_in(self, seconds: float) -> None:
-        self.stay()
-        self._closing = threading.Timer(seconds, self.shutdown)
-        self._closing.daemon = True
-        self._closing.start()
+    def _close(self) -> None:
+        if not self._pages:
+            self.shutdown()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -160,21 +170,36 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        path = self._path()
-        if path is None:
-            return
-        if path != "":
-            self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
-            return
-        self.server.stay()
+        match self._path():
+            case None:
+                pass
+            case "":
+                self._page()
+            case "alive":
+                self._stay()
+            case _:
+                self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+
+    def _page(self) -> None:
+        server = self.server
         try:
-            page = page_bytes(self.server.session.report(), self.server.address)
+            page = review_page(server.session.report(), server.address)
         except (CappuncError, OSError) as error:
             self._refused(error)
-        else:
-            self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8")
-        finally:
-            self.server.sent()
+            return
+        cookie = f"cappunc={server.cookie}; HttpOnly; SameSite=Strict; Path=/{server.token}/"
+        self._answer(HTTPStatus.OK, page, "text/html; charset=utf-8", Set_Cookie=cookie)
+
+    def _stay(self) -> None:
+        """Hold the connection of a page that is shown; it ends when the page is left or its browser ends."""
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.close_connection = True
+        self.connection.settimeout(None)
+        with self.server.shown(), suppress(ConnectionError):
+            self.connection.recv(1)
 
     def do_POST(self) -> None:
         path = self._path()
@@ -186,14 +211,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.FORBIDDEN, b"wrong origin\n")
         elif not (re.fullmatch("[0-9]{1,9}", length) and int(length) <= _MAX_BODY):
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"too long\n")
-        elif path in ("opened", "closed"):
-            self.rfile.read(int(length))
-            # Counted before the answer, so that a browser's messages count in their order.
-            if path == "opened":
-                self.server.opened()
-            else:
-                self.server.closed()
-            self._answer(HTTPStatus.OK, b"")
         elif path != "write":
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
         elif self.headers.get_content_type() != "application/json":
@@ -207,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json(HTTPStatus.OK, done)
 
     def _path(self) -> str | None:
-        """The path after the token; None, after sending an error, if the token or the host is wrong."""
+        """The path after the token; None, after sending an error, if the host, the token or the cookie is wrong."""
         hosts = [origin.removeprefix("http://") for origin in self._origins()]
         _, token, *rest = [*self.path.split("/", 2), ""]
         if self.headers.get("Host") not in hosts:  # DNS rebinding
@@ -215,6 +232,10 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
             self._answer(HTTPStatus.NOT_FOUND, b"not found\n")
+            return None
+        cookies = SimpleCookie(self.headers.get("Cookie", ""))
+        if not self.server.admits(cookies["cappunc"].value if "cappunc" in cookies else ""):
+            self._answer(HTTPStatus.FORBIDDEN, b"this address is open in another browser; start cappunc review again\n")
             return None
         return "/".join(rest[:-1])
 
@@ -227,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, status: HTTPStatus, content: dict[str, Any]) -> None:
         self._answer(status, json.dumps(content).encode(), "application/json")
 
-    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8", **more: str) -> None:
         if status >= HTTPStatus.BAD_REQUEST:
             self.close_connection = True  # the request body may be unread
         self.send_response(status)
@@ -240,6 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
             ("X-Frame-Options", "DENY"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Connection", "close" if self.close_connection else "keep-alive"),
+            *((name.replace("_", "-"), value) for name, value in more.items()),
         ):
             self.send_header(name, value)
         self.end_headers()

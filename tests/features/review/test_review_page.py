@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +22,15 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from cappunc_cli import formats
 from cappunc_cli.cli.main import app
 from cappunc_cli.errors import BadInput
 from cappunc_cli.features.review import review_server
 from cappunc_cli.features.review.decisions import Decision, decided_texts, parse_decisions, sha256
-from cappunc_cli.features.review.page import page_bytes
 from cappunc_cli.features.review.review_server import ReviewServer, ReviewSession
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
+from cappunc_cli.pages.review_page import review_page, word_data
 from cappunc_cli.restore.options import Options
 
 LONG = 20
@@ -67,8 +67,10 @@ def served(path: Path, model: Path, **more: Any) -> Iterator[ReviewServer]:
 def asked(
     server: ReviewServer, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, bytes, http.client.HTTPMessage]:
+    """Ask as the browser does that was given the cookie."""
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=LONG)
-    connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    given = {"Cookie": f"cappunc={server.cookie}", **headers}
+    connection.request(method, path, body, {name.replace("_", "-"): value for name, value in given.items()})
     answer = connection.getresponse()
     found = answer.status, answer.read(), answer.headers
     connection.close()
@@ -201,6 +203,19 @@ def test_the_server_requires_its_token(server: ReviewServer) -> None:
     assert server.server_address[0] == "127.0.0.1"
 
 
+def test_an_address_is_good_for_one_browser(server: ReviewServer) -> None:
+    """The address stands in the browser's command line, where other users read it."""
+    own = f"/{server.token}/"
+    status, _, headers = asked(server, "GET", own, Cookie="")
+    cookie = headers["Set-Cookie"]
+    assert status == 200
+    assert {"HttpOnly", "SameSite=Strict", f"Path={own}"} <= set(cookie.split("; "))
+    for stolen in ("", "cappunc=", "cappunc=x", 'cappunc="'):
+        assert asked(server, "GET", own, Cookie=stolen)[0] == 403
+        assert asked(server, "POST", f"{own}write", b"{}", Content_Type="application/json", Cookie=stolen)[0] == 403
+    assert asked(server, "GET", own, Cookie=cookie.partition(";")[0])[0] == 200
+
+
 def test_a_browser_that_breaks_off_leaves_no_trace(server: ReviewServer, capsys: pytest.CaptureFixture[str]) -> None:
     for request in ("GET", "POST"):
         ours, browsers = socket.socketpair()
@@ -231,53 +246,63 @@ def test_the_server_checks_each_decision_and_the_file(server: ReviewServer) -> N
     assert path.with_name("talk.fixed.srt").read_bytes() == data.replace(b"Wort0 ", b"Wort0, ", 1)
     path.with_name("talk.fixed.srt").write_bytes(b"another's")
     assert "already exists" in write(good)[1]["error"]
-    path.write_bytes(data + b"\r\n")
-    status, told = write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))
-    assert (status, "was changed" in told["error"]) == (409, True)
-    assert path.read_bytes() == data + b"\r\n"
+    # The page cannot ask for more than the command line allowed.
+    written = path.read_bytes()
+    assert "already exists" in write(decisions(data, {0: ("Wort0", "Wort0,")}, where="in-place"))[1]["error"]
+    assert path.read_bytes() == written
 
 
-def test_the_server_stays_while_another_page_is_open(server: ReviewServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review_server, "_RELOAD_S", 0.0)
-    own = f"/{server.token}/"
-    for _ in range(2):
-        assert asked(server, "GET", own)[0] == 200
-        assert asked(server, "POST", f"{own}opened", b"")[0] == 200
-    assert asked(server, "POST", f"{own}closed", b"")[0] == 200
-    time.sleep(0.2)
-    assert asked(server, "POST", f"{own}write", b"{}", Content_Type="text/plain")[0] == 415
+def test_in_place_writes_into_the_file_unless_it_has_changed(tmp_path: Path, tiny_model: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_bytes(data := film()[1])
+    for server in served(path, tiny_model, in_place=True):
+        own = f"/{server.token}/write"
+
+        def write(old: bytes, own: str = own, server: ReviewServer = server) -> tuple[int, Any]:
+            body = decisions(old, {0: ("Wort0", "Wort0,")})
+            status, answer, _ = asked(server, "POST", own, body, Content_Type="application/json")
+            return status, json.loads(answer)
+
+        assert write(data)[1]["written"] == str(path)
+        assert path.read_bytes() == data.replace(b"Wort0 ", b"Wort0, ", 1)
+        status, told = write(data)
+        assert (status, "was changed" in told["error"]) == (409, True)
 
 
-def test_a_page_that_is_fetched_and_never_shown_does_not_keep_the_server(
-    server: ReviewServer, monkeypatch: pytest.MonkeyPatch
+def test_the_server_stays_while_a_page_is_shown_and_ends_after_the_last(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As browsers do in advance; so does one whose page could not be made because its file was being written."""
-    monkeypatch.setattr(review_server, "_RELOAD_S", 0.0)
-    monkeypatch.setattr(review_server, "_LOAD_S", 0.3)
-    over = threading.Event()
-    monkeypatch.setattr(server, "shutdown", over.set)
-    own = f"/{server.token}/"
-    asked(server, "GET", own)
-    assert not over.wait(0.6)  # the browser may be slow to start
-    asked(server, "GET", own)
-    asked(server, "POST", f"{own}opened", b"")
-    asked(server, "GET", own)
-    assert not over.wait(0.6)  # the page is shown
-    asked(server, "POST", f"{own}closed", b"")
-    assert over.wait(10)
-    over.clear()
-    asked(server, "GET", own)  # a reload
-    asked(server, "POST", f"{own}opened", b"")
-    asked(server, "GET", own)
-    monkeypatch.setattr(review_server, "_RELOAD_S", 99.0)
-    asked(server, "POST", f"{own}closed", b"")
-    asked(server, "GET", own)
-    assert over.wait(10)
+    path = tmp_path / "talk.srt"
+    path.write_bytes(film()[1])
+    monkeypatch.setattr(review_server, "_RELOAD_S", 0.3)
+    fixer = Fixer(Settings(str(tiny_model), "cpu", None, Options(language="en")), print)
+    with ReviewServer(ReviewSession(Job(str(path), None), fixer, 1.0)) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+
+        def opened() -> socket.socket:
+            page = socket.create_connection(("127.0.0.1", server.server_port), timeout=LONG)
+            head = f"Host: 127.0.0.1:{server.server_port}\r\nCookie: cappunc={server.cookie}\r\n\r\n"
+            page.sendall(f"GET /{server.token}/alive HTTP/1.1\r\n{head}".encode())
+            assert b"text/event-stream" in page.recv(1000)
+            return page
+
+        first, second = opened(), opened()
+        first.close()
+        thread.join(0.8)
+        assert thread.is_alive()  # another page is shown
+        second.close()
+        third = opened()  # a reload
+        thread.join(0.8)
+        assert thread.is_alive()
+        third.close()
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
 def test_a_file_without_words_has_a_page() -> None:
-    found = {"name": "x.srt", "language": "", "texts": []}
-    assert b"x.srt" in page_bytes(found)
+    words = word_data(formats.read("", "x.srt"), "x.srt")
+    assert b"x.srt" in review_page(words)
 
 
 # --- the page in Chromium
@@ -320,6 +345,12 @@ def keys(browser: Any, *pressed: str) -> None:
         browser.find_element(By.TAG_NAME, "body").send_keys(getattr(Keys, key, key))
 
 
+def focused(browser: Any, key: str) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser.switch_to.active_element.send_keys(getattr(Keys, key))
+
+
 def text_of(browser: Any, selector: str) -> str:
     return str(browser.execute_script("return document.querySelector(arguments[0]).textContent", selector))
 
@@ -359,11 +390,11 @@ def test_an_editor_decides_by_keys_alone_and_the_file_has_it(browser: Any, serve
     assert text_of(browser, "#w3") == "WORT3,"
     keys(browser, "w")
     until(browser, "document.getElementById('writing').open")
-    browser.execute_script("document.getElementById('write-here').click()")
+    focused(browser, "ENTER")
     until(browser, "document.getElementById('status').textContent.includes('3 words written')")
     expected = data.replace(b"wort1<", b"wort1?<").replace(b"wort2 ", b"Wort2 ").replace(b"wort3 ", b"WORT3, ")
-    assert path.read_bytes() == expected
-    assert "0 changed" in text_of(browser, "#progress")
+    assert path.with_name("talk.fixed.srt").read_bytes() == expected
+    assert path.read_bytes() == data
     assert severe(browser) == []
 
 
@@ -402,21 +433,156 @@ def test_a_page_without_server_connects_nowhere_and_saves_decisions(
     assert severe(browser) == []
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_the_screen_and_its_buttons_have_names(browser: Any, server: ReviewServer, width: int) -> None:
-    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+@pytest.fixture
+def screen(browser: Any) -> Iterator[Any]:
+    """Sets the size of the window and what its user prefers, such as `prefers_color_scheme="dark"`."""
+
+    def shown(width: int, **preferences: str) -> None:
+        size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": name.replace("_", "-"), "value": value} for name, value in preferences.items()]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    yield shown
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("width", [390, 760, 1280, 1600])
+def test_the_page_fits_the_screen(browser: Any, server: ReviewServer, screen: Any, width: int) -> None:
+    screen(width)
     browser.get(server.address)
     wide, seen = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
     assert wide <= seen == width
-    nameless = """return [...document.querySelectorAll('button, input, [role=img], [role=group], section, aside, main')]
-        .filter((e) => !e.closest('.para, dialog') && !(e.getAttribute('aria-label') || e.textContent.trim()
-        || e.getAttribute('aria-labelledby'))).map((e) => e.outerHTML)"""
-    assert browser.execute_script(nameless) == []
-    small = """return [...document.querySelectorAll('.row button')].filter((e) => e.getBoundingClientRect().height
-        && (e.getBoundingClientRect().height < 36 || e.getBoundingClientRect().right > innerWidth)).length"""
-    assert browser.execute_script(small) == 0
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    outside = """return [...document.querySelectorAll('button, .button')].map((e) => [e, e.getBoundingClientRect()])
+        .filter(([e, box]) => box.height && !e.disabled && (box.height < 32 || box.width < 24 || box.left < 0
+        || box.right > innerWidth)).map(([e]) => e.outerHTML)"""
+    assert browser.execute_script(outside) == []
+    # The name and the counter stay on one line each.
+    lines = "return [...document.querySelectorAll('#name, #progress, #where')].map((e) => e.getClientRects().length)"
+    assert browser.execute_script(lines) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_buttons_stay_where_they_are_and_messages_cover_nothing(
+    browser: Any, server: ReviewServer, screen: Any, width: int
+) -> None:
+    screen(width)
+    browser.get(server.address)
+    place = """return ['back', 'on', 'where', 'play', 'undo', 'redo', 'write', 'help', 'status'].map((id) => {
+        const box = document.getElementById(id).getBoundingClientRect();
+        return [id, box.left, box.top, box.width]; })"""
+    inside = """const menu = document.getElementById('menu').getBoundingClientRect();
+        return ['take', 'keep'].map((id) => { const box = document.getElementById(id).getBoundingClientRect();
+        return [id, Math.round(box.left - menu.left), box.width]; })"""
+    first, menu = browser.execute_script(place), browser.execute_script(inside)
+    for key in ("n", "k", "ENTER", "n", ",", "u", "c", "p"):
+        keys(browser, key)
+        assert browser.execute_script(place) == first, key
+        assert browser.execute_script(inside) == menu, key
+    # What is under the middle of a message is that message's own place.
+    covered = """const box = document.getElementById('status').getBoundingClientRect();
+        return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2).closest('footer') !== null
+        && getComputedStyle(document.querySelector('main')).paddingBottom.replace('px', '') > 100"""
+    assert browser.execute_script(covered)
+
+
+def test_the_menu_stands_at_the_word_and_says_what_is_doubted(browser: Any, server: ReviewServer, screen: Any) -> None:
+    screen(1280)
+    browser.get(server.address)
+    for _ in range(12):
+        keys(browser, "n")
+        below, apart = browser.execute_script("""
+            const word = document.querySelector('.w.here').getBoundingClientRect();
+            const menu = document.getElementById('menu').getBoundingClientRect();
+            return [menu.top - word.bottom, Math.max(menu.left - word.right, word.left - menu.right)]""")
+        assert 0 <= below < 20
+        assert apart <= 0
+        number = int(browser.execute_script("return document.querySelector('.w.here').id.slice(1)"))
+        own = [doubt for doubt in server.session.report()["doubts"] if doubt[0] == number]
+        told = text_of(browser, "#told")
+        for _, kind, _written, probability, instead, likelier in own:
+            assert f": {probability} %. {'Suggested' if likelier > probability else 'Second choice'}: " in told
+            if kind == "case":
+                assert f"“{instead}”" in told
+    # From the word, the tab key goes into its menu and back; the escape key closes it.
+    focused(browser, "TAB")
+    assert browser.execute_script("return document.activeElement.closest('#menu') !== null")
+    keys(browser, "ESCAPE")
+    assert browser.execute_script("return document.getElementById('menu').hidden")
+
+
+def test_page_and_command_agree_on_the_number_of_doubts(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
+    path, page = tmp_path / "talk.srt", tmp_path / "page.html"
+    path.write_bytes(film(40)[1])
+    model = ("--model", tiny_model, "--lang", "en", "--below", "0.9")
+    [listed] = json.loads(command("review", *model, path, "--json").stdout)
+    told = command("review", *model, path, "--html", page).stderr
+    browser.get(page.as_uri())
+    count = len(listed["doubts"])
+    assert count > 20
+    assert f"{count} doubts" in told
+    assert text_of(browser, "#progress").startswith(f"0 of {count} checked")
+    while not (where := text_of(browser, "#where")).endswith(f"{count} of {count}"):
+        keys(browser, "k")
+        assert text_of(browser, "#where") != where
+    keys(browser, "k")
+    assert text_of(browser, "#progress").startswith(f"{count} of {count} checked")
+
+
+def axe() -> str:
+    """The source of axe-core, which CAPPUNC_AXE may name; npm fetches it where there is npm, else the test skips."""
+    named = os.environ.get("CAPPUNC_AXE")
+    if named is None:
+        if shutil.which("npm") is None:
+            pytest.skip("axe-core is not there: CAPPUNC_AXE names no axe.min.js, and there is no npm")
+        home = Path(tempfile.gettempdir()) / f"cappunc-axe-{os.getuid()}"
+        named = str(home / "node_modules" / "axe-core" / "axe.min.js")
+        if not Path(named).exists():
+            call = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(home), "axe-core@4"]
+            if subprocess.run(call, timeout=200, check=False, capture_output=True).returncode:
+                pytest.skip("axe-core is not there: npm cannot fetch it")
+    return Path(named).read_text("utf-8")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, server: ReviewServer, screen: Any, width: int, theme: str) -> None:
+    source = axe()
+    screen(width, prefers_color_scheme=theme, prefers_reduced_motion="reduce")
+    browser.get(server.address)
+    keys(browser, "n", ",", "k", "n")
+    assert violations(browser, source) == []
+    keys(browser, "w")
+    until(browser, "document.getElementById('writing').open")
+    assert violations(browser, source) == []
+
+
+def violations(browser: Any, source: str) -> list[str]:
+    browser.execute_script(source)
+    found = browser.execute_async_script("""const done = arguments[0];
+        axe.run({resultTypes: ['violations']}).then((found) => done(found.violations.map(
+        (v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 99) + (n.any[0]?.message ?? '')).join(' | ')}`)))""")
+    return [str(one) for one in found]
+
+
+def test_reports_have_the_same_style_and_axe_finds_nothing(browser: Any, tmp_path: Path, screen: Any) -> None:
+    talk, page, captions = tmp_path / "talk.srt", tmp_path / "eval.html", tmp_path / "captions.html"
+    talk.write_bytes(film()[1].replace(b"wort3 ", b"Wort3 "))
+    (tmp_path / "ref").mkdir()
+    (tmp_path / "ref/talk.srt").write_bytes(film()[1])
+    command("check", "--captions", "netflix", talk, "--report", captions)
+    run = command("eval", "--ref", tmp_path / "ref/talk.srt", talk, "--html", page)
+    assert run.exit_code == 0, run.output
+    source = axe()
+    for path in (page, captions):
+        for theme in ("light", "dark"):
+            screen(390, prefers_color_scheme=theme)
+            browser.get(path.as_uri())
+            assert violations(browser, source) == [], path
+            wide, seen = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= seen
+    assert severe(browser) == []
 
 
 def heard(browser: Any) -> list[dict[str, Any]]:
@@ -448,9 +614,9 @@ def test_a_screen_reader_finds_the_text_and_the_buttons(browser: Any, server: Re
     keys(browser, "ARROW_RIGHT")
     found = heard(browser)
     has = {(node["role"], node["name"]) for node in found}
-    places = {("banner", ""), ("main", "Transcript"), ("complementary", "Word and plots"), ("region", "Timeline")}
+    places = {("banner", ""), ("contentinfo", ""), ("region", "Transcript"), ("region", "Timeline")}
     assert places <= has
-    buttons = {"Keys", "Write…", "Previous doubt", "Correct as it is", "Next doubt", "Play from here", "Undo", "Redo"}
+    buttons = {"Keys", "Save…", "Previous doubt", "Keep", "Next doubt", "Play", "Undo", "Redo"}
     marks = {"no mark", "comma", "period", "question mark", "exclamation mark", "colon", "semicolon"}
     assert {("button", name) for name in buttons | marks} <= has
     assert ("heading", "talk.srt") in has
@@ -458,13 +624,13 @@ def test_a_screen_reader_finds_the_text_and_the_buttons(browser: Any, server: Re
     named = {"button", "link", "heading", "image", "img", "dialog", "group", "region", "textbox", "slider"}
     assert [node for node in found if node["role"] in named and not node["name"]] == []
     # The whole film, its words in their order, under the times that it is spoken at.
-    said = [word for word in spoken(found, "main Transcript").split() if word.lower().startswith("wort")]
+    said = [word for word in spoken(found, "region Transcript").split() if word.lower().startswith("wort")]
     here = next(node for node in found if node.get("focused") and node["role"] == "button")
     at = int(browser.execute_script("return document.activeElement.id.slice(1)"))
     words = film()[0]
     assert said == words
     assert here["name"].startswith(f"{words[at]}: ")
-    assert any(node["role"] == "heading" and node["name"] == "00:00" for node in found)
+    assert any(node["role"] == "heading" and node["name"] == "0:00" for node in found)
 
 
 def test_a_screen_reader_is_told_of_each_decision(browser: Any, server: ReviewServer) -> None:
@@ -499,8 +665,8 @@ def test_a_screen_reader_meets_no_empty_heading(browser: Any, tmp_path: Path, ti
     assert command("review", "--model", tiny_model, tmp_path / "talk.txt", "--html", page).exit_code == 0
     browser.get(page.as_uri())
     found = heard(browser)
-    assert [node["name"] for node in found if node["role"] == "heading" and "main Transcript" in node["above"]] == []
-    assert spoken(found, "main Transcript").split() == ["Hello", "cat."] * 40
+    assert [node["name"] for node in found if node["role"] == "heading" and "region Transcript" in node["above"]] == []
+    assert spoken(found, "region Transcript").split() == ["Hello", "cat."] * 40
 
 
 def test_sound_plays_from_a_word(browser: Any, server: ReviewServer, tmp_path: Path) -> None:
@@ -532,21 +698,59 @@ def test_two_files_side_by_side(browser: Any, tmp_path: Path, tiny_model: Path) 
     browser.get(page.as_uri())
     assert text_of(browser, ".theirs") == "We went home, and then slept There"
     assert browser.execute_script("return [...document.querySelectorAll('.differs')].map((e) => e.id)") == ["w2", "w5"]
-    keys(browser, "ENTER", "n", "ENTER")
+    keys(browser, "ENTER", "ENTER")
     assert text_of(browser, "#w2") == "home,"
     assert text_of(browser, "#w5") == "There"
+
+
+def opened(path: Path, model: Path) -> tuple[subprocess.Popen[str], str]:
+    """`review --open`, and the address that it shows."""
+    call = [sys.executable, "-m", "cappunc_cli", "review", "--model", str(model), str(path), "--open"]
+    process = subprocess.Popen(
+        call, env={**os.environ, "BROWSER": "true"}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", process.stderr.readline())
+    assert found
+    return process, found[0]
 
 
 def test_the_server_ends_when_its_page_is_closed(browser: Any, tmp_path: Path, tiny_model: Path) -> None:
     path = tmp_path / "talk.srt"
     path.write_bytes(film()[1])
-    call = [sys.executable, "-m", "cappunc_cli", "review", "--model", str(tiny_model), str(path), "--open"]
-    with subprocess.Popen(
-        call, env={**os.environ, "BROWSER": "true"}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", process.stderr.readline())
-        assert found
-        browser.get(found[0])
+    process, address = opened(path, tiny_model)
+    with process:
+        browser.get(address)
+        until(browser, "document.querySelector('.w.here') !== null")
+        browser.refresh()
         browser.get("about:blank")
         assert process.wait(LONG) == 0
+
+
+def test_the_server_ends_when_its_browser_is_killed(tmp_path: Path, tiny_model: Path) -> None:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    path = tmp_path / "talk.srt"
+    path.write_bytes(film()[1])
+    process, address = opened(path, tiny_model)
+    call = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            f"--user-data-dir={tmp_path}/profile", "--remote-debugging-port=0", address]  # fmt: skip
+    with (
+        process,
+        subprocess.Popen(
+            call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as chromium,
+    ):
+        for _ in range(400):  # the page holds a connection
+            if any(f":{address.split(':')[2].split('/')[0]}" in line for line in established()):
+                break
+            threading.Event().wait(0.05)
+        threading.Event().wait(1.0)
+        os.killpg(chromium.pid, 9)
+        assert process.wait(LONG) == 0
+
+
+def established() -> list[str]:
+    """Addresses of this machine's TCP connections that are open, as `127.0.0.1:8000`."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [f"127.0.0.1:{int(row[1].partition(':')[2], 16)}" for row in rows if row[3] == "01"]

@@ -14,13 +14,14 @@ import pytest
 import cappunc_cli
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.features.review.decisions import Decision, DecisionFile, sha256, with_decisions
-from cappunc_cli.features.review.page_data import comparison, with_file
+from cappunc_cli.features.review.page_data import with_file
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
+from cappunc_cli.pages.review_page import comparison
 from cappunc_cli.restore.options import Options
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = ("srt", "vtt", "txt", "ass", "sbv", "lrc", "sami", "ttml", "srv3")
 FILES = [
     path
@@ -28,7 +29,7 @@ FILES = [
     for path in sorted((FIXTURES / name).iterdir())
     if ".fixed." not in path.name and path.suffix != ".json"
 ]
-SPLICE = Path(cappunc_cli.__file__).parent / "application" / "review" / "splice.js"
+SPLICE = Path(cappunc_cli.__file__).parent / "pages" / "splice.js"
 FIXER = Fixer(Settings("", "cpu", None, Options()), print)
 #: A decision of the page: the word, from 0, and how it is written then.
 Change = tuple[int, str, str, str]
