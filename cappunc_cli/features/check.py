@@ -105,7 +105,7 @@ def check(
     names = names_asked(context, files, files_from, nul)
     jobs = find_inputs(names, format_name, reporter.error, encoding=encoding, results=True)
     if captions is not None:
-        from cappunc_cli.features.convert.caption_report import check_report_name
+        from cappunc_cli.files.caption_report import check_report_name
 
         with options_checked():
             check_report_name(report)
@@ -141,7 +141,7 @@ def _check_captions(
     reporter: Reporter,
 ) -> None:
     """Report the faults of captions by the limits of a profile; exit with 1 if there are any."""
-    from cappunc_cli.features.convert.caption_report import document_report, fault_line, rendered, summary
+    from cappunc_cli.files.caption_report import document_report, fault_line, rendered, summary
     from cappunc_cli.files.language_detection import AUTO, language_of_text
     from cappunc_cli.formats import read
     from cappunc_cli.layout.caption_profiles import caption_profile

@@ -51,6 +51,11 @@ def _vtt_texts(text: str) -> list[str]:
     return [unescape(_VOICE.sub("", cue.raw_text)) for cue in WebVTT.from_string(text).captions]
 
 
+def early_note(count: int) -> str:
+    """A note about words with times before zero, which no player shows, or ""."""
+    return f"{count:,} word{'s' * (count != 1)} before zero: shown from zero" if count else ""
+
+
 #: The formats that captions can be written in: for each, its writer and a reader of the captions' texts.
 CAPTION_FORMATS: Mapping[str, tuple[Callable[[Sequence[Caption]], str], Callable[[str], list[str]]]] = {
     "srt": (_srt, _srt_texts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import PurePath
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from cappunc_cli.document.labels import MARK_CHARACTERS, MARKS, TERMINAL, cached
 from cappunc_cli.document.pauses import pauses
 from cappunc_cli.document.spread_times import spread_times
 from cappunc_cli.evaluation.align import align, tokens
-from cappunc_cli.pages.html_page import HtmlPage, asset, escape
+from cappunc_cli.pages.html_page import HtmlPage, asset
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document

@@ -20,10 +20,10 @@ from typing import Any
 
 from measuring import head, options
 
-from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.features.review.review_server import ReviewSession
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
+from cappunc_cli.pages.review_page import review_page
 from cappunc_cli.restore.options import Options
 
 WORDS, ROUNDS, PRESSES = 12_000, 5, 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cappunc_cli.features.convert.caption_report import report_of, summary
 from cappunc_cli.features.convert.made_captions import cut_captions, left_out, refuse_unread, timed_words
+from cappunc_cli.files.caption_report import report_of, summary
 from cappunc_cli.files.encodings import Encoding, encode, new_utf_8
 from cappunc_cli.languages import Language
 

@@ -151,7 +151,7 @@ def captions(
     cappunc captions --rewrap talk.srt              the same captions with other line breaks
     """
     from cappunc_cli.features.convert.caption_maker import CaptionMaker, LineRewrapper
-    from cappunc_cli.features.convert.caption_report import check_report_name, rendered
+    from cappunc_cli.files.caption_report import check_report_name, rendered
     from cappunc_cli.files.fixer import Settings
     from cappunc_cli.files.glossary_file import load_glossaries
     from cappunc_cli.files.made_files import made_jobs, make_files

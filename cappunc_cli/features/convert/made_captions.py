@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cappunc_cli.document.spread_times import spread_times, untimed
 from cappunc_cli.errors import BadInput, UnknownFormat
 from cappunc_cli.files.progress import counted
+from cappunc_cli.layout.caption_files import early_note
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word
@@ -35,11 +36,6 @@ def timed_words(document: Document) -> tuple[Sequence[Word], str]:
     if missing == len(words) or len(spread) - untimed(spread) < _TIMED * len(words):
         raise UnknownFormat(f"only {len(words) - missing} of {len(words)} words have times, too few for captions")
     return spread, "; ".join(filter(None, (early, _interpolated(missing, len(words)))))
-
-
-def early_note(count: int) -> str:
-    """A note about words with times before zero, which no player shows, or ""."""
-    return f"{counted(count, 'word')} before zero: shown from zero" if count else ""
 
 
 def spread_note(words: Sequence[Word]) -> str:

@@ -80,17 +80,18 @@ class ReviewSession:
             decisions = parse_decisions(body)
             if is_pipe(self.job.source):
                 raise CappuncError("is a pipe and cannot be written", self.job.name)
-            job = replace(self.job, target=self._target())
+            target = self._target()
+            job = replace(self.job, target=target)
             data, version = read_version(job.source)
             decided = with_decisions(data, decisions, self.fixer, job)
-            write_decided(job, decided, version, self._writer(job.target))
-            self._ours[job.target] = sha256(decided.data)
+            write_decided(job, decided, version, self._writer(target))
+            self._ours[target] = sha256(decided.data)
             return {
-                "written": str(job.target),
+                "written": str(target),
                 "changed": decided.changed,
                 "refused": [[d.word + 1, written, d.text] for d, written in decided.refused],
                 "in_place": self.in_place,
-                "sha256": self._ours[job.target],
+                "sha256": self._ours[target],
             }
 
     def _target(self) -> Target:

@@ -147,7 +147,7 @@ def stream(
         if cues is not None:
             _write(cues.head)  # of a file without cues
             if cues.early:
-                from cappunc_cli.features.convert.made_captions import early_note
+                from cappunc_cli.layout.caption_files import early_note
 
                 reporter.info(early_note(cues.early))
     else:
