@@ -13,8 +13,8 @@ from pathlib import Path
 
 import torch
 
-from cappunc_cli.features.train.gru.gru_export import build
-from cappunc_cli.features.train.gru.gru_network import GruSizes, RecurrentNetwork
+from models.lab.gru.gru_export import build
+from models.lab.gru.gru_network import GruSizes, RecurrentNetwork
 
 HERE = Path(__file__).parent
 

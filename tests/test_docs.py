@@ -194,13 +194,9 @@ def test_what_else_is_called_is_there(name: str) -> None:
     """Scripts, modules, extras and the pages' python."""
     for script in re.findall(r"python3? ((?:tests|docs)/[\w/]+\.py)", PAGES[name]):
         assert (ROOT / script).is_file(), script
-    sources = ROOT / "cappunc_cli"
-    for module in re.findall(r"python3? -m (cappunc_cli[\w.]*)", PAGES[name]):
-        if module.startswith("cappunc_cli.features.train.experiments") and not sources.exists():
-            continue  # a wheel has none of them, not even the one that is installed from these sources
+    for module in re.findall(r"python3? -m (models\.lab[\w.]*)", PAGES[name]):
         # find_spec() would import the packages above it, and with them torch.
-        package = sources if sources.exists() else Path(cappunc.__file__).parent
-        path = package.joinpath(*module.split(".")[1:])
+        path = ROOT.joinpath(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__init__.py").is_file(), module
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for extra in re.findall(r"(?:\.|cappunc)\[(\w+)\]'", PAGES[name]):
@@ -278,7 +274,7 @@ def test_the_scores_are_those_of_the_models() -> None:
         part = page.partition(f"<!-- begin:scores {name} -->\n")[2].partition("<!-- end:scores -->")[0]
         rows = {cells[0]: cells[2] for cells in map(cells_of, part.splitlines()[2:]) if len(cells) == 5}
         assert rows == {title: f"{100 * found['micro']:.1f}" for title, found in sets.items()}, (
-            f"run: python -m cappunc_cli.features.train.experiments.card models/{name}"
+            f"run: python -m models.lab.card models/{name}"
         )
         first = next(iter(sets.values()))
         assert re.search(rf"^\| `{name}` \|.* {100 * first['micro']:.1f} \|", overview, re.MULTILINE), name

@@ -19,11 +19,11 @@ from measuring import head, options_with_data, print_report
 from cappunc_cli.document.labels import cached_strip, fold
 from cappunc_cli.document.words import Word
 from cappunc_cli.evaluation import Sample, evaluate
-from cappunc_cli.features.train.data.heldout import heldout_words
-from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restore.models.registry import find_model_for
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
+from models.lab.heldout import heldout_words
+from models.lab.recipe import LabRecipe
 
 CORPORA = {
     "en": ("changelog", "crd3", "whpress"),
@@ -37,7 +37,7 @@ _BREAKS = ((".?!", 0.2, 0.85), (",", 0.55, 0.7), ("", 0.8, 0.3))
 
 def heldout_ends(code: str, model: Path, data: Path, most: int) -> Iterator[tuple[str, list[str]]]:
     """The name of each text and its last words, at most `most`, which the model was not trained on."""
-    recipe = replace(Recipe.load(model / "train.toml"), data=data)
+    recipe = replace(LabRecipe.load(model / "train.toml"), data=data)
     for name in CORPORA[code]:
         # Those of English have no code before their names.
         known = name if name in recipe.corpora else f"{code}/{name}"

@@ -29,11 +29,11 @@ from cappunc_cli.evaluation.presets import nguyen
 from cappunc_cli.evaluation.reporting.plots import cuts
 from cappunc_cli.evaluation.reporting.report import headline
 from cappunc_cli.features.evaluate.samples import sources
-from cappunc_cli.features.train.data.heldout import heldout_words
-from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restore.chunks import Chunk, merge, split
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, rewrite
+from models.lab.heldout import heldout_words
+from models.lab.recipe import LabRecipe
 
 RESULTS = Path(__file__).parent / "results" / "chunks.json"
 TITLE, TED = "TED dev2012, cased", "en/eval/ted_dev2012_cased.txt.xz"
@@ -47,7 +47,7 @@ SIXTHS = (0, 1, 2, 3, 4, 5, 6)
 SHOWN = {"U": "capital", ".": "period", ",": "comma", "?": "question"}
 
 
-def texts(recipe: Recipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
+def texts(recipe: LabRecipe, ted: int, each: int) -> Iterator[tuple[str, list[Word]]]:
     """Name and written words of every text."""
     talks = (word for source in sources([recipe.data / TED]) for word in source.words)
     yield TITLE, list(islice(talks, ted))
@@ -109,7 +109,7 @@ def main() -> None:
         return
     if arguments.model is None:
         parser.error("which model?")
-    recipe = Recipe.load(arguments.model / "train.toml")
+    recipe = LabRecipe.load(arguments.model / "train.toml")
     if arguments.data:
         recipe = replace(recipe, data=arguments.data)
     model = load_model(str(arguments.model))

@@ -167,12 +167,12 @@ def _show(path: Path, accepted: Accepted, texts: Sequence[str]) -> None:
 
 def of_development(models: Mapping[str, Model], data: Path) -> dict[str, Count]:
     """What is left to mend in the held-out ends of the corpora of each model, by corpus; quotation marks aside."""
-    from cappunc_cli.features.train.data.heldout import heldout_words
-    from cappunc_cli.features.train.recipe import Recipe
+    from models.lab.heldout import heldout_words
+    from models.lab.recipe import LabRecipe
 
     rows = {}
     for code, names in CORPORA.items():
-        recipe = replace(Recipe.load(find_model_for(code) / "train.toml"), data=data)
+        recipe = replace(LabRecipe.load(find_model_for(code) / "train.toml"), data=data)
         for corpus in names:
             name = f"{code}/{corpus}"
             # Those of English have no code before their names.

@@ -24,12 +24,12 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import TERMINAL, cached_strip, fold
 from cappunc_cli.document.pauses import cue_ends
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.data.heldout import heldout_words
-from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.files.encodings import decode
 from cappunc_cli.restore.models.registry import find_model_for
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, restore
+from models.lab.heldout import heldout_words
+from models.lab.recipe import LabRecipe
 
 RESULTS = Path(__file__).resolve().parent / "results" / "film.json"
 FILMS = {
@@ -99,7 +99,7 @@ def texts(data: Path, samples: Path, most: int) -> Iterator[tuple[str, list[Word
     for code, name in FILMS.items():
         document = formats.read(decode((samples / name).read_bytes())[0], name)
         yield f"{code} film", list(document.words[:most])
-    recipe = replace(Recipe.load(find_model_for("en") / "train.toml"), data=data)
+    recipe = replace(LabRecipe.load(find_model_for("en") / "train.toml"), data=data)
     for name in CORPORA:
         yield f"en {name}", list(captioned(heldout_words(recipe, name, most)))
 

@@ -1,6 +1,6 @@
 """What a larger trigram model gains: the shipped model of a language and a larger one on the evaluation sets.
 
-    python -m cappunc_cli.features.train.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
+    python -m models.lab.ngram.estimate ro --data ../shared/data -o ro-large --larger 10
     python tests/benchmarks/ngrams.py ro ro-large --data ../shared/data > tests/benchmarks/results/ngrams.json
 
 Both are estimated from the same texts; the shipped one is pruned to a megabyte.

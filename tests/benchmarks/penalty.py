@@ -1,6 +1,6 @@
 """What the penalty for contradictions between marks and case is worth in the training of the recurrent network.
 
-    python -m cappunc_cli.features.train.data.prepare models/en-fast/train.toml      once
+    python -m models.lab.prepare models/en-fast/train.toml      once
     python tests/benchmarks/penalty.py > tests/benchmarks/results/penalty.json
 
 Short runs of the recipe of `en-live` without a teacher that differ only in the penalty, and one with another seed. Each
@@ -21,10 +21,11 @@ import torch
 from measuring import head, print_report
 
 from cappunc_cli.document.labels import LOWER
-from cappunc_cli.features.train.data.corpora import CORPORA
-from cappunc_cli.features.train.data.windows import Windows
-from cappunc_cli.features.train.gru.gru_network import RecurrentNetwork
-from cappunc_cli.features.train.gru.gru_trainer import (
+from cappunc_cli.features.train.training_run import CHECKPOINT
+from cappunc_cli.restore.decoding.passage import ENDS
+from models.lab.corpora import CORPORA
+from models.lab.gru.gru_network import RecurrentNetwork
+from models.lab.gru.gru_trainer import (
     LOOK_AHEAD,
     GruRecipe,
     network_of,
@@ -33,10 +34,8 @@ from cappunc_cli.features.train.gru.gru_trainer import (
     truncated,
     words_of,
 )
-from cappunc_cli.features.train.recipe import Recipe
-from cappunc_cli.features.train.trainer import load_windows
-from cappunc_cli.features.train.training_run import CHECKPOINT
-from cappunc_cli.restore.decoding.passage import ENDS
+from models.lab.recipe import LabRecipe
+from models.lab.windows import LabWindows
 
 RECIPE = Path(__file__).resolve().parents[2] / "models" / "en-live" / "train.toml"
 #: By the price, and the seed.
@@ -45,7 +44,7 @@ TOKENS, BATCH, WORDS = 1_500_000, 2048, 6000
 
 
 @torch.no_grad()
-def contradicting(network: RecurrentNetwork, windows: Windows, names: list[str]) -> tuple[float, float]:
+def contradicting(network: RecurrentNetwork, windows: LabWindows, names: list[str]) -> tuple[float, float]:
     """The share of sentence ends before a word in lower case, as written and in the text."""
     ends, lower = [0, 0], [0, 0]
     for batch in (batch for name in names for batch in windows.heldout(name, 256, WORDS, False)):
@@ -59,7 +58,7 @@ def contradicting(network: RecurrentNetwork, windows: Windows, names: list[str])
     return lower[0] / max(ends[0], 1), lower[1] / max(ends[1], 1)
 
 
-def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]:
+def measure(recipe: LabRecipe, live: GruRecipe, windows: LabWindows) -> dict[str, Any]:
     """Train a row, and score it on the ends of the `windows`."""
     train(recipe, live)
     network = network_of(live, torch.load(recipe.runs / CHECKPOINT)["network"])
@@ -78,10 +77,10 @@ def measure(recipe: Recipe, live: GruRecipe, windows: Windows) -> dict[str, Any]
 
 
 def main() -> None:
-    recipe = replace(Recipe.load(RECIPE), tokens=TOKENS, batch=BATCH, teacher=None)
+    recipe = replace(LabRecipe.load(RECIPE), tokens=TOKENS, batch=BATCH, teacher=None)
     project = RECIPE.parents[2]
     live = replace(GruRecipe.of(recipe, project), asked=0.0, begin=project / "models/en-fast/model.onnx")
-    windows = load_windows(recipe, CORPORA)
+    windows = LabWindows.load(recipe, CORPORA)
     rows = []
     for penalty, seed in ROWS:
         with tempfile.TemporaryDirectory() as folder:

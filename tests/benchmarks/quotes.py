@@ -21,11 +21,11 @@ from measuring import digest, head, options_with_data
 from cappunc_cli import formats
 from cappunc_cli.document.labels import QUOTE_PAIR, PairedMark, strip
 from cappunc_cli.document.words import Word
-from cappunc_cli.features.train.data.heldout import heldout_words
-from cappunc_cli.features.train.recipe import Recipe
 from cappunc_cli.restore.models.registry import find_model
 from cappunc_cli.restore.options import Options
 from cappunc_cli.restore.pipeline import Model, load_model, probabilities, rewrite
+from models.lab.heldout import heldout_words
+from models.lab.recipe import LabRecipe
 
 if TYPE_CHECKING:
     from cappunc_cli.restore.chunks import Rows
@@ -71,7 +71,7 @@ def row(ours: Sequence[Pairs], theirs: Sequence[Pairs]) -> dict[str, Any]:
     return {"there": there, "written": written, "right": right, **{k: round(100 * v, 1) for k, v in shares.items()}}
 
 
-def ends(recipe: Recipe) -> Iterator[tuple[str, list[Word]]]:
+def ends(recipe: LabRecipe) -> Iterator[tuple[str, list[Word]]]:
     """Held-out ends in which there are quotations."""
     for name in recipe.corpora:
         words = heldout_words(recipe, name, _WORDS)
@@ -97,7 +97,7 @@ def surest(words: Sequence[Word], rows: Rows, model: Model, least: float) -> Pai
     return {(first, last) for first, last in pairs if opening[first] * closing[last] >= least}
 
 
-def curve(model: Model, recipe: Recipe) -> dict[str, Any]:
+def curve(model: Model, recipe: LabRecipe) -> dict[str, Any]:
     """The surest pairs of the held-out ends, by the lowest probability of both marks."""
     read = [(name, words, probabilities(bare(words), model)) for name, words in ends(recipe)]
     theirs = [pairs_of(word.text for word in words) for _, words, _ in read]
@@ -147,9 +147,8 @@ def main() -> None:
     model = load_model(options.model)
     report = head(options.data) | {"model": digest(model.config)}
     if options.curve:
-        part = {
-            "held-out ends": report | {"by_least": curve(model, Recipe.load(find_model(options.model) / "train.toml"))}
-        }
+        recipe = LabRecipe.load(find_model(options.model) / "train.toml")
+        part = {"held-out ends": report | {"by_least": curve(model, recipe)}}
     else:
         part = {"evaluation": report | {"sets": scored(model, options.data)}}
     old = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}

@@ -18,11 +18,11 @@ from measuring import digest, head, options_with_data, print_report
 
 from cappunc_cli import read, restore, write
 from cappunc_cli.features.bench import sample_text
-from cappunc_cli.features.train.score import evaluate
 from cappunc_cli.restore.models import session
 from cappunc_cli.restore.models.network import OnnxEngine
 from cappunc_cli.restore.models.registry import ModelConfig
 from cappunc_cli.restore.pipeline import Model, load_model
+from models.lab.score import evaluate
 
 SETS = {"IWSLT Ref": "iwslt/test2011", "IWSLT ASR": "iwslt/test2011asr"}
 SLOW = "the same without VNNI"

@@ -77,10 +77,10 @@ def texts(data: Path, most: int) -> Iterator[tuple[str, list[Source]]]:
 
 def heldout(corpus: str, most: int) -> list[Word]:
     """The end of a training corpus, which no window had."""
-    from cappunc_cli.features.train.data.heldout import heldout_words
-    from cappunc_cli.features.train.recipe import Recipe
+    from models.lab.heldout import heldout_words
+    from models.lab.recipe import LabRecipe
 
-    recipe = Recipe.load(Path(__file__).parents[2] / "models" / MODELS["gru"] / "train.toml")
+    recipe = LabRecipe.load(Path(__file__).parents[2] / "models" / MODELS["gru"] / "train.toml")
     return heldout_words(recipe, corpus, most)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
-def _language(name: str) -> str:
+def language_code(name: str) -> str:
     """A language code, which need not be among `LANGUAGES`."""
     code = code_of(name)
     if not CODE.fullmatch(code):
@@ -47,7 +47,7 @@ def train(
         typer.Option(
             "--lang",
             metavar="CODE",
-            parser=_language,
+            parser=language_code,
             autocompletion=languages_beginning,
             help="Language of the text (fr, es, …).",
         ),
@@ -79,14 +79,6 @@ def train(
             help="Adapt this model (name or directory) instead of training a new one.",
         ),
     ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            "--encoder",
-            metavar="NAME",
-            help="Start from a pretrained encoder: minilm, mpnet, e5, or a Hugging Face directory.",
-        ),
-    ] = None,
     pieces: Annotated[
         int | None,
         typer.Option(
@@ -111,14 +103,11 @@ def train(
     \b
     cappunc train --lang fr novels/*.txt -o my-fr               from scratch: needs millions of words
     cappunc train --lang en --from en minutes/*.vtt -o board    adapt the English model
-    cappunc train --lang fr --encoder e5 novels/*.txt -o my-fr  train heads on a pretrained encoder
     cappunc fix --model my-fr film.srt                          use the model
     """
     if not texts and not timed:
         raise typer.BadParameter("name texts to train on")
-    if start is not None and encoder is not None:
-        raise typer.BadParameter("--from and --encoder exclude each other")
-    missing = [name for name in ("torch", "onnx", "safetensors", "sklearn") if find_spec(name) is None]
+    missing = [name for name in ("torch", "onnx", "sklearn") if find_spec(name) is None]
     if missing:
         raise CappuncError(f"training needs {', '.join(missing)}: {install_extra('train')}")
     if output.exists() and not output.is_dir():
@@ -141,8 +130,8 @@ def train(
     compiled = TemporaryDirectory()
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", compiled.name)
     atexit.register(compiled.cleanup)
-    from cappunc_cli.features.train.custom.custom_model import build_custom_model, has_learnt
-    from cappunc_cli.features.train.custom.custom_recipe import TrainingOrder
+    from cappunc_cli.features.train.custom_model import build_custom_model, has_learnt
+    from cappunc_cli.features.train.custom_recipe import TrainingOrder
 
     order = TrainingOrder(
         lang,
@@ -153,8 +142,7 @@ def train(
         lambda data: decode(data)[0],
         pieces,
         licence,
-        _processor(device),
-        encoder,
+        processor(device),
     )
 
     def kept() -> str:
@@ -187,7 +175,7 @@ def train(
     )
 
 
-def _processor(device: str) -> str:
+def processor(device: str) -> str:
     """PyTorch's name for a `--device`; raises CappuncError if it is not available."""
     import torch
 

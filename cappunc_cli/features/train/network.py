@@ -1,31 +1,25 @@
 """The joint network: encoder -> case head -> soft case -> mark heads.
 
-A BERT-like encoder (`en`: MPNet-base, `en-fast`: MiniLM-L6) reads sub-word pieces. The pause and the
+A BERT-like encoder reads sub-word pieces. The pause and the
 speaker change after a word are embedded and added to the word's last piece (AutoPunct's silence embeddings
-with early fusion; `pause_tables` has the alternatives). The probabilities of the case head are embedded and
+with early fusion). The probabilities of the case head are embedded and
 concatenated to the word's vector for the mark head (JointCapPunc's soft capitalisation). Paired marks, of
 which a word can have several besides its one mark (opening marks, quotes), have a head of independent sigmoids.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors import safe_open
 from torch import Tensor, nn
 
 #: Pieces to each side that the convolution over the piece vectors sees.
 NEIGHBOURS = 2
-#: Metadata key of a weights file for the network's sizes, as JSON.
-SHAPE = "shape"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +31,6 @@ class NetworkShape:
     millions of words to learn that a mark depends on the next word, which a convolution has built in.
     `around` is the number of paired marks. `eps` is the constant of every LayerNorm. With `buckets`, all layers
     add one bias per relative position and head to the attention scores (`relative_buckets`); 0: none.
-    With `crf`, the marks of a text form a linear chain whose transitions are learnt with the rest.
-    With `late_pauses`, a second table of pauses is added to the input of the heads (late fusion).
-    `styles` is the number of house styles that training distinguishes; an exported model has settled on a blend of
-    them (`JointNetwork.settle`).
     """
 
     vocabulary: int = 30522
@@ -57,9 +47,6 @@ class NetworkShape:
     around: int = 0
     eps: float = 1e-12
     buckets: int = 0
-    styles: int = 0
-    crf: bool = False
-    late_pauses: bool = False
 
 
 class Block(nn.Module):
@@ -115,9 +102,7 @@ class JointNetwork(nn.Module):
         self.places = nn.Embedding(shape.positions, shape.width)
         self.relative = nn.Embedding(shape.buckets, shape.heads) if shape.buckets else None
         self.pauses = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0)
-        self.pauses_late = nn.Embedding(shape.pause_bins + 1, shape.width, padding_idx=0) if shape.late_pauses else None
         self.turns = nn.Embedding(2, shape.width, padding_idx=0)
-        self.styles = nn.Linear(shape.styles, shape.width, bias=False) if shape.styles else None
         self.norm = nn.LayerNorm(shape.width, eps=shape.eps)
         self.dropout = nn.Dropout(dropout)
         self.blocks = nn.ModuleList(Block(shape, dropout) for _ in range(shape.layers))
@@ -126,31 +111,32 @@ class JointNetwork(nn.Module):
         self.mark_in = nn.Linear(shape.width + shape.case_width, shape.width)
         self.mark_out = nn.Linear(shape.width, shape.marks)
         self.around = nn.Linear(shape.width, shape.around) if shape.around else None
-        self.crf = nn.Parameter(torch.zeros(shape.marks, shape.marks)) if shape.crf else None
-        for table in (self.pauses, self.pauses_late, self.turns, self.styles):
-            if table is not None:
-                nn.init.zeros_(table.weight)
+        for table in (self.pauses, self.turns):
+            nn.init.zeros_(table.weight)
 
-    def encode(
-        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
-    ) -> Tensor:
-        """ids, attention, pauses, turns (B, T) and shares of styles (B, styles) -> (B, T, width)."""
+    def embed(self, ids: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
+        """ids, pauses, turns (B, T) -> the input of the encoder (B, T, width), not normalised."""
         pieces = self.words(ids)
         if self.widen is not None:
             pieces = self.widen(pieces.transpose(1, 2)).transpose(1, 2)
-        x = pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
-        if self.styles is not None and styles is not None:
-            x = x + self.styles(styles)[:, None]
+        return pieces + self.places.weight[: ids.shape[1]] + self.pauses(pauses) + self.turns(turns)
+
+    def encode(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> Tensor:
+        """ids, attention, pauses, turns (B, T) -> (B, T, width)."""
+        return self.layers(self.embed(ids, pauses, turns), attention)
+
+    def layers(self, x: Tensor, attention: Tensor) -> Tensor:
+        """The output of `embed` (B, T, width), and what is no padding (B, T) -> (B, T, width)."""
         x = self.dropout(self.norm(x))
         # Most training batches have no padding and need no mask.
         mask = None if attention.all() else (1 - attention[:, None, None, :]) * -1e4
         if self.relative is not None:
-            near = torch.from_numpy(relative_buckets(ids.shape[1], self.shape.buckets)).to(ids.device)
+            near = torch.from_numpy(relative_buckets(x.shape[1], self.shape.buckets)).to(x.device)
             bias = self.relative(near).permute(2, 0, 1)[None]  # (1, H, T, T)
             mask = bias if mask is None else mask + bias
         for block in self.blocks:
             x = block(x, mask)
-        return x if self.pauses_late is None else x + self.pauses_late(pauses)
+        return x
 
     def heads(self, x: Tensor) -> tuple[Tensor, ...]:
         """(…, width) -> logits of case (…, cases), mark (…, marks) and, if any, of the paired marks (…, around)."""
@@ -161,17 +147,8 @@ class JointNetwork(nn.Module):
             (case, self.mark_out(hidden)) if self.around is None else (case, self.mark_out(hidden), self.around(hidden))
         )
 
-    def forward(
-        self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor, styles: Tensor | None = None
-    ) -> tuple[Tensor, ...]:
-        return self.heads(self.encode(ids, attention, pauses, turns, styles))
-
-    @torch.no_grad()
-    def settle(self, shares: Tensor) -> None:
-        """Fix the style to a blend, `shares` (styles,), by adding its vector to the position embeddings."""
-        if self.styles is not None:
-            self.places.weight += self.styles(shares)
-            self.styles, self.shape = None, replace(self.shape, styles=0)
+    def forward(self, ids: Tensor, attention: Tensor, pauses: Tensor, turns: Tensor) -> tuple[Tensor, ...]:
+        return self.heads(self.encode(ids, attention, pauses, turns))
 
 
 def mixed_precision(device: torch.device) -> torch.autocast:
@@ -202,7 +179,7 @@ def initialise(network: JointNetwork) -> None:
     Marks depend on the neighbours, and random embeddings would need millions of words to learn where these are.
     """
     for name, parameter in network.named_parameters():
-        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns", "styles")):
+        if parameter.ndim > 1 and not name.startswith(("words", "places", "pauses", "turns")):
             nn.init.xavier_uniform_(parameter)
     nn.init.normal_(network.words.weight, std=1 if network.widen else 0.5)
     if network.words.padding_idx is not None:
@@ -211,20 +188,3 @@ def initialise(network: JointNetwork) -> None:
     angles = torch.arange(count)[:, None] / 10_000 ** (torch.arange(0, width, 2) / width)
     with torch.no_grad():
         network.places.weight.copy_(torch.stack((angles.sin(), angles.cos()), -1).flatten(1) * 0.5)
-
-
-def start_from(network: JointNetwork, source: Mapping[str, Tensor]) -> None:
-    """Load the weights of a network or an encoder, under the names of JointNetwork.
-
-    Parameters that `source` lacks or has in another shape (heads, another vocabulary) stay as they are.
-    """
-    state = network.state_dict()
-    same = {name: value for name, value in source.items() if name in state and state[name].shape == value.shape}
-    network.load_state_dict(state | same)
-
-
-def stored_shape(path: Path) -> NetworkShape | None:
-    """The sizes in the metadata of a safetensors file; None if there are none."""
-    with safe_open(path, "pt") as file:
-        stored = (file.metadata() or {}).get(SHAPE)
-    return None if stored is None else NetworkShape(**json.loads(stored))

@@ -1,26 +1,23 @@
-"""The settings of a training run (train.toml)."""
+"""The settings of a training run."""
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All settings of a training run. Lengths and amounts of text are in sub-word pieces."""
 
     name: str
-    #: The root of the corpora and evaluation sets.
+    #: The root of the corpora.
     data: Path
     #: The folder of the run: checkpoints, log and prepared arrays.
     runs: Path
     tokenizer: Path
-    #: The weights to start from: a model.onnx, a safetensors file, or None.
+    #: The model.onnx to start from, or None for random weights.
     start: Path | None
     #: The share of the windows that comes from each corpus.
     corpora: dict[str, float]
@@ -33,6 +30,8 @@ class Recipe:
     #: Peak learning rates. The rate is held after a linear warm-up and falls to zero over the last `decay` of the run.
     encoder_rate: float
     head_rate: float
+    #: Peak learning rate of the piece vectors; that of the encoder if 0.
+    word_rate: float = 0.0
     warmup: float
     decay: float
     #: The weight of the case loss; that of the marks is 1.
@@ -49,109 +48,26 @@ class Recipe:
     edge_weight: float
     #: The share at the end of each corpus that is held out.
     heldout: float
-    #: Ascending edges of the pause bins; a file may say `{ every = 10, until = 3000 }` for edges at 10, 20 … 3000 ms.
+    #: Ascending edges of the pause bins.
     pause_bins_ms: tuple[int, ...]
     seed: int
     #: Goes into config.json as it is.
     decoding: dict[str, Any]
-    #: The sets of eval.json: arguments of `cappunc eval`, the first a path below `data`.
-    evaluation: dict[str, list[str]]
     #: The share of the encoder's values that training sets to zero (`network.JointNetwork`).
     dropout: float = 0.0
-    #: Peak learning rate of the piece vectors; that of the encoder if 0.
-    word_rate: float = 0.0
-    #: The share of substituted words (`noise`) that are spelled like the right one.
-    similar: float = 0.0
-    #: The share of untimed windows that are cut into captions, so that the gaps between these are known.
-    captions: float = 0.0
-    #: The share of the other untimed windows that get pauses, sampled for each mark from the timed corpora `clocks`.
-    synthetic: float = 0.0
-    clocks: tuple[str, ...] = ()
-    #: Sizes of a network that starts from scratch (fields of `network.NetworkShape`).
+    #: Sizes of a network that starts from random weights (fields of `network.NetworkShape`).
     network: dict[str, Any] = field(default_factory=dict)
     #: The size of a vocabulary to be learnt from the corpora.
     vocabulary: int = 0
     #: The paired marks that the network restores besides the one mark per word.
     around: tuple[str, ...] = ()
-    #: Transfers word vectors from another language (`vocabulary_transfer`): `recipe` of the model in `start`, and
-    #: `pairs`, a file of tab-separated language, word, and the word there.
-    transfer: dict[str, Path] = field(default_factory=dict)
-    #: Prose for the model card: `before` (stages before this run), `limits`, `beside` (published figures),
-    #: `tuned` (what was chosen on which texts).
-    card: dict[str, Any] = field(default_factory=dict)
-    #: The folder of the prepared arrays if it is not `runs`/data.
-    prepared: Path | None = None
-    #: Parts of the network (prefixes of parameter names) that are initialised anew, whatever `start` has.
-    fresh: tuple[str, ...] = ()
-    #: Without it the mark head does not see the output of the case head.
-    soft_case: bool = True
-    #: Without it the mark head sees nothing but the output of the case head.
-    contextual: bool = True
-    #: The weight of the likelihood of the mark sequence (`mark_chain`) in the loss of marks; the rest is per word.
-    crf: float = 0.0
-    #: The share of the weights of `start` in the average that is exported.
-    averaged: float = 0.0
     #: Bits in which piece vectors are stored: 8 or 4.
     word_bits: int = 8
-    #: A larger model to learn from, and the weight of its probabilities in the targets; the rest is the text's.
-    teacher: Path | None = None
-    taught: float = 0.5
-    #: The share of the windows that tell the network which corpus they are from, so that it learns the house style of a
-    #: corpus separately from the language.
-    styled: float = 0.0
-    #: The blend of corpora in whose style the exported model writes.
-    style: dict[str, float] = field(default_factory=dict)
-    #: The share of the windows with corpus and pauses shown that name the blend instead: the timed corpora are not in
-    #: the blend, which would otherwise never learn what a pause means.
-    settled: float = 0.0
-    #: Settings of a recurrent network (`gru_trainer.GruRecipe`).
-    live: dict[str, Any] = field(default_factory=dict)
-    #: How the embeddings of pause bins are made (some average over `pause_span` ms), and whether they are added before
-    #: the encoder, after it or both (`pause_tables`).
-    pause_encoding: str = "bins"
-    pause_span: int = 1000
-    pause_fusion: str = "early"
 
     def arrays(self) -> Path:
         """The folder of the prepared arrays."""
-        return self.prepared or self.runs / "data"
-
-    def blend(self) -> list[float]:
-        """The share of each corpus in the exported style."""
-        return [self.style.get(name, 0.0) for name in self.corpora]
+        return self.runs / "data"
 
     def texts(self) -> list[str]:
-        """The corpora that windows or pauses are drawn from."""
-        return [*self.corpora, *(name for name in self.clocks if name not in self.corpora)]
-
-    @classmethod
-    def load(cls, path: Path, *others: Mapping[str, Any]) -> Recipe:
-        """Read a train.toml; relative paths are relative to the project, `data` to $CAPPUNC_DATA.
-
-        With `extends`, a recipe names another file in its folder and has only the settings that differ. So does each of
-        `others`, in which a table also has only the entries that differ.
-        """
-        table = tomllib.loads(path.read_text("utf-8"))
-        if "extends" in table:
-            table = tomllib.loads((path.parent / table.pop("extends")).read_text("utf-8")) | table
-        for other in others:
-            for name, value in other.items():
-                old = table.get(name)
-                table[name] = old | value if isinstance(old, dict) and isinstance(value, dict) else value
-        project = path.resolve().parents[2]
-        table["data"] = Path(os.environ.get("CAPPUNC_DATA", project / table["data"]))
-        table["runs"] = project / table["runs"]
-        table["prepared"] = project / table["prepared"] if "prepared" in table else None
-        table["tokenizer"] = project / table["tokenizer"]
-        # "" starts from the pretrained MiniLM-L6.
-        table["start"] = project / table["start"] if table["start"] else None
-        table["teacher"] = project / table["teacher"] if table.get("teacher") else None
-        table["transfer"] = {name: project / file for name, file in table.get("transfer", {}).items()}
-        table["pieces"] = tuple(table["pieces"])
-        for name in ("clocks", "around", "fresh"):
-            table[name] = tuple(table.get(name, ()))
-        bins = table["pause_bins_ms"]
-        if isinstance(bins, dict):
-            bins = range(bins["every"], bins["until"] + 1, bins["every"])
-        table["pause_bins_ms"] = tuple(bins)
-        return cls(**table)
+        """The corpora that are prepared."""
+        return list(self.corpora)

@@ -18,6 +18,8 @@ SAVE_EVERY = 240.0  # seconds
 LOG_EVERY = 20  # steps
 #: The file below `Recipe.runs` that an unfinished run resumes from.
 CHECKPOINT = "checkpoint.pt"
+#: The file of the best weights, of a run that stops when it gets no better.
+BEST = "best.pt"
 #: The share of the old value in the running means of the losses.
 _KEPT = 0.98
 
@@ -38,6 +40,14 @@ def resume(recipe: Recipe) -> dict[str, Any]:
     path = recipe.runs / CHECKPOINT
     saved: dict[str, Any] = torch.load(path, map_location="cpu") if path.exists() else {}
     return saved
+
+
+def trained_weights(recipe: Recipe) -> dict[str, Tensor]:
+    """The best weights of a run that looked for these, or else the last."""
+    best = recipe.runs / BEST
+    saved = torch.load(best if best.exists() else recipe.runs / CHECKPOINT, map_location="cpu")
+    weights: dict[str, Tensor] = saved["network"]
+    return weights
 
 
 def rate_at(progress: float, recipe: Recipe) -> float:
@@ -122,9 +132,7 @@ def run(
                     entry["development"] = development = learner.score()
                     state.judge(development)
                     if patience and not state.worse:
-                        torch.save(
-                            {"network": learner.network.state_dict(), "tokens": state.tokens}, recipe.runs / "best.pt"
-                        )
+                        torch.save({"network": learner.network.state_dict()}, recipe.runs / BEST)
                 with (recipe.runs / "log.jsonl").open("a", encoding="utf-8") as log:
                     print(json.dumps(entry), file=log)
             if report is not None:

@@ -19,9 +19,7 @@ from cappunc_cli import formats
 from cappunc_cli.document.labels import MARKS, Case, strip
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import BadInput, BadModel
-from cappunc_cli.features.train.data.dataset import TokenStream, Types
-from cappunc_cli.features.train.ngram.estimate import estimate
-from cappunc_cli.features.train.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
+from cappunc_cli.features.train.dataset import TokenStream, Types
 from cappunc_cli.languages import LANGUAGES
 from cappunc_cli.restore.chunks import Chunk, merge, split
 from cappunc_cli.restore.diacritics import DiacriticRestorer, normalise
@@ -30,6 +28,8 @@ from cappunc_cli.restore.models.engines import ENGINES
 from cappunc_cli.restore.models.registry import find_model_for, installed, model_languages, verify_model
 from cappunc_cli.restore.models.trigram_engine import NgramEngine
 from cappunc_cli.restore.pipeline import Model, load_model, restore
+from models.lab.ngram.estimate import estimate
+from models.lab.ngram.token_text import NgramSize, analyse, running, sequence, vocabulary
 
 #: Sentences that share words and trigrams.
 _SENTENCES = [

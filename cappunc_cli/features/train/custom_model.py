@@ -1,0 +1,143 @@
+"""Custom models: from punctuated files to a model directory in one call.
+
+The files become two corpora, `text` and `timed`; the steps are those of the shipped models:
+prepare, train, export, score.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.features.train import custom_text
+from cappunc_cli.features.train.corpora import Corpus, Turn, composed
+from cappunc_cli.features.train.custom_recipe import TrainingOrder, recipe_of
+from cappunc_cli.features.train.custom_text import HELDOUT, Documents
+from cappunc_cli.features.train.export import export, write_json
+from cappunc_cli.features.train.prepare import prepare
+from cappunc_cli.features.train.trainer import load_windows, network_of, train
+from cappunc_cli.features.train.training_run import CHECKPOINT, LOG_EVERY, Progress, trained_weights
+from cappunc_cli.restore.models.registry import ModelConfig, find_model
+
+_LOOKS = 24
+_PATIENCE = 5
+#: The folder of the run, in the model's directory, and in it the file that records the order.
+_WORK, _ORDER = "training", "order.json"
+
+
+def build_custom_model(
+    order: TrainingOrder, log: Callable[[str], None], report: Callable[[Progress], None]
+) -> ModelConfig:
+    """Train the model of an order in its directory and return its config; resumes an unfinished run.
+
+    `log` is called with one line per stage, `report` with the progress of the training. Raises CappuncError.
+    """
+    work = order.output / _WORK
+    _check_output(order.output)
+    documents = custom_text.read(order.texts, order.timed, order.decode)
+    words, notice = custom_text.check_text(documents)
+    _record_order(order, work, documents)
+    recipe = recipe_of(order, work, words, list(documents))
+    corpora = _corpora(order, documents)
+    heldout = order.output / HELDOUT
+    if notice:
+        log(notice)
+    if not heldout.exists():
+        log(f"{words:,} words")
+        prepare(recipe, corpora)
+        # Written last: it tells a resumed run that everything is prepared.
+        heldout.write_text(custom_text.heldout_ends(documents, recipe.heldout), "utf-8")
+    else:
+        log(f"{words:,} words; going on")
+    steps = max(recipe.tokens // recipe.batch, 1)
+    look_every = max(steps // _LOOKS // LOG_EVERY, 1) * LOG_EVERY
+    train(recipe, torch.device(order.device), corpora, report, look_every, _PATIENCE)
+    log("exporting")
+    network = network_of(recipe, trained_weights(recipe)).eval()
+    export(network, recipe, order.output, load_windows(recipe, corpora))
+    log("scoring the held-out end")
+    scores = _score(order.output, order.output / HELDOUT)
+    write_json(order.output / "eval.json", scores)
+    log(f"held-out end: {_in_short(scores)}{_before(order)}")
+    shutil.rmtree(work)
+    return ModelConfig.load(order.output)
+
+
+def has_learnt(directory: Path) -> bool:
+    """Whether the directory has a checkpoint of an unfinished run."""
+    return any((directory / _WORK).rglob(CHECKPOINT))
+
+
+def _check_output(directory: Path) -> None:
+    """Raise CappuncError if the directory contains anything but an unfinished run."""
+    if not directory.is_dir() or (directory / _WORK / _ORDER).is_file():
+        return
+    if (directory / "config.json").exists():
+        raise CappuncError(f"{directory} already contains a model")
+    if any(directory.iterdir()):
+        raise CappuncError(f"{directory} is not empty: a model needs its own directory")
+
+
+def _record_order(order: TrainingOrder, work: Path, documents: Documents) -> None:
+    """Record the order of a new run; raises CappuncError if `work` has a run with another order."""
+    text = hashlib.sha256()
+    for name, own in documents.items():
+        for document in own:
+            text.update(repr((name, document)).encode())
+    asked = {
+        "language": order.language,
+        "from": str(find_model(order.start)) if order.start is not None else None,
+        "text": text.hexdigest(),
+    }
+    path = work / _ORDER
+    if not path.exists():
+        work.mkdir(parents=True, exist_ok=True)
+        write_json(path, asked)
+        return
+    recorded = json.loads(path.read_text("utf-8"))
+    if other := [name for name, value in asked.items() if recorded.get(name) != value]:
+        raise CappuncError(
+            f"{order.output} contains an unfinished run with another {other[0]}: "
+            f"resume it with its own command, choose another directory, or delete {work}"
+        )
+
+
+def _score(model: Path, text: Path, *options: str) -> dict[str, Any]:
+    """The report of `cappunc eval --json` on a model."""
+    command = ["cappunc_cli", "eval", "--model", str(model), "--ref", str(text), *options, "--json"]
+    done = subprocess.run([sys.executable, "-m", *command], stdout=subprocess.PIPE, check=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def _in_short(report: Mapping[str, Any]) -> str:
+    shown = {"marks , . ?": "micro", "case": "case"}
+    scores = report["scores"]
+    return ", ".join(f"{title} {100 * scores[name]['f1']:.1f}" for title, name in shown.items() if name in scores)
+
+
+def _before(order: TrainingOrder) -> str:
+    """The scores on the same text of the model that the run started from, if it knows the language."""
+    if order.start is None or order.language not in ModelConfig.load(find_model(order.start)).languages:
+        return ""
+    before = _score(find_model(order.start), order.output / HELDOUT, "--lang", order.language)
+    return f" ({order.start} has {_in_short(before)})"
+
+
+def _corpora(order: TrainingOrder, documents: Documents) -> dict[str, Corpus]:
+    def reader(own: Sequence[list[Turn]]) -> Callable[[Path], Iterator[list[Turn]]]:
+        return lambda _: iter(own)
+
+    return {
+        name: Corpus(".", order.licence, reader(own), dialogue=name == "timed", tidy=composed)
+        for name, own in documents.items()
+    }

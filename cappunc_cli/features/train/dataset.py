@@ -1,0 +1,198 @@
+"""Training text as arrays: streams of written word types, from which windows are drawn.
+
+A *type* is a distinct written word (`Hello,`); its bare word, pieces, case and mark are computed
+once with `labels.strip`, as in decoding. A corpus is then an int32 array of
+type numbers with parallel arrays of pauses and turn ends, and a window is a few numpy look-ups.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from cappunc_cli.document.labels import CASE_CLASSES, MARK_CLASSES, Case, PairedMark, capital, fold, strip, upper
+from cappunc_cli.features.train.corpora import Corpus, Turn
+from cappunc_cli.restore.models.network import CLOSING, OPENING, special_piece, tokenise
+
+Ints = NDArray[np.int32]
+
+PAIRED_MARKS = tuple(PairedMark)
+COMMA, STOP, ELLIPSIS = MARK_CLASSES.index(","), MARK_CLASSES.index("."), MARK_CLASSES.index("…")
+UNKNOWN_PAUSE = -1
+
+# A mark that stands alone belongs to the word before it: `it was — well`.
+_DETACHED = re.compile(r" +(?=(?:[—–…!?:;,.-]|--+|\.{2,})(?: |$))")
+GLUE = "\ue000"
+#: A form in the lexicon is seen so often, and of words in other cases, too, an acronym has this share in upper case.
+_LEAST, _SURE = 3, 0.9
+
+
+class Types(dict[str, int]):
+    """Written word -> its number, in order of appearance."""
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStream:
+    """One corpus: per word its type, pause after it (ms, -1 unknown) and whether the turn ends."""
+
+    types: Ints
+    pauses: Ints
+    turn_ends: NDArray[np.bool_]
+    document_ends: NDArray[np.bool_]
+
+    @property
+    def timed(self) -> bool:
+        """Whether any pause is known."""
+        return bool((self.pauses != UNKNOWN_PAUSE).any())
+
+    def save(self, path: Path) -> None:
+        np.savez(path, types=self.types, pauses=self.pauses, turn_ends=self.turn_ends, document_ends=self.document_ends)
+
+    @classmethod
+    def load(cls, path: Path) -> TokenStream:
+        with np.load(path) as arrays:
+            return cls(arrays["types"], arrays["pauses"], arrays["turn_ends"], arrays["document_ends"])
+
+
+@dataclass(slots=True)
+class WindowSample:
+    """The words of one window, as arrays of equal length."""
+
+    types: Ints
+    cases: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
+    pauses: Ints
+    turns: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+
+    def take(self, index: NDArray[np.int64]) -> WindowSample:
+        return WindowSample(*(getattr(self, name)[index] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Per type: case, mark, a bit for each of PAIRED_MARKS, and its pieces `pieces[starts[t]:starts[t + 1]]`.
+
+    `frame` are the pieces that open and close a window ([CLS], [SEP]).
+    """
+
+    cases: NDArray[np.int8]
+    marks: NDArray[np.int8]
+    around: NDArray[np.uint8]
+    starts: Ints
+    pieces: Ints
+    frame: Ints
+
+    def save(self, path: Path) -> None:
+        np.savez(path, **{name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        with np.load(path) as arrays:
+            return cls(**{name: arrays[name] for name in cls.__slots__})
+
+
+def read_stream(corpus: Corpus, root: Path, types: Types) -> TokenStream:
+    """Read a corpus into a stream, adding its words to `types`."""
+    numbers: list[int] = []
+    silences: list[int] = []
+    turns: list[int] = []
+    documents: list[int] = []
+    for document in corpus.read(root / corpus.path):
+        for turn in document:
+            tokens = _DETACHED.sub(GLUE, corpus.tidy(turn.text)).split()
+            numbers.extend([types[token] for token in tokens])
+            silences.extend(_pauses_of(turn, tokens))
+            turns.append(len(numbers) - 1)
+        documents.append(len(numbers) - 1)
+    turn_ends = np.zeros(len(numbers), bool)
+    document_ends = turn_ends.copy()
+    document_ends[documents] = True
+    if corpus.dialogue:
+        turn_ends[turns] = True
+    return TokenStream(np.array(numbers, np.int32), np.array(silences, np.int32), turn_ends, document_ends)
+
+
+def _pauses_of(turn: Turn, tokens: list[str]) -> list[int]:
+    if turn.pauses is None:
+        return [UNKNOWN_PAUSE] * len(tokens)
+    result, i = [], -1
+    for token in tokens:
+        i += 1 + token.count(GLUE)
+        pause = turn.pauses[i]
+        result.append(UNKNOWN_PAUSE if pause is None else pause)
+    return result
+
+
+def build_vocabulary(types: Types, tokenizer: Tokenizer) -> tuple[Vocabulary, list[str]]:
+    """Labels and pieces of every type, and the bare words ('' for types that are not words).
+
+    Raises BadModel if the tokenizer has no special pieces to open and close a window.
+    """
+    bares, cases, marks = [], np.zeros(len(types), np.int8), np.zeros(len(types), np.int8)
+    around = np.zeros(len(types), np.uint8)
+    case_number = {case: i for i, case in enumerate(CASE_CLASSES)}
+    for number, token in enumerate(types):
+        bare, label = strip(token.replace(GLUE, " "))
+        bares.append(bare.replace("’", "'") if any(c.isalnum() for c in bare) else "")
+        cases[number] = case_number[label.case]
+        marks[number] = MARK_CLASSES.index(label.mark)
+        around[number] = sum(1 << PAIRED_MARKS.index(mark) for mark in label.paired)
+    starts, pieces, frame = split(bares, tokenizer)
+    return Vocabulary(cases, marks, around, starts, pieces, frame), bares
+
+
+def split(bares: Sequence[str], tokenizer: Tokenizer) -> tuple[Ints, Ints, Ints]:
+    """`starts`, `pieces` and `frame` of a Vocabulary.
+
+    Raises BadModel if the tokenizer has no special pieces to open and close a window.
+    """
+    frame = [special_piece(tokenizer, names) for names in (OPENING, CLOSING)]
+    starts, pieces = [0], []
+    for start in range(0, len(bares), 50_000):
+        for ids in tokenise(tokenizer, bares[start : start + 50_000]):
+            pieces.extend(ids)
+            starts.append(len(pieces))
+    return np.array(starts, np.int32), np.array(pieces, np.int32), np.array(frame, np.int32)
+
+
+def case_lexicon(types: Types, counts: NDArray[np.int64]) -> list[str]:
+    """Written forms of mixed-case words (McDonald, iPhone) and of acronyms (BBC), each seen often enough.
+
+    Of words that are seen in other cases, too, only those are acronyms that are nearly always in upper case. No word
+    has a mixed form that is rarer than its capital one (`T-Shirt`); if it has a hyphen, the capital one is listed.
+    """
+    forms: dict[str, Counter[str]] = {}
+    uppers, capitals, total = Counter[str](), Counter[str](), Counter[str]()
+    for number, token in enumerate(types):
+        bare, label = strip(token.replace(GLUE, " "))
+        count = int(counts[number])
+        total[bare] += count
+        if label.case is Case.MIXED and bare.replace("'", "").replace("-", "").isalnum():
+            forms.setdefault(bare.replace("’", "'"), Counter())[label.form.replace("’", "'")] += count
+        elif label.case is Case.UPPER and bare.isalpha():
+            uppers[bare] += count
+        elif label.case is Case.CAPITAL:
+            capitals[bare.replace("’", "'")] += count
+    mixed = set()
+    for bare, seen in forms.items():
+        form, count = seen.most_common(1)[0]
+        if count >= _LEAST and count >= capitals[bare]:
+            mixed.add(form)
+        elif count >= _LEAST and "-" in bare:
+            mixed.add(capital(bare))  # or its parts would be made capital, as in other compounds
+    known = set(map(fold, mixed))
+    acronyms = {upper(b) for b, count in uppers.items() if count >= max(_LEAST, _SURE * total[b]) and b not in known}
+    return sorted(mixed | acronyms)

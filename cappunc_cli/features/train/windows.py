@@ -1,0 +1,194 @@
+"""Training windows: excerpts of a stream, with pauses as real files have them and simulated ASR errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cappunc_cli.document.labels import LOWER
+from cappunc_cli.features.train.asr_noise import AsrNoise
+from cappunc_cli.features.train.dataset import (
+    COMMA,
+    ELLIPSIS,
+    STOP,
+    UNKNOWN_PAUSE,
+    Ints,
+    TokenStream,
+    Vocabulary,
+    WindowSample,
+)
+from cappunc_cli.features.train.recipe import Recipe
+
+IGNORED = -100
+_GRIDS = (1, 10, 20, 30, 80, 100)  # ms: the time resolutions of real recognisers
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Arrays (rows, pieces); labels are IGNORED except at the last piece of a word."""
+
+    ids: NDArray[np.int64]
+    attention: NDArray[np.int64]
+    pauses: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    cases: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    around: NDArray[np.uint8]
+    weights: NDArray[np.float32]
+
+
+class Windows:
+    """Draws batches of windows from the training part of the streams, or iterates over the held-out part."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        streams: dict[str, TokenStream],
+        ellipsis: dict[str, bool],
+        vocabulary: Vocabulary,
+        errors: AsrNoise | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.errors = errors or AsrNoise()
+        self.names = list(recipe.corpora)
+        self.streams = streams
+        self.ellipsis = ellipsis
+        self.vocabulary = vocabulary
+        self.lengths = np.diff(vocabulary.starts)
+        shares = np.array([recipe.corpora[name] for name in self.names], float)
+        self.shares = shares / shares.sum()
+        self.train_stops = {name: int(len(stream.types) * (1 - recipe.heldout)) for name, stream in streams.items()}
+        self.bins = np.array(recipe.pause_bins_ms)
+
+    def batch(self, rng: np.random.Generator) -> Batch:
+        """A batch of `recipe.batch` pieces in rows of one length."""
+        pieces = int(rng.choice(self.recipe.pieces))
+        chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
+        return self.pack([self.draw(self.names[i], pieces, rng) for i in chosen], pieces)
+
+    def heldout(self, name: str, pieces: int, words: int, show_pauses: bool) -> list[Batch]:
+        """The first `words` of the held-out part of a corpus in adjacent windows, without noise."""
+        start, stop = self.train_stops[name], len(self.streams[name].types)
+        stop, rows = min(stop, start + words), []
+        while start < stop:
+            sample = self._fit(self.sample(name, np.arange(start, min(stop, start + pieces))), pieces)
+            start += max(1, len(sample.types) - 1)
+            if not show_pauses:
+                sample.pauses[:] = UNKNOWN_PAUSE
+            sample.turns[:] = False
+            rows.append(sample)
+        return [self.pack(rows[i : i + 32], pieces) for i in range(0, len(rows), 32)]
+
+    def draw(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
+        """A window of a corpus, with errors, pauses and changes of speaker as the recipe asks for them."""
+        sample = self.excerpt(name, pieces, rng)
+        edge, weight = self.recipe.edge, self.recipe.edge_weight
+        if rng.random() < self.recipe.noise:
+            rate = rng.random() * self.recipe.noise_rate
+            sample = self.errors.put(sample, rate, self.streams[name].types, rng)
+        sample = self._fit(sample, pieces)
+        sample.weights[:edge] *= weight
+        sample.weights[-edge:] *= weight
+        if rng.random() > self.recipe.turns:
+            sample.turns[:] = False
+        self.show_pauses(sample, rng)
+        return sample
+
+    def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
+        """Words from a random place in the training part of a corpus, enough for a row of `pieces`."""
+        start = int(rng.integers(0, max(1, self.train_stops[name] - pieces)))
+        return self.sample(name, np.arange(start, min(self.train_stops[name], start + pieces)))
+
+    def show_pauses(self, sample: WindowSample, rng: np.random.Generator) -> None:
+        """Hide the pauses, or blur them as recognisers and captions do."""
+        blur_pauses(sample, self.recipe.pauses, rng)
+
+    def sample(self, name: str, index: NDArray[np.int64]) -> WindowSample:
+        """The words of a corpus at `index`."""
+        stream = self.streams[name]
+        types = stream.types[index]
+        cases, marks = self.vocabulary.cases[types].astype(np.int64), self.vocabulary.marks[types].astype(np.int64)
+        if not self.ellipsis[name]:
+            goes_on = np.append(cases[1:] == LOWER, False)
+            marks = np.where(marks == ELLIPSIS, np.where(goes_on, COMMA, STOP), marks)
+        return WindowSample(
+            types,
+            cases,
+            marks,
+            self.vocabulary.around[types],
+            stream.pauses[index],
+            stream.turn_ends[index],
+            np.ones(len(types), np.float32),
+        )
+
+    def _fit(self, sample: WindowSample, pieces: int) -> WindowSample:
+        # Take one more word than fits completely: its first pieces fill the row, so that there is no padding.
+        whole = int(np.searchsorted(np.cumsum(self.lengths[sample.types]), pieces - 2, side="right"))
+        return sample.take(np.arange(min(whole + 1, len(sample.types))))
+
+    def pack(self, samples: Sequence[WindowSample], pieces: int) -> Batch:
+        """Pack samples into rows, padded with zeros."""
+        shape = (len(samples), pieces)
+        ids, attention, pauses, turns = (np.zeros(shape, np.int64) for _ in range(4))
+        cases, marks = (np.full(shape, IGNORED, np.int64) for _ in range(2))
+        around, weights = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
+        batch = Batch(ids, attention, pauses, turns, cases, marks, around, weights)
+        opening, closing = self.vocabulary.frame
+        for row, sample in enumerate(samples):
+            lengths = self.lengths[sample.types]
+            ends = np.cumsum(lengths)
+            count = min(int(ends[-1]), pieces - 2)
+            starts = self.vocabulary.starts[sample.types]
+            where = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1])
+            batch.ids[row, 0] = opening
+            batch.ids[row, 1 : count + 1] = self.vocabulary.pieces[where[:count]]
+            batch.ids[row, count + 1] = closing
+            batch.attention[row, : count + 2] = 1
+            inside = ends <= count
+            last = ends[inside]  # shifted by [CLS]: the last piece of word i is at ends[i]
+            batch.pauses[row, last] = self.bin(sample.pauses[inside])
+            batch.turns[row, last] = sample.turns[inside]
+            batch.cases[row, last] = sample.cases[inside]
+            batch.marks[row, last] = sample.marks[inside]
+            batch.around[row, last] = sample.around[inside]
+            batch.weights[row, last] = sample.weights[inside]
+        return batch
+
+    def bin(self, pauses: Ints) -> NDArray[np.int64]:
+        """Pause bins: 0 for unknown, else 1 + the bin of the duration."""
+        return np.where(pauses == UNKNOWN_PAUSE, 0, 1 + np.searchsorted(self.bins, pauses, side="right"))
+
+
+def blur_pauses(sample: WindowSample, share: float, rng: np.random.Generator) -> None:
+    """Hide all pauses, or show them with the time resolution of some recogniser, or only those between captions."""
+    pauses = sample.pauses
+    if rng.random() > share:
+        pauses[:] = UNKNOWN_PAUSE
+        return
+    known = pauses != UNKNOWN_PAUSE
+    grid = int(rng.choice(_GRIDS))
+    # Recognisers place word ends early or late: short gaps vanish, others lose or gain a frame.
+    jitter = rng.normal(0, grid / 2, len(pauses)) - (rng.random() < 0.3) * rng.integers(0, 120)
+    shown = np.maximum(0, np.round((pauses + jitter) / grid) * grid)
+    pauses[known] = np.where(pauses[known] > 0, shown[known], 0)
+    if rng.random() < 0.25:
+        _hide_inside_cues(sample, rng)
+
+
+def _hide_inside_cues(sample: WindowSample, rng: np.random.Generator) -> None:
+    """As in SRT: cues of 4 to 14 words that end anywhere, and only gaps between cues are known."""
+    shown = np.zeros(len(sample.pauses), bool)
+    at = int(rng.integers(0, 8))
+    while at < len(shown):
+        window = sample.pauses[at : at + 4]
+        # Recognisers cut cues at silences when there is one nearby.
+        at += int(np.argmax(window)) if rng.random() < 0.6 else 0
+        shown[min(at, len(shown) - 1)] = True
+        at += int(rng.integers(4, 15))
+    sample.pauses[~shown] = UNKNOWN_PAUSE
+    if rng.random() < 0.3:  # cues that linger until the next one
+        known = sample.pauses > 0
+        sample.pauses[known] = np.maximum(0, sample.pauses[known] - int(rng.integers(100, 1500)))

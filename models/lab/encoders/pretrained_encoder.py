@@ -1,0 +1,74 @@
+"""A pretrained encoder: the start of a network without heads. All readers of encoders return one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from cappunc_cli.features.train.network import NetworkShape
+from cappunc_cli.restore.models.network import CLOSING, OPENING
+from models.lab.network import SHAPE
+
+#: Larger vocabularies are multilingual, and the text of one language uses about a tenth of their pieces.
+_LARGE = 60_000
+#: The file name of a saved encoder.
+ENCODER = "encoder.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainedEncoder:
+    """The weights of an encoder under the names of `JointNetwork`: words, places, norm, blocks, and relative if any.
+
+    Row i of `state["words.weight"]` is the vector of piece i of the `tokenizer`, which splits single words.
+    """
+
+    shape: NetworkShape
+    state: dict[str, Tensor]
+    tokenizer: Tokenizer
+
+    def fitted(self, words: Iterable[str]) -> PretrainedEncoder:
+        """The encoder with a large vocabulary reduced to the pieces that `words` use.
+
+        Pieces of one character are kept, so that any word of these scripts can be spelled. Only a unigram vocabulary
+        (SentencePiece) can lose pieces and still split the other words as before; others are returned unchanged.
+        """
+        table: dict[str, Any] = json.loads(self.tokenizer.to_str())
+        pieces = table["model"].get("vocab")
+        if table["model"]["type"] != "Unigram" or len(pieces) <= _LARGE:
+            return self
+        used = {number for encoding in self.tokenizer.encode_batch(list(words)) for number in encoding.ids}
+        special = {added["id"] for added in table["added_tokens"]} | {table["model"]["unk_id"]}
+        # No word uses the pieces that frame a text, and not every tokenizer has them among its added tokens.
+        special |= {self.tokenizer.token_to_id(name) for name in (*OPENING, *CLOSING, "[PAD]", "<pad>")}
+        kept = [
+            number
+            for number, (piece, _) in enumerate(pieces)
+            if number in used or number in special or len(piece.removeprefix("▁")) <= 1
+        ]
+        places = {old: new for new, old in enumerate(kept)}
+        table["model"]["vocab"] = [pieces[number] for number in kept]
+        table["model"]["unk_id"] = places[table["model"]["unk_id"]]
+        # Tokens that were added after the pieces (<mask>) are not part of words.
+        table["added_tokens"] = [
+            added | {"id": places[added["id"]]} for added in table["added_tokens"] if added["id"] in places
+        ]
+        state = self.state | {"words.weight": self.state["words.weight"][kept].clone()}
+        return PretrainedEncoder(
+            replace(self.shape, vocabulary=len(kept)), state, Tokenizer.from_str(json.dumps(table, ensure_ascii=False))
+        )
+
+    def save(self, folder: Path) -> Path:
+        """Write tokenizer.json and ENCODER, which includes the sizes; returns the path of the latter."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / ENCODER
+        self.tokenizer.save(str(folder / "tokenizer.json"))
+        state = {name: value.contiguous() for name, value in self.state.items()}
+        save_file(state, path, {SHAPE: json.dumps(asdict(self.shape))})
+        return path

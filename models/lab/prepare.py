@@ -1,0 +1,36 @@
+"""Turn the corpora that a train.toml names into arrays under its `runs` folder.
+
+python -m models.lab.prepare models/en/train.toml
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from cappunc_cli.features.train import prepare as arrays
+from cappunc_cli.features.train.corpora import Corpus
+from cappunc_cli.features.train.dataset import Vocabulary, split
+from models.lab.corpora import CORPORA
+from models.lab.recipe import LabRecipe
+from models.lab.teacher import TEACHERS_WORDS
+
+
+def prepare(recipe: LabRecipe, corpora: Mapping[str, Corpus] = CORPORA) -> None:
+    """Write the arrays of `cappunc train`, and the words in the pieces of a teacher that has other ones."""
+    bares = arrays.prepare(recipe, corpora)
+    pieces_of = recipe.teacher / "tokenizer.json" if recipe.teacher is not None else recipe.tokenizer
+    if pieces_of.read_bytes() != recipe.tokenizer.read_bytes():
+        vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")
+        starts, pieces, frame = split(bares, Tokenizer.from_file(str(pieces_of)))
+        replace(vocabulary, starts=starts, pieces=pieces, frame=frame).save(recipe.arrays() / TEACHERS_WORDS)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    prepare(LabRecipe.load(Path(sys.argv[1])))

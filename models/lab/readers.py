@@ -1,0 +1,115 @@
+"""Readers of the training corpora: generators of documents, each a list of `Turn`s, and the tidying of their texts."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cappunc_cli.document.speech_dashes import speech_dashes
+from cappunc_cli.document.words import Word
+from cappunc_cli.features.train.corpora import Corpus, Turn, composed, documents_of, turns_of
+from models.lab.direct_speech import direct_speech
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Corpus):
+    """A corpus of the shipped models.
+
+    `ships` is False if the licence forbids distributing weights that were trained on it. `unordered`: neighbouring
+    lines have nothing to do with each other, so that windows join lines drawn anew each time.
+    """
+
+    ships: bool = True
+    unordered: bool = False
+
+
+def spell_out_and(text: str) -> str:
+    """English: ` & ` is spoken `and`."""
+    return text.replace(" & ", " and ")
+
+
+_COMMA_BELOW = str.maketrans("şţŞŢ", "șțȘȚ")
+
+
+def romanian(text: str) -> str:
+    """Romanian: comma below in place of cedilla, one kind of hyphen (Carânică et al., section 3)."""
+    return speech_dashes(text.replace("‑", "-")).translate(_COMMA_BELOW)
+
+
+_SALUTATION = re.compile(
+    r"\b((?:Frau|Herr|Damen|Herren|Kolleginnen|Kollegen|Kolleg:innen|Präsident|Präsidentin|Präsidium|Marszałku|Izbo|Państwo)"
+    r"\b[^.!?,;:]{0,60})!"
+)
+
+
+def parliament(text: str) -> str:
+    """`Frau Präsidentin! Liebe Kolleginnen und Kollegen!`: the `!` after a form of address becomes a period."""
+    return _SALUTATION.sub(r"\1.", composed(text))
+
+
+_GUILLEMETS = re.compile(r"(?<=[«“])\s+|\s+(?=[»”])")
+
+
+def french(text: str) -> str:
+    """`« mot »`: the spaces within quotation marks are part of the marks."""
+    return _GUILLEMETS.sub("", speech_dashes(text))
+
+
+def paragraphs(path: Path) -> Iterator[list[Turn]]:
+    """Text files: one paragraph or turn per line, documents separated by a blank line."""
+    opened = lzma.open if path.suffix == ".xz" else open
+    with opened(path, "rt", encoding="utf-8") as lines:
+        yield from documents_of(lines)
+
+
+def dialogue(path: Path) -> Iterator[list[Turn]]:
+    """The direct speech of a novel, one turn per paragraph."""
+    for document in paragraphs(path):
+        if turns := [Turn(said) for turn in document if (said := direct_speech(turn.text))]:
+            yield turns
+
+
+def questions(path: Path) -> Iterator[list[Turn]]:
+    """The turns of a text file that ask something, each run of them with the turn before and the turn after."""
+    for document in paragraphs(path):
+        asks = ["?" in turn.text for turn in document]
+        run: list[Turn] = []
+        for i, turn in enumerate(document):
+            if any(asks[max(i - 1, 0) : i + 2]):
+                run.append(turn)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+
+def _heldout_calls(path: Path) -> frozenset[str]:
+    """Ids of the calls in the timed corpus that belong to the evaluation set."""
+    table = path.parents[1] / "en" / "eval" / "earnings.ids.tsv"
+    return frozenset(Path(row.split("\t")[1]).stem for row in table.read_text("utf-8").splitlines() if row)
+
+
+def timed(path: Path) -> Iterator[list[Turn]]:
+    """Word-timed documents (JSON lines), cut into turns where the speaker changes."""
+    heldout = _heldout_calls(path) if path.name.startswith("earnings") else frozenset()
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if Path(entry["id"].split("#")[0]).name in heldout:
+                continue
+            speakers = entry.get("spk") or [""] * len(entry["words"])
+            numbers = {name: i for i, name in enumerate(dict.fromkeys(speakers))}
+            words = [
+                Word(text, _milliseconds(start), _milliseconds(end), turn=numbers[speaker])
+                for (text, start, end), speaker in zip(entry["words"], speakers, strict=True)
+            ]
+            yield turns_of(words)
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)

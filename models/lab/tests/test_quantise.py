@@ -1,0 +1,206 @@
+"""Constant 8-bit scales: what is rounded, what is not, and the way back to the weights."""
+
+# ruff: noqa: E402 - without the extra [train] there is nothing to import
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+onnx = pytest.importorskip("onnx")
+
+from cappunc_cli.document.words import Word
+from cappunc_cli.errors import BadModel
+from cappunc_cli.features.train import onnx_weights
+from cappunc_cli.features.train.network import JointNetwork, NetworkShape, initialise
+from cappunc_cli.features.train.onnx_graph import Arrays, Weights, build
+from cappunc_cli.restore.models.engines import MASK, WANTED
+from cappunc_cli.restore.models.gpu import Matrix, dense_products, for_all_pieces, to_float16
+from cappunc_cli.restore.models.registry import find_model
+from cappunc_cli.restore.models.session import load_graph
+from models.lab.quantise import quantise
+from models.lab.rounding import Rounding, calibrate, rounding
+
+SHAPE = NetworkShape(vocabulary=300, positions=96, embedding=64, width=64, heads=4, layers=2, inner=128, pause_bins=5)
+#: An input that dwarfs the others, in the graph and in the matrices below.
+MASSIVE = 7
+
+
+def feeds_of(session: Any, seed: int = 0) -> dict[str, np.ndarray]:
+    chance, shape = np.random.default_rng(seed), (3, 40)
+    feeds = {"input_ids": chance.integers(0, 300, shape), "pauses": chance.integers(0, 5, shape)}
+    feeds |= {"turns": chance.integers(0, 2, shape), MASK: np.ones(shape, np.int64)}
+    feeds[WANTED] = np.arange(3 * 40).reshape(shape)
+    names = {value.name for value in session.get_inputs()}
+    return {name: value for name, value in feeds.items() if name in names}
+
+
+@pytest.fixture(scope="module")
+def arrays() -> Arrays:
+    import torch
+
+    torch.manual_seed(0)
+    network = JointNetwork(SHAPE).eval()
+    initialise(network)
+    arrays = {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
+    # Matrices as after training: the second layer of one block is fed by a unit that is always on.
+    for name, value in arrays.items():
+        if value.ndim == 2 and name.startswith("blocks"):
+            value *= 3
+    arrays["blocks.1.up.bias"][MASSIVE] = 30
+    arrays["blocks.1.down.weight"][:, MASSIVE] *= 20
+    return arrays
+
+
+def model_of(arrays: Arrays, weights: Weights) -> onnx.ModelProto:
+    return build(arrays, SHAPE, weights, {"name": "small"})
+
+
+def rows_of(model: onnx.ModelProto, seed: int) -> dict[str, Matrix]:
+    """What comes to the products of a model."""
+    watched = onnx.ModelProto()
+    watched.CopyFrom(for_all_pieces(model))
+    names = sorted({product.x for product in dense_products(watched.graph).values()})
+    for name in names:
+        watched.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
+    session = load_graph(watched.SerializeToString())
+    found = session.run(names, feeds_of(session, seed))
+    return {name: values.reshape(-1, values.shape[-1]) for name, values in zip(names, found, strict=True)}
+
+
+def marks(model: onnx.ModelProto) -> np.ndarray:
+    session = load_graph(model.SerializeToString())
+    return session.run(["marks"], feeds_of(session))[0].reshape(3 * 40, -1)
+
+
+def rounded(x: Matrix, weight: Matrix, scales: Rounding) -> Matrix:
+    """The product as the graph works it out."""
+    scaled = x if scales.factors is None else x * scales.factors
+    whole = np.clip(np.rint(scaled / scales.step) + scales.zero, 0, 255) - scales.zero
+    return whole * scales.step @ (scales.weight * scales.columns) + x[:, scales.exact] @ weight[scales.exact]
+
+
+def error(x: Matrix, weight: Matrix, scales: Rounding) -> float:
+    return float(np.square(rounded(x, weight, scales) - x @ weight).mean())
+
+
+def test_inputs_of_unlike_ranges_are_brought_to_like_ones() -> None:
+    chance = np.random.default_rng(0)
+    spread = np.geomspace(0.1, 10, 256, dtype=np.float32)
+    x = chance.standard_normal((200, 256)).astype(np.float32) * spread
+    weight = chance.standard_normal((256, 32)).astype(np.float32) / spread[:, None]
+    even, plain = (rounding(x, weight, kind) for kind in ("LayerNormalization", "MultiHeadAttention"))
+    assert even.factors is not None
+    assert np.ptp(np.log(even.factors)) > 3
+    assert plain.factors is None
+    assert error(x, weight, even) < error(x, weight, plain) / 10
+
+
+def test_a_massive_input_is_left_out() -> None:
+    chance = np.random.default_rng(0)
+    x = chance.standard_normal((200, 256)).astype(np.float32)
+    weight = chance.standard_normal((256, 32)).astype(np.float32)
+    x[:3, MASSIVE] += 1000
+    apart, plain = (rounding(x, weight, kind) for kind in ("BiasGelu", "MultiHeadAttention"))
+    assert apart.exact.tolist() == [MASSIVE]
+    assert not apart.weight[MASSIVE].any()
+    assert apart.step < plain.step / 20
+    assert error(x, weight, apart) < error(x, weight, plain) / 100
+
+
+def test_a_range_is_cut_where_that_lowers_the_error() -> None:
+    chance = np.random.default_rng(0)
+    x = chance.standard_normal((400, 256)).astype(np.float32)
+    weight = chance.standard_normal((256, 32)).astype(np.float32)
+    assert rounding(x, weight, "MultiHeadAttention").step == pytest.approx(np.ptp(x) / 255, rel=0.3)
+    x[0, 0] = 20
+    assert rounding(x, weight, "MultiHeadAttention").step < 0.9 * np.ptp(x) / 255
+
+
+def test_the_graph_says_what_the_network_says(arrays: Arrays) -> None:
+    exact, blocks = model_of(arrays, "float32"), model_of(arrays, "blocks")
+    made = quantise(blocks, rows_of(blocks, 1))
+    assert MASK not in {value.name for value in made.graph.input}
+    assert WANTED in {value.name for value in made.graph.input}
+    kinds = [node.op_type for node in made.graph.node]
+    assert not {"MatMulNBits", "SkipLayerNormalization", "BiasGelu"} & set(kinds)
+    assert kinds.count("FastGelu") == SHAPE.layers + 1
+    assert "blocks.1.down/exact" in {node.name for node in made.graph.node}
+    spread = marks(exact).std()
+    assert np.abs(marks(made) - marks(exact)).mean() < 0.02 * spread
+    # What it makes, it takes.
+    again = quantise(made, rows_of(made, 1))
+    assert [node.op_type for node in again.graph.node] == kinds
+    assert np.abs(marks(again) - marks(made)).mean() < 0.02 * spread
+
+
+def test_heads_speak_of_the_pieces_that_are_wanted(arrays: Arrays) -> None:
+    blocks = model_of(arrays, "blocks")
+    made = quantise(blocks, rows_of(blocks, 1))
+    session = load_graph(made.SerializeToString())
+    feeds, wanted = feeds_of(session), np.array([[0, 7, 39], [40, 40, 79], [118, 80, 119]])
+    few = session.run(["case", "marks"], feeds | {WANTED: wanted})
+    every = load_graph(for_all_pieces(made).SerializeToString()).run(
+        ["case", "marks"], {name: value for name, value in feeds.items() if name != WANTED}
+    )
+    for some, rows in zip(few, every, strict=True):
+        assert rows.shape[:2] == (3, 40)
+        np.testing.assert_allclose(some, rows.reshape(3 * 40, -1)[wanted], atol=1e-5)
+
+
+def test_query_key_and_value_have_a_product_each_and_come_together_again(arrays: Arrays) -> None:
+    blocks = model_of(arrays, "blocks")
+    made = quantise(blocks, rows_of(blocks, 1))
+    whole = for_all_pieces(made)
+    joined, apart = ({t.name: onnx.numpy_helper.to_array(t) for t in m.graph.initializer} for m in (whole, made))
+    for block in range(SHAPE.layers):
+        for kind in ("int8", "scale", "bias"):
+            name = f"blocks.{block}.qkv"
+            parts = [apart[f"{name}.{part}.{kind}"] for part in "qkv"]
+            np.testing.assert_array_equal(joined[f"{name}.{kind}"], np.concatenate(parts, -1))
+    assert not {name for name in joined if ".qkv.q." in name}
+    np.testing.assert_allclose(marks(whole), marks(made), atol=1e-5)
+
+
+def test_weights_come_back_from_the_file(arrays: Arrays, tmp_path: Path) -> None:
+    blocks = model_of(arrays, "blocks")
+    onnx.save(quantise(blocks, rows_of(blocks, 1)), tmp_path / "model.onnx")
+    shape, state = onnx_weights.read(tmp_path / "model.onnx")
+    assert shape == SHAPE
+    assert set(state) == set(arrays)
+    for name, value in arrays.items():
+        # The rows of inputs that are hardly ever on are rounded more coarsely than the rest.
+        assert np.linalg.norm(state[name].numpy() - value) <= 0.05 * np.linalg.norm(value), name
+
+
+def test_a_gpu_gets_dense_products(arrays: Arrays) -> None:
+    blocks = model_of(arrays, "blocks")
+    model = to_float16(quantise(blocks, rows_of(blocks, 1)))
+    names, kinds = {node.name for node in model.graph.node}, {node.op_type for node in model.graph.node}
+    assert not {"QuantizeLinear", "MatMulIntegerToFloat"} & kinds
+    assert not {"blocks.1.down/exact", "blocks.1.down/scaled", "blocks.1.down/both"} & names
+    exact = marks(model_of(arrays, "float32"))
+    assert np.abs(marks(model) - exact).mean() < 0.02 * exact.std()
+
+
+def test_a_model_without_such_products_is_refused(arrays: Arrays) -> None:
+    with pytest.raises(BadModel, match="no products in 8 bits"):
+        quantise(model_of(arrays, "float32"), {})
+
+
+def test_rows_are_taken_from_what_the_model_reads() -> None:
+    try:
+        directory = find_model("en-fast")
+    except BadModel:
+        pytest.skip("the English model is not installed")
+    words = [Word("london") for _ in range(13)]
+    seen = calibrate(directory, [words * 4, words])
+    found = dense_products(for_all_pieces(onnx.load(directory / "model.onnx")).graph)
+    assert set(seen) == {product.x for product in found.values()}
+    assert {len(rows) for rows in seen.values()} == {5 * 13 + 2 + 2}
+    for product in found.values():
+        assert seen[product.x].shape[1] == len(product.weight)

@@ -1,0 +1,168 @@
+"""Training windows of the shipped models: captions, drawn pauses, joined sentences, and which corpus a row is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from cappunc_cli.document.labels import MARK_CLASSES, TERMINAL
+from cappunc_cli.features.train.corpora import Corpus
+from cappunc_cli.features.train.dataset import COMMA, UNKNOWN_PAUSE, Ints, TokenStream, Vocabulary, WindowSample
+from cappunc_cli.features.train.windows import IGNORED, Batch, Windows
+from models.lab.look_alikes import LookAlikes, look_alikes
+from models.lab.recipe import LabRecipe
+
+_FRAMES = (0, 0, 40, 83, 125)  # ms between captions that follow each other
+_ENDING = [MARK_CLASSES.index(mark) for mark in (*TERMINAL, "…")]
+
+
+@dataclass(frozen=True, slots=True)
+class LabBatch(Batch):
+    """A batch whose rows say where they are from.
+
+    `styles` (rows, corpora) has the blend of corpora whose style a row names, zeros if it names none (no columns if the
+    recipe has no styles). `types` (rows, pieces) has the type of each word at its last piece, `languages` (rows) the
+    language of each row's corpus.
+    """
+
+    styles: NDArray[np.float32]
+    types: NDArray[np.int64]
+    languages: NDArray[np.str_]
+
+
+class LabWindows(Windows):
+    """Windows as a train.toml asks for them; lines of the corpora `unordered` are joined anew each time."""
+
+    recipe: LabRecipe
+
+    def __init__(
+        self,
+        recipe: LabRecipe,
+        streams: dict[str, TokenStream],
+        ellipsis: dict[str, bool],
+        vocabulary: Vocabulary,
+        unordered: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(recipe, streams, ellipsis, vocabulary)
+        self.timed = np.array([streams[name].timed for name in self.names])
+        self.line_ends = {
+            name: np.flatnonzero(streams[name].turn_ends[: self.train_stops[name]]) + 1 for name in unordered
+        }
+        self.silences = [
+            _silence_by_mark(streams[name], vocabulary, self.train_stops[name])
+            for name in streams
+            if name in recipe.clocks
+        ]
+
+    @classmethod
+    def load(cls, recipe: LabRecipe, corpora: Mapping[str, Corpus]) -> LabWindows:
+        """Load the prepared arrays of a recipe."""
+        names = recipe.texts()
+        streams = {name: TokenStream.load(recipe.arrays() / f"{name}.npz") for name in names}
+        ellipsis = {name: corpora[name].ellipsis for name in names}
+        vocabulary = Vocabulary.load(recipe.arrays() / "vocabulary.npz")
+        unordered = frozenset(name for name in recipe.corpora if getattr(corpora[name], "unordered", False))
+        windows = cls(recipe, streams, ellipsis, vocabulary, unordered)
+        if recipe.noise and recipe.similar:
+            counts = sum(np.bincount(streams[name].types, minlength=len(vocabulary.cases)) for name in recipe.corpora)
+            alike = look_alikes(vocabulary, np.asarray(counts), Tokenizer.from_file(str(recipe.tokenizer)))
+            windows.errors = LookAlikes(recipe.similar, alike)
+        return windows
+
+    def batch(self, rng: np.random.Generator) -> LabBatch:
+        """A batch of `recipe.batch` pieces in rows of one length."""
+        pieces = int(rng.choice(self.recipe.pieces))
+        chosen = rng.choice(len(self.names), self.recipe.batch // pieces, p=self.shares)
+        samples = [self.draw(self.names[i], pieces, rng) for i in chosen]
+        styles = np.eye(len(self.names), dtype=np.float32)[chosen][:, : len(self.names) if self.recipe.styled else 0]
+        if self.recipe.styled:
+            shown = np.array([(sample.pauses != UNKNOWN_PAUSE).any() for sample in samples])
+            styles[self.timed[chosen] & shown & (rng.random(len(chosen)) < self.recipe.settled)] = self.recipe.blend()
+            styles[rng.random(len(chosen)) >= self.recipe.styled] = 0
+        return self.labelled(samples, pieces, [self.names[i] for i in chosen], styles)
+
+    def labelled(
+        self, samples: list[WindowSample], pieces: int, names: list[str], styles: NDArray[np.float32]
+    ) -> LabBatch:
+        """Pack samples of the corpora `names`, whose rows name `styles`."""
+        batch = self.pack(samples, pieces)
+        types = np.zeros(batch.ids.shape, np.int64)
+        for row, sample in enumerate(samples):
+            last = np.flatnonzero(batch.marks[row] != IGNORED)
+            types[row, last] = sample.types[: len(last)]
+        known = {field.name: getattr(batch, field.name) for field in fields(batch)}
+        return LabBatch(**known, styles=styles, types=types, languages=np.array([language_of(name) for name in names]))
+
+    def excerpt(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
+        """Words that follow each other in a corpus, or lines of an unordered one."""
+        return super().excerpt(name, pieces, rng) if name not in self.line_ends else self._lines(name, pieces, rng)
+
+    def _lines(self, name: str, pieces: int, rng: np.random.Generator) -> WindowSample:
+        """Lines drawn at random, one after another; some are said by another speaker than the one before."""
+        ends = self.line_ends[name]
+        parts, words = [], -int(rng.integers(0, 12))  # a window begins anywhere within its first line
+        skipped = -words
+        while words < pieces:
+            line = int(rng.integers(1, len(ends)))
+            parts.append(np.arange(ends[line - 1], ends[line]))
+            words += len(parts[-1])
+        index = np.concatenate(parts)[skipped : skipped + pieces]
+        sample = self.sample(name, index)
+        sample.turns &= rng.random(len(index)) < rng.random()
+        return sample
+
+    def show_pauses(self, sample: WindowSample, rng: np.random.Generator) -> None:
+        """Give untimed text the pauses of captions or of speech, as often as the recipe asks; hide or blur the rest."""
+        untimed = (sample.pauses == UNKNOWN_PAUSE).all()
+        if untimed and rng.random() < self.recipe.captions:
+            _cut_into_captions(sample, rng)
+            return
+        if untimed and self.silences and rng.random() < self.recipe.synthetic:
+            _add_pauses(sample, self.silences[rng.integers(len(self.silences))], rng)
+        super().show_pauses(sample, rng)
+
+
+def language_of(corpus: str) -> str:
+    """The language of a corpus by its name: `es/mananeras` is Spanish, a name without a folder is English."""
+    return corpus.partition("/")[0] if "/" in corpus else "en"
+
+
+def _silence_by_mark(stream: TokenStream, vocabulary: Vocabulary, stop: int) -> list[Ints]:
+    """The known pauses (ms) after the words of each mark in the training part of a timed corpus."""
+    pauses, marks = stream.pauses[:stop], vocabulary.marks[stream.types[:stop]]
+    known = pauses != UNKNOWN_PAUSE
+    pools = [pauses[known & (marks == mark)] for mark in range(len(MARK_CLASSES))]
+    return [pool if len(pool) else pools[0] for pool in pools]
+
+
+def _add_pauses(sample: WindowSample, pools: list[Ints], rng: np.random.Generator) -> None:
+    """Give an untimed text pauses, sampled for each mark from those of a timed corpus."""
+    for mark in np.unique(sample.marks):
+        at = np.flatnonzero(sample.marks == mark)
+        sample.pauses[at] = pools[mark][rng.integers(0, len(pools[mark]), len(at))]
+
+
+def _cut_into_captions(sample: WindowSample, rng: np.random.Generator) -> None:
+    """Give an untimed text the times of captions: only the gaps between them are known.
+
+    Each text has habits of its own: captions end anywhere or nearly always with a sentence, a caption holds one short
+    sentence or several, the next one follows at once or some frames later, and silences are rare or frequent.
+    """
+    longest, shortest = int(rng.integers(6, 18)), int(rng.integers(1, 6))  # words
+    with_sentence, silent = rng.random(), rng.random() / 2
+    gap = int(rng.choice(_FRAMES))
+    length = int(rng.integers(0, longest))
+    for i, mark in enumerate(sample.marks.tolist()):
+        length += 1
+        sentence = mark in _ENDING
+        allowed = (sentence and length >= shortest) or (mark == COMMA and length > longest / 2)
+        full = length >= longest - rng.integers(0, 3)
+        if not full and not (allowed and rng.random() < with_sentence):
+            continue
+        quiet = rng.random() < (silent if sentence else silent / 10)
+        sample.pauses[i] = int(rng.integers(400, 4000)) if quiet else gap
+        length = 0
