@@ -8,6 +8,7 @@ Needs `pip install build hatchling`.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -66,10 +67,10 @@ def model_project(name: str, version: str, place: Path) -> None:
 def program_project(place: Path) -> None:
     """Write the project of cappunc without models to `place`."""
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    included = 'only-include = ["cappunc_cli", "models"]'
-    if included not in text:
+    text, count = re.subn(r"only-include = \[[^\]]*\]", 'only-include = ["cappunc_cli"]', text)
+    if count != 1:
         raise SystemExit("pyproject.toml names what the wheel includes in another way; adapt this script")
-    (place / "pyproject.toml").write_text(text.replace(included, 'only-include = ["cappunc_cli"]'), "utf-8")
+    (place / "pyproject.toml").write_text(text, "utf-8")
     table = tomllib.loads(text)["project"]
     for name in (table["readme"], *table["license-files"]):
         shutil.copy(ROOT / name, place / name)

@@ -80,9 +80,9 @@ def test_experiments_are_not_shipped(distribution: metadata.Distribution) -> Non
     files = [str(path) for path in distribution.files or []]
     if any(path.endswith(".pth") for path in files):
         pytest.skip("an editable install, which has all files")
-    assert [path for path in files if path.startswith("cappunc_cli/training/experiments")] == []
+    assert [path for path in files if path.startswith("cappunc_cli/_models/lab")] == []
     shipped = {Path(path).name for path in files if path.startswith("cappunc_cli/_models/")}
     assert shipped == {
-        *("README.md", "CARD.md", "config.json", "eval.json", "train.toml", "tokenizer.json", "lexicon.txt"),
+        *("NOTES.md", "CARD.md", "config.json", "eval.json", "train.toml", "tokenizer.json", "lexicon.txt"),
         *("model.onnx", "words.bin", "gru.onnx", "gru.json", "ngram.xz", "ngram.json"),
     }
