@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,17 @@ def english() -> Model:
     if directory is None:
         pytest.skip("models/en-fast is not trained yet")
     return load_model(str(directory), "cpu")
+
+
+@pytest.fixture
+def memory_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An empty file system below memory://, where nothing is waited for."""
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    from cappunc_cli.files import urls
+
+    monkeypatch.setattr(urls, "_FIRST_WAIT_S", 0.0)
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
+    yield
+    MemoryFileSystem.store.clear()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cappunc_cli.document.labels import cached_strip
 from cappunc_cli.errors import BadInput, BadModel, CappuncError, WrongUsage
+from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.encodings import (
     NAMING,
     UTF_8,
@@ -22,7 +23,6 @@ from cappunc_cli.files.encodings import (
     writable,
 )
 from cappunc_cli.files.progress import ProgressCallback
-from cappunc_cli.files.storage import write_atomic
 from cappunc_cli.languages import language
 from cappunc_cli.restore.models.engines import ENGINES, NETWORK
 
@@ -96,6 +96,13 @@ class Settings:
     numbers: bool = False
     apostrophes: bool = False
 
+    def read(self, text: str, name: str) -> Document:
+        """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
+        from cappunc_cli import formats
+
+        # The transcript of a silent recording is empty, which is malformed in some formats.
+        return formats.read(text, name, self.format if text.strip() else None)
+
     def for_model(self, model: str, code: str | None) -> Settings:
         """The same settings for a model and a language, None for the model's own."""
         return replace(self, model=model, options=replace(self.options, language=code))
@@ -162,10 +169,7 @@ class Fixer:
 
     def read(self, text: str, name: str) -> Document:
         """The words of a text; `name` helps to recognise its format. Raises CappuncError."""
-        from cappunc_cli import formats
-
-        # The transcript of a silent recording is empty, which is malformed in some formats.
-        return formats.read(text, name, self.settings.format if text.strip() else None)
+        return self.settings.read(text, name)
 
     def word_progress(self, words: int, on_progress: ProgressCallback | None = None) -> Callable[[int], None] | None:
         """A callback for the number of words read out of `words`, which reports their share; None without a listener.
@@ -191,7 +195,7 @@ class Fixer:
             ]
         progress = self.word_progress(sum(map(len, texts)), on_progress)
         restored = restore_all(texts, self.model, self.settings.options, progress)
-        return map(self._with_spaces, documents, restored) if self._language.spaced else restored
+        return map(self._with_spaces, documents, restored) if self.language.spaced else restored
 
     def _with_spaces(self, document: Document, new: list[str]) -> list[str]:
         from cappunc_cli.formats import RUNNING_TEXT
@@ -200,17 +204,18 @@ class Fixer:
             return new
         from cappunc_cli.restore.decoding.mark_spacing import space_marks
 
-        return space_marks(document.texts, new, self._language)
+        return space_marks(document.texts, new, self.language)
 
     def _with_diacritics(self, words: Sequence[Word]) -> list[str]:
         if self._diacritic_restorer is not None:
             return self._diacritic_restorer.restore([word.text for word in words])
         from cappunc_cli.restore.diacritics import normalise
 
-        return [normalise(word.text, self._language) for word in words]
+        return [normalise(word.text, self.language) for word in words]
 
     @cached_property
-    def _language(self) -> Language:
+    def language(self) -> Language:
+        """The conventions of the texts' language."""
         return self.settings.options.conventions(self.model.config)
 
     @cached_property
@@ -222,7 +227,7 @@ class Fixer:
         from cappunc_cli.restore.models.registry import find_model_for
         from cappunc_cli.restore.models.trigram_engine import NgramEngine
 
-        return DiacriticRestorer(NgramEngine(find_model_for(self._language.code, ENGINES["ngram"])), self._language)
+        return DiacriticRestorer(NgramEngine(find_model_for(self.language.code, ENGINES["ngram"])), self.language)
 
     def write(self, document: Document, source: str, new: Sequence[str], encoding: Encoding | None = None) -> Fixed:
         """The source with new texts, verified by `formats.verify`, and then respelled if requested.
@@ -273,7 +278,7 @@ class Fixer:
         text, respelled = respell(
             document,
             fixed.text,
-            self._language,
+            self.language,
             numbers=settings.numbers,
             apostrophes=settings.apostrophes,
             protected=protected,
@@ -283,8 +288,11 @@ class Fixer:
 
 def _neighbours(document: Document, source: str) -> list[tuple[str, str]]:
     """The characters before and after each word in the source."""
-    spans = [(copy[0][0], copy[-1][1]) for copy in (word.places[0] for word in document.words)]
-    return [(source[max(start - 1, 0) : start], source[stop : stop + 1]) for start, stop in spans]
+    found = []
+    for word in document.words:
+        start, stop = (word.places[0][0][0], word.places[0][-1][1]) if word.places else (0, len(source))
+        found.append((source[max(start - 1, 0) : start], source[stop : stop + 1]))
+    return found
 
 
 def _kept_letters(

@@ -15,6 +15,7 @@ from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.progress import FileTally, Reporter
 from cappunc_cli.files.storage import PIPE, about, is_pipe, is_url, read_text
 from cappunc_cli.files.urls import (
+    Entry,
     Target,
     fixed_part,
     is_pattern,
@@ -33,6 +34,8 @@ class Job:
     `found` means that it was found in a directory, which may also have JSON that is no transcript. `encoding` is the
     one that the user named. `relative` is the path of the result in an output directory. `target_is` tells what else
     the target is, under whatever name, if that must not be overwritten (`also the input a.srt`); otherwise "".
+    `size` in bytes and `tag`, which changes with the content, are those of the input, if known. `ours` are the hashes
+    that an existing result may have if an earlier run wrote it; None if there was no result.
     """
 
     source: str
@@ -41,6 +44,9 @@ class Job:
     encoding: str | None = None
     relative: Path = Path()
     target_is: str = ""
+    size: int = 0
+    tag: str = ""
+    ours: tuple[str, ...] | None = None
 
     def is_skipped(self, error: Exception) -> bool:
         """Whether this error means that a file found in a directory is no transcript, which is not a failure."""
@@ -109,11 +115,14 @@ def find_inputs(
     """
     remote = output is not None and is_url(output)
     excluded = None if output in (None, PIPE) or remote else Path(output or "")
+    results_root = f"{str(output).rstrip('/')}/" if remote else ""
     unread: list[OSError] = []
-    found = [pair for name in names for pair in _expand(name, format_name, excluded, unread.append, results)]
-    if remote:
-        results_root = f"{str(output).rstrip('/')}/"
-        found = [pair for pair in found if not pair[0].startswith(results_root)]
+    found = [
+        entry
+        for name in names
+        for entry in _expand(name, format_name, excluded, unread.append, results)
+        if not (remote and not is_pattern(name) and entry.source != name and entry.source.startswith(results_root))
+    ]
     refused = [about(error, "") for error in unread]
     # Without any file, the last error ends the command.
     fatal = None if found else refused.pop() if refused else CappuncError("no files of a known format found")
@@ -122,10 +131,12 @@ def find_inputs(
     if fatal is not None:
         raise fatal
     named = set(names)
-    if below is not None:
-        found = [(source, _path_below(source, below) or relative) for source, relative in found]
-    found = list(dict.fromkeys(found))
-    return [Job(source, None, source not in named, encoding, relative) for source, relative in found]
+    jobs: dict[tuple[str, Path], Job] = {}
+    for entry in found:
+        relative = (_path_below(entry.source, below) if below is not None else None) or Path(entry.relative)
+        job = Job(entry.source, None, entry.source not in named, encoding, relative, size=entry.size, tag=entry.tag)
+        jobs.setdefault((job.source, job.relative), job)
+    return list(jobs.values())
 
 
 def _path_below(source: str, root: str) -> Path | None:
@@ -147,17 +158,16 @@ def suffixes_of(format_name: str | None) -> frozenset[str]:
 
 def _expand(
     name: str, format_name: str | None, output: Path | None, unread: Callable[[OSError], None], results: bool
-) -> Iterator[tuple[str, Path]]:
+) -> Iterator[Entry]:
     path = Path(name)
     if name == PIPE:
-        yield PIPE, Path("stdin")
+        yield Entry(PIPE, "stdin")
     elif is_url(name):
         yield from _expand_url(name, suffixes_of(format_name), results)
     elif not os.path.lexists(path) and is_pattern(name):
-        for source, relative in match_paths(name, unread):
-            yield source, Path(relative)
+        yield from (Entry(source, relative) for source, relative in match_paths(name, unread))
     elif not path.is_dir():
-        yield name, Path(path.name)
+        yield Entry(name, path.name)
     else:
         suffixes = suffixes_of(format_name)
         for folder, folders, names in os.walk(path, onerror=unread):
@@ -167,19 +177,17 @@ def _expand(
                 if is_pipe(str(here)):
                     unread(_unnamed_pipe(here))
                 else:
-                    yield str(here), here.relative_to(path)
+                    yield Entry(str(here), here.relative_to(path).as_posix())
 
 
-def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[tuple[str, Path]]:
+def _expand_url(url: str, suffixes: Collection[str], results: bool) -> Iterator[Entry]:
     if is_pattern(url):
-        for entry in match_url(url):
-            yield entry.source, Path(entry.relative)
+        yield from match_url(url)
     elif is_url_directory(url):
-        below = {entry.relative: entry.source for entry in walk_url(url)}
-        for relative in _select(list(below), suffixes, results):
-            yield below[relative], Path(relative)
+        below = {entry.relative: entry for entry in walk_url(url)}
+        yield from (below[relative] for relative in _select(list(below), suffixes, results))
     else:
-        yield url, Path(PurePosixPath(url).name)
+        yield Entry(url, PurePosixPath(url).name)
 
 
 def match_paths(pattern: str, unread: Callable[[OSError], None]) -> Iterator[tuple[str, str]]:

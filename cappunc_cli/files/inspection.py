@@ -12,8 +12,8 @@ from cappunc_cli.document.spread_times import spread_times
 from cappunc_cli.document.words import timestamp
 from cappunc_cli.files.colour import FILE, PLACE, WARNING, Parts
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
+from cappunc_cli.files.output import write_json
 from cappunc_cli.files.progress import FileTally, Reporter
-from cappunc_cli.files.storage import write_json
 
 if TYPE_CHECKING:
     from cappunc_cli.document.words import Document, Word

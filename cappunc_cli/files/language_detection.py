@@ -1,18 +1,23 @@
-"""Detect the language of texts."""
+"""Detect the language of texts, and of stretches of a text in several languages."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING
+from unicodedata import name as name_of
 
 from cappunc_cli.files.encodings import is_latin
 from cappunc_cli.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
+
+    from cappunc_cli.document.words import Document
 
 AUTO = "auto"
 #: The language assumed for texts that are too short to tell.
@@ -29,10 +34,19 @@ _MIN_WORDS, _MIN_CERTAINTY = 5, 0.9
 _MIN_WORDS_TOGETHER, _MOST_OTHERWISE = 8, 0.01
 #: A text of at least this many words is English if at least this share of them are frequent English words.
 _ENGLISH_SHARE, _ENGLISH_MIN_WORDS = 0.15, 20
+#: Stretches are looked for in blocks of this many words. English ones without doubt have so many frequent words.
+_BLOCK, _ENGLISH_IN_BLOCK = 24, 3
+#: Share of a text's blocks, and their number, from which a language counts as one of its languages.
+_MIN_SHARE, _MIN_BLOCKS = 0.02, 2
+#: Change of language: what it costs (nats), and the weight of an n-gram's evidence, since n-grams overlap.
+_SWITCH, _WEIGHT = 4.0, 0.5
 _LATIN = frozenset(code for code, known in LANGUAGES.items() if known.latin)
 
 _MARKUP = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]*\}|\"[^\"\\\s]{1,40}\"\s*:|&\w+;|\\[nNh]|https?:\S+")
-_DECLARED = re.compile(r"(?:\"language\"\s*:\s*\"|^Language:\s*)([A-Za-z]{2,3})\b", re.MULTILINE)
+_DECLARED = re.compile(
+    r"(?:\"lang(?:uage)?(?:_code)?\"\s*:\s*\"|^Language:\s*|\blang\s*[=:]\s*[\"']?)([A-Za-z]{2,3})\b",
+    re.MULTILINE | re.IGNORECASE,
+)
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f'’-]+[^\W\d_]*)*")
 
@@ -44,19 +58,24 @@ def words_of(text: str) -> list[str]:
 
 
 def declared(text: str) -> list[str]:
-    """The language codes that a file declares (Whisper's JSON, YouTube's WebVTT); wrong for some translations."""
-    return sorted({code.lower() for code in _DECLARED.findall(text)})
+    """The language codes that a file declares (TTML, SAMI, WebVTT, JSON); wrong for some translations."""
+    return sorted({code.lower() for code in _DECLARED.findall(text[:_MAX_CHARACTERS])})
 
 
-def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
-    """The language code of some words in lower case; one of `candidates` if the words are few."""
+def detect_language(words: Sequence[str], candidates: Iterable[str], known: Sequence[str] = ()) -> str:
+    """The language code of some words in lower case; one of `candidates` if the words are few.
+
+    `known` are the codes that the file declares: if in doubt, it is the only one of them.
+    """
     if not words:
-        return DEFAULT
+        return known[0] if len(known) == 1 else DEFAULT
     english = sum(word in LANGUAGES[DEFAULT].frequent for word in words)
     # Most files are English: spare them the half second that the identifier takes to load.
     if len(words) >= _ENGLISH_MIN_WORDS and english >= _ENGLISH_SHARE * len(words):
         return DEFAULT
     # The identifier is unreliable on a word or two.
+    if len(words) < _MIN_WORDS and len(known) == 1:
+        return known[0]
     if len(words) < _MIN_WORDS and 2 * english >= len(words):
         return DEFAULT
     identifier = _identifier()
@@ -64,36 +83,157 @@ def detect_language(words: Sequence[str], candidates: Iterable[str]) -> str:
     ranked = identifier.rank(text)
     code, certainty = ranked[0]
     if len(words) < _MIN_WORDS or certainty < _MIN_CERTAINTY:
-        known = tuple(sorted(set(candidates) & set(identifier.labels)))
-        if _is_foreign(text) and _LATIN.issuperset(known):
+        among = tuple(sorted(set(candidates) & set(identifier.labels)))
+        if is_foreign(text) and _LATIN.issuperset(among):
             return str(code)
-        if not known:
+        if len(known) == 1:
+            return known[0]
+        if not among:
             return DEFAULT
-        otherwise = sum(probability for label, probability in ranked if label in known)
+        otherwise = sum(probability for label, probability in ranked if label in among)
         if len(words) >= _MIN_WORDS_TOGETHER and otherwise < _MOST_OTHERWISE:
             return str(code)
-        code, _ = _identifier(known).classify(text)
+        code, _ = _identifier(among).classify(text)
     return str(code)
 
 
-def _is_foreign(text: str) -> bool:
+def is_foreign(text: str) -> bool:
     """Whether most letters of a text are not Latin."""
     letters = [c for c in text if c.isalpha()]
     return 2 * sum(map(is_latin, letters)) < len(letters)
 
 
 @cache
-def _identifier(among: tuple[str, ...] = ()) -> LanguageIdentifier:
+def _identifier(among: tuple[str, ...] = (), normalised: bool = True) -> LanguageIdentifier:
     """The identifier of all languages, or of those named; cached, since restricting it is slower than identifying."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     if not among:
-        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    restricted = copy(_identifier())
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=normalised)
+    restricted = copy(_identifier((), normalised))
     restricted.set_languages(among)
     return restricted
 
 
-def language_of_text(text: str, codes: Sequence[str]) -> str:
-    """The detected language of a file's text, one of `codes` if in doubt."""
-    return detect_language(words_of(text), [*codes, *declared(text)])
+def language_of_text(text: str, codes: Sequence[str], only: bool = False) -> str:
+    """The detected language of a file's text, one of `codes` if in doubt, or in any case with `only`."""
+    known = [code for code in declared(text) if code in codes]
+    found = detect_language(words_of(text), [*codes, *known], known)
+    if only and found not in codes:
+        return _best(" ".join(words_of(text)), codes)
+    return found
+
+
+def _best(text: str, codes: Sequence[str]) -> str:
+    among = tuple(sorted(set(codes) & set(_identifier().labels)))
+    return str(_identifier(among).classify(text)[0]) if among else codes[0]
+
+
+def stretches(document: Document, codes: Sequence[str], only: bool = False) -> list[tuple[str, list[int]]]:
+    """The languages of a document that has several, each with the numbers of the words of a stretch; [] for one.
+
+    A line, or a cue without line breaks, has one language. Short lines go with their neighbours unless they are clearly
+    in another language. Lines in other scripts than Latin have the language that the identifier finds, whatever the
+    `codes`; with `only`, all others have one of these.
+    """
+    lines = _lines(document)
+    texts = [" ".join(document.words[i].text.lower() for i in line) for line in lines]
+    foreign = list(map(is_foreign, texts))
+    latin = [i for i, other in enumerate(foreign) if not other]
+    languages = _languages(document, [lines[i] for i in latin], [texts[i] for i in latin], codes, only)
+    if len(languages) < 2 and not any(foreign):
+        return []
+    found = dict(zip(latin, _labelled([texts[i] for i in latin], languages), strict=True))
+    found |= {i: _script_language(texts[i]) for i, other in enumerate(foreign) if other and texts[i]}
+    return _joined(lines, found)
+
+
+def _lines(document: Document) -> list[list[int]]:
+    """The numbers of the words in each line of each cue."""
+    lines: list[list[int]] = []
+    for i, word in enumerate(document.words):
+        last = document.words[i - 1] if i else None
+        gap = ""
+        if last is not None and last.places and word.places:
+            gap = document.source[last.places[0][-1][1] : word.places[0][0][0]]
+        if last is None or last.cue != word.cue or "\n" in gap or "<br" in gap or "\\N" in gap:
+            lines.append([])
+        lines[-1].append(i)
+    return lines
+
+
+def _languages(
+    document: Document, lines: Sequence[Sequence[int]], texts: Sequence[str], codes: Sequence[str], only: bool
+) -> list[str]:
+    """The languages of a document's lines in Latin script, the most frequent first."""
+    blocks: list[str] = []
+    block: list[str] = []
+    for line, text in zip(lines, texts, strict=True):
+        block.append(text)
+        if sum(len(one.split()) for one in block) >= _BLOCK or line is lines[-1]:
+            blocks.append(" ".join(block))
+            block = []
+    frequent = LANGUAGES[DEFAULT].frequent
+    if DEFAULT in codes and all(
+        sum(word in frequent for word in one.split()) >= min(_ENGLISH_IN_BLOCK, len(one.split()) // 8) for one in blocks
+    ):
+        return [DEFAULT]  # spares the identifier
+    del document
+    counts: Counter[str] = Counter()
+    for one in blocks:
+        ranked = _identifier().rank(one)
+        if only:
+            counts[_best(one, codes)] += 1
+        elif ranked[0][1] >= _MIN_CERTAINTY and len(one.split()) >= _MIN_WORDS_TOGETHER:
+            counts[str(ranked[0][0])] += 1
+    least = max(_MIN_BLOCKS, _MIN_SHARE * len(blocks)) if len(blocks) > _MIN_BLOCKS else 1
+    return [code for code, count in counts.most_common() if count >= (least if code in codes else least + 1)]
+
+
+def _labelled(texts: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """The language of each line: the most probable sequence in which a change has its price (Viterbi)."""
+    if len(languages) < 2:
+        return [languages[0] if languages else DEFAULT] * len(texts)
+    identifier = _identifier(tuple(sorted(languages)), False)
+    best = dict.fromkeys(languages, 0.0)
+    back: list[dict[str, str]] = []
+    for text in texts:
+        scores = {str(code): _WEIGHT * float(score) for code, score in identifier.rank(text)}
+        top = max(best, key=lambda code: best[code])
+        came = {code: top if best[top] - _SWITCH > best[code] else code for code in languages}
+        best = {code: best[came[code]] - _SWITCH * (came[code] != code) + scores[code] for code in languages}
+        back.append(came)
+    code = max(best, key=lambda one: best[one])
+    found = []
+    for came in reversed(back):
+        found.append(code)
+        code = came[code]
+    return found[::-1]
+
+
+def _script_language(text: str) -> str:
+    """The language of a line in another script than Latin, which tells it where it is used for one only."""
+    scripts = Counter(name_of(c, "").split(" ")[0].split("-")[0] for c in text if c.isalpha() and not is_latin(c))
+    if scripts["HIRAGANA"] + scripts["KATAKANA"]:
+        return "ja"
+    script = scripts.most_common(1)[0][0]
+    known = {"HANGUL": "ko", "CJK": "zh", "GREEK": "el", "THAI": "th", "HEBREW": "he"}
+    return known.get(script) or str(_identifier().classify(text)[0])
+
+
+def _joined(lines: Sequence[Sequence[int]], found: dict[int, str]) -> list[tuple[str, list[int]]]:
+    """Stretches of lines in one language. In bilingual cues all lines of a language are one stretch."""
+    codes = [found.get(i, "") for i in range(len(lines))]
+    runs = [(code, [i for i, _ in group]) for code, group in groupby(enumerate(codes), key=lambda pair: pair[1])]
+    stretches: list[tuple[str, list[int]]] = []
+    open_runs: dict[str, tuple[int, list[int]]] = {}
+    for code, run in runs:
+        words = [word for i in run for word in lines[i]]
+        last = open_runs.get(code)
+        if last is not None and run[0] - last[0] <= 3:  # the lines between are a cue's translation
+            last[1].extend(words)
+            open_runs[code] = (run[-1], last[1])
+            continue
+        stretches.append((code, words))
+        open_runs[code] = (run[-1], words)
+    return stretches

@@ -11,9 +11,10 @@ from cappunc_cli.files.encodings import Encoding
 from cappunc_cli.files.input_files import Job, one_by_one, read_job
 from cappunc_cli.files.language_detection import AUTO
 from cappunc_cli.files.model_choice import ModelChoice, settings_by_model, with_languages
+from cappunc_cli.files.output import write_stdout
 from cappunc_cli.files.plan import plan_jobs
 from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.storage import write_result, write_stdout
+from cappunc_cli.files.storage import write_result
 from cappunc_cli.languages import Language, language
 from cappunc_cli.restore.models.registry import known_languages
 

@@ -8,13 +8,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from cappunc_cli.errors import BadModel, CappuncError
-from cappunc_cli.files.language_detection import AUTO, language_of_text
+from cappunc_cli.files.language_detection import AUTO, DEFAULT, language_of_text, stretches
 from cappunc_cli.files.storage import about, read_text
 from cappunc_cli.languages import language
 from cappunc_cli.restore.models.engines import NETWORK
 from cappunc_cli.restore.models.registry import known_languages, languages_of, model_for
 
 if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document
     from cappunc_cli.files.fixer import Settings
     from cappunc_cli.files.input_files import Job
 
@@ -26,8 +27,9 @@ Chosen = tuple[str, str | None]
 class ModelChoice:
     """What the user says about the model; sent to workers.
 
-    `lang` is a language code, or `auto` to detect it. A `model` of None is that of the language, and its `fast` one if
-    it has one. `languages` are the codes of the named model, which are looked up if None.
+    `lang` is a language code, several (`en,es`) of which each text or stretch has one, or `auto` to detect it. A
+    `model` of None is that of the language, and its `fast` one if it has one. `languages` are the codes of the named
+    model, which are looked up if None.
     """
 
     lang: str = AUTO
@@ -36,9 +38,17 @@ class ModelChoice:
     fast: bool = False
     languages: tuple[str, ...] | None = None
 
+    @property
+    def several(self) -> tuple[str, ...]:
+        """The languages that the user has named, if there are several."""
+        codes = tuple(self.lang.split(","))
+        return codes if len(codes) > 1 else ()
+
     @cached_property
     def candidates(self) -> Sequence[str] | None:
         """The languages of which a text has one, if in doubt; None if none is detected. Raises BadModel."""
+        if self.several:
+            return self.several
         if self.lang != AUTO:
             return None
         if self.model is None:
@@ -48,14 +58,30 @@ class ModelChoice:
 
     def named(self) -> Chosen:
         """The model and the language of all texts, one of which was named. Raises BadModel."""
-        return self.of_language(self.lang), None if self.lang == AUTO else self.lang
+        return self.of_language(self.lang), None if self.lang == AUTO or self.several else self.lang
 
     def of_text(self, text: str) -> Chosen:
         """The model and the language of a text. Raises BadModel."""
         if self.candidates is None:
             return self.named()
-        code = language_of_text(text, self.candidates)
+        code = language_of_text(text, self.candidates, bool(self.several))
         return self.of_language(code), code
+
+    def stretches(self, document: Document) -> list[tuple[str, list[int]]]:
+        """The stretches of a document in several languages, with the numbers of their words; [] if it has one.
+
+        Raises BadModel.
+        """
+        if self.candidates is None:
+            found = stretches(document, [self.lang if self.lang != AUTO else DEFAULT], True)
+            return [] if self.lang == AUTO else found
+        return stretches(document, self.candidates, bool(self.several))
+
+    def can(self, code: str) -> bool:
+        """Whether texts may have this language: a named model must know it. Raises BadModel."""
+        if self.candidates is None:
+            return code == self.lang
+        return code in self.candidates
 
     def of_language(self, code: str) -> str:
         """The model for a language; if that was detected, the error says so. Raises BadModel."""
@@ -72,10 +98,10 @@ class ModelChoice:
 
     def possible(self) -> Iterator[Chosen]:
         """What texts may get, without the languages of a named model. Raises BadModel."""
-        if self.lang != AUTO or self.model is not None:
+        if self.candidates is None or self.model is not None:
             yield self.named()
             return
-        for code in known_languages():
+        for code in self.candidates:
             try:
                 yield self.of_language(code), code
             except BadModel:

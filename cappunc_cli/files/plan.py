@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cappunc_cli.errors import BadOption, CappuncError
+from cappunc_cli.errors import BadOption, CappuncError, WrongUsage
 from cappunc_cli.files.input_files import Job, fixed_name, suffixes_of
 from cappunc_cli.files.storage import (
     PIPE,
@@ -69,7 +69,7 @@ def plan_jobs(
                 raise BadOption(f"{name} cannot be overwritten", option="--in-place")
         return [replace(job, target=target_named(job.source)) for job in jobs]
     if output is None and sys.stdout is not None and sys.stdout.isatty():
-        planned = _without_pipes([replace(job, target=sibling(job.source, beside(job))) for job in jobs])
+        planned = without_pipes([replace(job, target=sibling(job.source, beside(job))) for job in jobs])
         option = "FILES"
     elif output not in (None, PIPE):
         planned, option = _to_path(jobs, output, names), "-o"
@@ -77,7 +77,7 @@ def plan_jobs(
         return _to_standard_output(jobs)
     # The only file that is read is compared with its target when that is written (`refuse_overwriting`).
     alone = len(planned) == 1 and planned[0].source != PIPE and not also_read
-    return planned if alone else _checked(planned, option, also_read)
+    return planned if alone else checked_targets(planned, option, also_read)
 
 
 def _to_standard_output(jobs: Sequence[Job]) -> list[Job]:
@@ -113,7 +113,7 @@ def refuse_input(name: str | None, option: str, read: Iterable[str]) -> None:
         raise BadOption(f"{name} is an input, which would be overwritten", option=option)
 
 
-def _checked(jobs: list[Job], option: str, also_read: Iterable[str]) -> list[Job]:
+def checked_targets(jobs: Sequence[Job], option: str, also_read: Iterable[str]) -> list[Job]:
     """The jobs with their `target_is`; raises BadOption about `option` if two have the same target."""
     taken: dict[Target, str] = {}
     for job in jobs:
@@ -129,7 +129,7 @@ def _checked(jobs: list[Job], option: str, also_read: Iterable[str]) -> list[Job
         inputs = {file_identity(name): f"also the input {name}" for name in also_read}
         inputs |= {file_identity(job.source): f"also the input {job.name}" for job in jobs}
     also |= {target: inputs[found] for target, found in there.items() if found in inputs}
-    return [job if job.target not in also else replace(job, target_is=also[job.target]) for job in jobs]
+    return without_pipes([job if job.target not in also else replace(job, target_is=also[job.target]) for job in jobs])
 
 
 def _links_to_results(taken: Mapping[Target, str]) -> dict[Target, str]:
@@ -146,27 +146,34 @@ def _links_to_results(taken: Mapping[Target, str]) -> dict[Target, str]:
 
 def check_name(jobs: Sequence[Job], format_name: str | None) -> None:
     """Raises BadOption if the only result is named like another format: the format of the input does not change."""
-    from cappunc_cli.formats import FORMATS, recognise
+    from cappunc_cli.formats import recognise
 
-    if len(jobs) != 1:
+    if len(jobs) != 1 or is_pipe(jobs[0].source):
         return  # several results keep the names of their inputs
     (job,) = jobs
-    suffix = job.target.suffix.lower() if job.target is not None else ""
-    named = [name for name, module in FORMATS.items() if suffix in module.suffixes]
-    # Captions named talk.txt may become new.txt.
-    if not named or suffix == Path(job.source).suffix.lower():
-        return
     try:
         text, _ = read_text(job.source, job.encoding)
-        own = recognise(text, job.source, format_name).format
+        refuse_name(job, recognise(text, job.source, format_name).format)
+    except WrongUsage as error:
+        raise BadOption(error.message, option="-o") from error
     except (CappuncError, OSError):
-        return  # reported when the file is read for fixing
-    if text.strip() and own not in named:
-        from cappunc_cli.layout import CAPTION_FORMATS
+        return  # reported when the file is read
 
-        wants_captions = named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
-        hint = "; use cappunc captions to make captions" if wants_captions else ""
-        raise BadOption(f"{job.target} names another format, but {job.name} stays {own}{hint}", option="-o")
+
+def refuse_name(job: Job, own: str) -> None:
+    """Raises WrongUsage if the result of a file of the format `own` is named like another, which it would not have."""
+    from cappunc_cli.formats import FORMATS
+
+    suffix = job.target.suffix.lower() if job.target is not None else ""
+    named = [name for name, form in FORMATS.items() if suffix in form.suffixes]
+    # Captions named talk.txt may become new.txt.
+    if not named or own in named or suffix == Path(job.source).suffix.lower():
+        return
+    from cappunc_cli.layout import CAPTION_FORMATS
+
+    wants_captions = named[0] in CAPTION_FORMATS and own not in CAPTION_FORMATS
+    hint = "; use cappunc captions to make captions" if wants_captions else ""
+    raise WrongUsage(f"{job.target} names another format, but {job.name} stays {own}{hint}")
 
 
 def sibling(source: str, name: str) -> Target | None:
@@ -197,10 +204,10 @@ def _to_path(jobs: Sequence[Job], output: str, names: Sequence[str]) -> list[Job
         if is_file or (not directory and root.suffix.lower() in suffixes_of(None)):
             why = "" if output.endswith(("/", os.sep)) else ", which several files need"
             raise BadOption(f"{output} is not a directory{why}", option="-o")
-    return _without_pipes([replace(job, target=root / job.relative) for job in jobs])
+    return without_pipes([replace(job, target=root / job.relative) for job in jobs])
 
 
-def _without_pipes(jobs: Sequence[Job]) -> list[Job]:
+def without_pipes(jobs: Sequence[Job]) -> list[Job]:
     """The jobs, of which none writes to a pipe that the user has not named: it might wait forever for a reader."""
     return [
         replace(job, target_is="a pipe") if job.target is not None and is_pipe(str(job.target)) else job for job in jobs

@@ -1,48 +1,25 @@
-"""Read and write files, pipes and standard streams; files are written atomically."""
+"""Read and write files, URLs and pipes by name."""
 
 from __future__ import annotations
 
-import contextlib
-import difflib
-import json
 import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from io import BufferedWriter
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.files.colour import Parts, diff_lines, is_coloured, plain, print_parts
-from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
-from cappunc_cli.files.progress import escaped, escaped_lines
+from cappunc_cli.files.atomic import write_atomic
+from cappunc_cli.files.encodings import Encoding, decode
 from cappunc_cli.files.urls import Target, Url, read_url, write_url
-
-if sys.platform != "win32":
-    import fcntl
 
 #: The name of standard input and output on the command line.
 PIPE = "-"
-#: Size and modification time (ns) of a file; None if there is none.
-State = tuple[int, int] | None
 
 #: At least two letters, since `C:` is a drive.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-#: Names of temporary files next to the results; those that a killed run leaves are removed by the next run.
-_TEMPORARY = re.compile(r"\.cappunc-[0-9a-f]{16}\.tmp")
-#: Attributes that depend on the content, which the kernel sets itself.
-_CONTENT_HASHES = frozenset(["security.ima", "security.evm"])
-#: Directories in which this process has removed leftover temporary files.
-_cleaned: set[Path] = set()
-#: Line ends as `patch` knows them: str.splitlines would also split at form feeds and U+2028.
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-#: Content of pipes, by name, with the stream if it was standard input: a pipe can be read only once, but its language
-#: is detected before it is processed.
-_piped: dict[str, tuple[object, bytes]] = {}
 
 
 def checked_name(source: str) -> str:
@@ -63,15 +40,10 @@ def standard_input() -> TextIO:
 
 
 def read_bytes(source: str) -> bytes:
-    """All bytes of a file, a URL, or a pipe (`-` is standard input); the content of pipes is cached."""
+    """All bytes of a file, a URL, or a pipe (`-` is standard input), which can be read only once."""
     if is_url(source):
         return read_url(source)
-    if not is_pipe(source):
-        return Path(source).read_bytes()
-    stream = standard_input().buffer if source == PIPE else None
-    if source not in _piped or _piped[source][0] is not stream:
-        _piped[source] = stream, Path(source).read_bytes() if stream is None else stream.read()
-    return _piped[source][1]
+    return standard_input().buffer.read() if source == PIPE else Path(source).read_bytes()
 
 
 def file_identity(name: str | Target) -> tuple[int, int] | str | None:
@@ -88,13 +60,9 @@ def file_identity(name: str | Target) -> tuple[int, int] | str | None:
     return _identity(found)
 
 
-def state_of(path: Path) -> State:
-    """Size and modification time of a file; None if it cannot be accessed."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
+def tag_of(found: os.stat_result) -> str:
+    """The tag of a local file, which changes with its content: size and modification time (ns)."""
+    return f"{found.st_size}-{found.st_mtime_ns}"
 
 
 def _identity(found: os.stat_result) -> tuple[int, int] | None:
@@ -145,62 +113,6 @@ def about(error: CappuncError | OSError, name: str) -> CappuncError:
     return CappuncError(error.strerror or str(error), str(error.filename or name))
 
 
-def write_stdout(data: bytes) -> None:
-    """Write bytes to standard output and flush; raises BrokenPipeError if the reader has gone, or CappuncError."""
-    if sys.stdout is None:
-        raise CappuncError("is closed", "standard output")
-    rest = memoryview(data)
-    try:
-        while rest:
-            # With PYTHONUNBUFFERED this is a raw file, which may write only a part.
-            rest = rest[sys.stdout.buffer.write(rest) :]
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise about(error, "standard output") from error
-
-
-def write_text(text: str) -> None:
-    """Write text to standard output, with control characters escaped on a terminal."""
-    if sys.stdout is not None and sys.stdout.isatty():
-        text = escaped_lines(text)
-    write_stdout(shown_utf_8(text))
-
-
-def write_lines(lines: Iterable[Parts]) -> None:
-    """Write lines to standard output, in colour on a terminal; line breaks within parts are escaped."""
-    found = ([(escaped(text), style) for text, style in parts] for parts in lines)
-    if sys.stdout is not None and is_coloured(sys.stdout):
-        print_parts(sys.stdout, found)
-    else:
-        write_stdout(shown_utf_8("".join(f"{plain(parts)}\n" for parts in found)))
-
-
-def unified_diff(name: str, before: str, after: str) -> str:
-    """A diff with three lines of context, "" if nothing differs. Control characters in the name are escaped."""
-    parts, name = [], escaped(name)
-    for line in difflib.unified_diff(_LINES.findall(before), _LINES.findall(after), name, f"{name} (fixed)"):
-        parts.append(line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n")
-    return "".join(parts)
-
-
-def write_diff(diff: str) -> None:
-    """Write a diff to standard output, in colour on a terminal."""
-    if diff and sys.stdout is not None and is_coloured(sys.stdout):
-        print_parts(sys.stdout, diff_lines(escaped_lines(diff)))
-    else:
-        write_text(diff)
-
-
-def write_json(data: object, indent: int = 2) -> None:
-    """Write JSON to standard output, always in UTF-8; undecodable bytes of file names become `\\udcff`."""
-    text = re.sub(
-        r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(data, ensure_ascii=False, indent=indent)
-    )
-    write_stdout(f"{text}\n".encode("utf-8", "backslashreplace"))
-
-
 def is_url(name: object) -> bool:
     """Whether a name is a URL (`s3://bucket/talk.srt`) rather than a path."""
     return _URL.match(str(name)) is not None
@@ -236,133 +148,3 @@ def write_result(
     except FileNotFoundError:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(target, data, lasting=lasting, before=before)
-
-
-def write_atomic(
-    path: Path, data: bytes, *, lasting: bool = True, before: Callable[[os.stat_result], None] | None = None
-) -> None:
-    """Write a file atomically: readers see the old content or the new.
-
-    Of a symbolic link the target is written. An existing file keeps its owner, mode and attributes. A pipe or device
-    (`/dev/null`) is written directly. `before` is called with the status of the new file before it is renamed into
-    place, and may raise. Unless `lasting`, a power failure may restore the old content until `sync_directory` is
-    called, which many files can share. Raises OSError about `path`, and CappuncError; nothing has changed then.
-    """
-    try:
-        target = Path(os.path.realpath(path)) if path.is_symlink() else path
-        found = None
-        with contextlib.suppress(FileNotFoundError):
-            found = target.stat()
-        if found is not None and not stat.S_ISREG(found.st_mode):
-            target.write_bytes(data)
-            return
-        if found is not None and not os.access(target, os.W_OK):
-            # A rename would not need write permission on the file, but read-only files are meant to stay.
-            raise PermissionError(13, "is read-only", str(target))
-        with temporary(target.parent, 0o666 if found is None else stat.S_IMODE(found.st_mode)) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            name = Path(file.name)
-            if found is not None:
-                _copy_attributes(target, found, name)
-            if before is not None:
-                before(os.fstat(file.fileno()))
-            if sys.platform == "win32":
-                file.close()  # an open file cannot be renamed there
-            name.replace(target)
-        if lasting:
-            sync_directory(target.parent)
-    except OSError as error:
-        # Name the file itself rather than the temporary one.
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-@contextmanager
-def temporary(directory: Path, mode: int) -> Iterator[BufferedWriter]:
-    """A temporary file in a directory, with `mode` less the umask; removed at the end, unless it was renamed.
-
-    It is locked while open, so that other runs can tell it from a leftover. The first one in a directory removes the
-    leftovers of other runs there. Raises OSError.
-    """
-    if directory not in _cleaned:
-        _cleaned.add(directory)
-        with contextlib.suppress(OSError), os.scandir(directory) as entries:
-            for name in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
-                with contextlib.suppress(OSError):
-                    _remove_leftover(name)
-    # Let the system apply the umask: it cannot be queried without changing it, for all threads.
-    opener = partial(os.open, mode=mode)
-    while True:
-        with open(directory / f".cappunc-{os.urandom(8).hex()}.tmp", "xb", opener=opener) as file:
-            if sys.platform != "win32":
-                with contextlib.suppress(OSError):  # a file system without locks, where no run removes it either
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                if not os.fstat(file.fileno()).st_nlink:
-                    continue  # another run took it for a leftover before it was locked
-            try:
-                yield file
-            finally:
-                with contextlib.suppress(OSError):
-                    Path(file.name).unlink()
-            return
-
-
-def _remove_leftover(name: Path) -> None:
-    """Remove a temporary file, unless it is locked by a running process. Raises OSError."""
-    if sys.platform == "win32":
-        name.unlink()  # open files cannot be removed there
-        return
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        if stat.S_ISREG(os.fstat(handle).st_mode):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            name.unlink()
-    finally:
-        os.close(handle)
-
-
-def _copy_attributes(old: Path, found: os.stat_result, new: Path) -> None:
-    """Give a new file the owner, extended attributes, access control list and mode of the `old` one.
-
-    `found` is the status of `old`. Raises CappuncError if an attribute cannot be set, and OSError.
-    """
-    made = new.stat()
-    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid):
-        try:
-            os.chown(new, found.st_uid, found.st_gid)
-        except OSError as error:
-            raise CappuncError("belongs to another user or group, which could not be kept", str(old)) from error
-    if sys.platform == "linux":
-        _copy_extended(old, new)
-    new.chmod(stat.S_IMODE(found.st_mode))
-
-
-def _copy_extended(old: Path, new: Path) -> None:
-    """Copy extended attributes, including ACLs, and remove those that the new file inherited from its directory."""
-    wanted, existing = _extended(old), _extended(new)
-    try:
-        for name in existing.keys() - wanted.keys():
-            os.removexattr(new, name)
-        for name, value in wanted.items():
-            if existing.get(name) != value:
-                os.setxattr(new, name, value)
-    except OSError as error:
-        raise CappuncError(f"attribute {name} could not be kept", str(old)) from error
-
-
-def _extended(path: Path) -> dict[str, bytes]:
-    try:
-        return {name: os.getxattr(path, name) for name in os.listxattr(path) if name not in _CONTENT_HASHES}
-    except OSError:
-        return {}  # not supported by the file system
-
-
-def sync_directory(directory: Path) -> None:
-    """Make renames in a directory survive a power failure. A no-op on Windows."""
-    with contextlib.suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -7,7 +7,7 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,17 +19,19 @@ from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
 _Result = TypeVar("_Result")
 
 _MAGIC = re.compile(r"[*?\[]")
-#: Schemes whose packages the extra `cluster` installs.
-_EXTRA_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
+#: The extra that installs the packages of a scheme.
+_EXTRAS = dict.fromkeys(("s3", "s3a"), "s3") | dict.fromkeys(("gs", "gcs"), "gcs")
+_EXTRAS |= dict.fromkeys(("az", "abfs", "abfss", "adl"), "azure")
 #: Stores in which an upload is atomic; in others a temporary file is renamed.
-_ATOMIC_PUT = frozenset([*_EXTRA_SCHEMES, "oci", "oss", "memory"])
+_ATOMIC_PUT = frozenset([*_EXTRAS, "oci", "oss", "memory"])
 #: Attempts per request, and the wait after the first failure, which doubles with each further one.
 _TRIES, _FIRST_WAIT_S = 7, 0.2
 #: Do not download parts of a file concurrently, for which s3fs would first ask its size; files are concurrent anyway.
 _OPTIONS = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
-#: Errors about the file itself, which are not worth a retry.
+#: Errors about the file itself, which are not worth a retry, and those of an operation that a store lacks.
 _FINAL = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
-#: Threads that list directories.
+_LACKING = (NotImplementedError, TypeError, ValueError)
+#: Threads that list directories and look up single files.
 _LISTERS = 16
 
 
@@ -57,15 +59,15 @@ Target = Path | Url
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file in a listing: its name, its path relative to what was listed, and its size in bytes.
+    """A file in a listing: its name, its path relative to what was listed, and its size in bytes, if known.
 
     The `tag` changes with the content: an ETag or the like, or the modification time.
     """
 
     source: str
     relative: str
-    size: int
-    tag: str
+    size: int = 0
+    tag: str = ""
 
 
 def is_pattern(name: str) -> bool:
@@ -93,8 +95,7 @@ def write_url(url: str, data: bytes) -> None:
         return
     folder = path.rpartition("/")[0]
     part = f"{folder}/.cappunc-{random.getrandbits(64):016x}.tmp"
-    with contextlib.suppress(NotImplementedError):
-        _tried(lambda: fs.makedirs(folder, exist_ok=True), url)
+    _tried(lambda: _possibly(lambda: fs.makedirs(folder, exist_ok=True)), url)
     try:
         _tried(lambda: fs.pipe_file(part, data), url)
         _tried(lambda: fs.mv(part, path), url)
@@ -111,11 +112,19 @@ def create_url(url: str, data: bytes) -> bool:
     if _tried(lambda: fs.exists(path), url):
         return False
     try:
-        _tried(lambda: fs.pipe_file(path, data, mode="create"), url)
+        if not _tried(lambda: _possibly(lambda: fs.pipe_file(path, data, mode="create")), url):
+            _tried(lambda: fs.pipe_file(path, data), url)
     except FileExistsError:
         return False
-    except (NotImplementedError, TypeError, ValueError):
-        _tried(lambda: fs.pipe_file(path, data), url)
+    return True
+
+
+def _possibly(request: Callable[[], object]) -> bool:
+    """Whether the store knows this request, which is made."""
+    try:
+        request()
+    except _LACKING:
+        return False
     return True
 
 
@@ -146,6 +155,21 @@ def stat_url(url: str, relative: str) -> Entry:
     fs, path = _place(url)
     fs.invalidate_cache()
     return _entry(url, relative, _tried(lambda: fs.info(path), url))
+
+
+def stat_urls(urls: Sequence[str]) -> dict[str, Entry]:
+    """The entries of single files by URL, but for those that cannot be accessed."""
+
+    def entry(url: str) -> Entry | None:
+        try:
+            return stat_url(url, PurePosixPath(url).name)
+        except (CappuncError, OSError):
+            return None  # reported when the file is read
+
+    if not urls:
+        return {}
+    with ThreadPoolExecutor(_LISTERS) as pool:
+        return {url: found for url, found in zip(urls, pool.map(entry, urls), strict=True) if found is not None}
 
 
 def walk_url(url: str, hidden: bool = False) -> Iterator[Entry]:
@@ -207,21 +231,23 @@ def _place(url: str) -> tuple[Any, str]:
         raise WrongUsage(f"{url}: a local file is named by its path, without file://")
     try:
         from fsspec import get_filesystem_class
+        from fsspec.core import url_to_fs
     except ImportError:
-        raise CappuncError(f"URLs need fsspec: {install_extra('cluster')}", url) from None
+        raise CappuncError(f"URLs need fsspec: {install_extra(_EXTRAS.get(scheme, 's3'))}", url) from None
+    if "::" in url:
+        raise CappuncError("URLs with `::` are not supported", url)  # it would chain file systems
     try:
-        kind = get_filesystem_class(scheme)
-    except (ImportError, ValueError) as error:
-        if isinstance(error, ValueError):
-            raise WrongUsage(f"{url}: unknown storage {scheme}://") from error
-        missing = install_extra("cluster") if scheme in _EXTRA_SCHEMES else error  # fsspec names the package
+        get_filesystem_class(scheme)
+    except ValueError as error:
+        raise WrongUsage(f"{url}: unknown storage {scheme}://") from error
+    except ImportError as error:
+        missing = install_extra(_EXTRAS[scheme]) if scheme in _EXTRAS else error  # fsspec names the package
         raise CappuncError(f"{scheme}:// cannot be used: {missing}", url) from error
-    # Not with `url_to_fs`, which takes `::` in a name for chained file systems.
     try:
-        fs = kind(use_listings_cache=False, **_OPTIONS.get(scheme, {}), **kind._get_kwargs_from_urls(url))
-        return fs, str(kind._strip_protocol(url))
+        fs, path = url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(scheme, {}))
     except Exception as error:
         raise CappuncError(_reason(error), url) from error
+    return fs, str(path)
 
 
 def _tried(request: Callable[[], _Result], url: str) -> _Result:
@@ -234,10 +260,10 @@ def _tried(request: Callable[[], _Result], url: str) -> _Result:
             return request()
         except _FINAL as error:
             raise type(error)(error.errno, error.strerror or _reason(error), url) from error
-        except (CappuncError, NotImplementedError, TypeError, ValueError):
+        except CappuncError:
             raise
-        except Exception as error:
-            if attempt == _TRIES - 1:
+        except Exception as error:  # a server may answer anything
+            if attempt == _TRIES - 1 or isinstance(error, (*_LACKING, LookupError)):
                 raise CappuncError(_reason(error), url) from error
             time.sleep(_FIRST_WAIT_S * 2**attempt * random.uniform(0.5, 1.5))
     raise AssertionError

@@ -440,13 +440,14 @@ def hang() -> dict[str, Any]:
 
 def driver(files: int, ray: bool) -> dict[str, Any]:
     """Files that nobody reads, through the driver: what it costs to list, plan, hand out and count them."""
-    from cappunc_cli.features.archive import archive, ray_workers
     from cappunc_cli.features.archive.archive_summary import ArchiveSummary
     from cappunc_cli.features.archive.block_worker import BlockResult, WorkOrder
-    from cappunc_cli.features.archive.fix_request import FixRequest
+
+    from cappunc_cli.features.archive import archive, ray_workers
     from cappunc_cli.files.fixer import Settings
     from cappunc_cli.files.model_choice import ModelChoice
     from cappunc_cli.files.progress import Reporter
+    from cappunc_cli.files.request import FixRequest
     from cappunc_cli.files.urls import Entry
     from cappunc_cli.restore.options import Options
 

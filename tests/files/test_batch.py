@@ -1,22 +1,16 @@
-"""Many files: shared batches, worker processes, and going on where a run stopped."""
+"""Many files: shared batches, worker processes, the record, and going on where a run stopped."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-import weakref
-from contextlib import nullcontext
-from itertools import pairwise
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,25 +19,34 @@ from typer.testing import CliRunner
 from cappunc_cli.cli.main import app
 from cappunc_cli.document.words import Word
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.files import batch, processing, worker_pool
-from cappunc_cli.files.fixer import Fixer, Settings
+from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.input_files import Job, find_inputs
-from cappunc_cli.files.manifest import NAME, Manifest
-from cappunc_cli.files.progress import Reporter, Steps
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.processes import in_processes
+from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.record import NAME, Record
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
-from cappunc_cli.files.storage import state_of
-from cappunc_cli.restore import pipeline
-from cappunc_cli.restore.models import network
+from cappunc_cli.files.run import FILES_TOGETHER, Result, Worker, WorkOrder, in_this_process, job_groups
+from cappunc_cli.files.summary import Log, Run, Summary
 from cappunc_cli.restore.options import Options
-from cappunc_cli.restore.pipeline import load_model, restore, restore_all
+from cappunc_cli.restore.pipeline import load_model, restore
 
 TINY = Path(__file__).parents[1] / "tiny_model"
 WORDS = ["hello", "anna", "then", "we", "went", "to", "london", "where", "is", "the", "cat", "dog"]
+REQUEST = FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options()))
 
 
 def cappunc(*arguments: str | Path, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, cwd=cwd, check=False, timeout=timeout)
+
+
+def run_in(tree: Path, *arguments: str) -> Any:
+    """`cappunc fix` in this process, in a directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tree)
+        return CliRunner().invoke(app, ["fix", "--model", str(TINY), *arguments])
 
 
 @pytest.fixture
@@ -61,69 +64,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.txt")}
 
 
-def test_restoring_texts_together_equals_one_by_one() -> None:
-    chance = Random(2)
-    model = load_model(str(TINY), "cpu")
-    texts = [[Word(chance.choice(WORDS)) for _ in range(n)] for n in (0, 1, 40, 700, 0, 3)]
-    heard: list[int] = []
-    assert list(restore_all(texts, model, Options(), heard.append)) == [restore(text, model) for text in texts]
-    assert heard == sorted(heard)
-    assert heard[-1] == sum(map(len, texts))
+def record_of(folder: Path) -> Record:
+    return Record(str(folder), REQUEST.signature())
 
 
-def test_a_long_text_is_decided_in_stretches_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = Random(3)
-    model = load_model(str(TINY), "cpu")
-    words = [Word(chance.choice(WORDS), i * 400, i * 400 + 300) for i in range(1130)]
-    whole = restore(words, model)
-    monkeypatch.setattr(pipeline, "_SECTION", 100)
-    monkeypatch.setattr(pipeline, "_CONTEXT", 40)
-    assert list(restore_all([words, words[:239], words[:1]], model, Options())) == [
-        whole,
-        restore(words[:239], model),
-        restore(words[:1], model),
-    ]
+def jobs_of(tree: Path) -> list[Job]:
+    sources = sorted((tree / "in").rglob("*.txt"))
+    return [Job(str(path), tree / "out" / path.relative_to(tree / "in")) for path in sources]
 
 
-def test_the_beginning_of_a_long_text_is_decided_while_the_model_reads_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = load_model(str(TINY), "cpu")
-    words = [Word(Random(4).choice(WORDS)) for _ in range(1000)]
-    heard, decided = [0], []
-
-    def rewrite(some: list[Word], *arguments: Any) -> list[str]:
-        decided.append((len(some), heard[-1]))
-        return real(some, *arguments)
-
-    real = pipeline.rewrite
-    monkeypatch.setattr(pipeline, "rewrite", rewrite)
-    monkeypatch.setattr(pipeline, "_SECTION", 300)
-    monkeypatch.setattr(pipeline, "_CONTEXT", 40)
-    next(restore_all([words], model, Options(), heard.append))
-    assert [count for count, _ in decided] == [340, 380, 380, 140]
-    known = [words_read for _, words_read in decided]
-    assert known == sorted(known)
-    assert all(340 + 300 * i <= read < 400 + 300 * i for i, read in enumerate(known[:3]))
-
-
-def test_probabilities_are_freed_before_the_result_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows: list[weakref.ref[Any]] = []
-
-    def merge(*arguments: Any, **options: Any) -> Any:
-        merged = real(*arguments, **options)
-        rows.append(weakref.ref(merged))
-        return merged
-
-    real = pipeline.merge
-    monkeypatch.setattr(pipeline, "merge", merge)
-    texts = restore_all([[Word(word) for word in WORDS]] * 2, load_model(str(TINY), "cpu"), Options())
-    for _ in texts:
-        assert all(found() is None for found in rows)
-    assert len(rows) == 2
+def worked(jobs: Iterable[Job], writer: ResultWriter) -> list[Result]:
+    worker = Worker(WorkOrder(REQUEST, writer))
+    return [result for group in job_groups(jobs) for result in worker.run(group)]
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
-def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "FILES_TOGETHER", 4)
+def test_processes_do_what_one_process_does(tree: Path, jobs: str) -> None:
     (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
     run = cappunc("in", "-o", "out", "--jobs", jobs, cwd=tree)
     assert run.returncode == 1
@@ -135,24 +91,6 @@ def test_workers_do_what_one_process_does(tree: Path, jobs: str, monkeypatch: py
     for name, data in contents(tree / "in").items():
         words = [Word(text) for text in data.decode().split()]
         assert (tree / "out" / name).read_text().split() == restore(words, model)
-
-
-def test_workers_ask_all_models_of_an_ensemble(tree: Path) -> None:
-    onnx = pytest.importorskip("onnx")
-    for name in ("first", "other"):
-        shutil.copytree(TINY, tree / name)
-    config = json.loads((TINY / "config.json").read_text("utf-8"))
-    (tree / "first/config.json").write_text(json.dumps(config | {"ensemble": {"other": 0.9}}), "utf-8")
-    network = onnx.load(tree / "other/model.onnx")
-    for tensor in network.graph.initializer:
-        if tensor.name == "marks_here":  # other marks
-            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor)[:, ::-1], tensor.name))
-    onnx.save(network, tree / "other/model.onnx")
-    for jobs in ("1", "2"):
-        assert cappunc("in", "-o", f"out{jobs}", "--jobs", jobs, "--model", "first", cwd=tree).returncode == 0
-    assert contents(tree / "out1") == contents(tree / "out2")
-    words = [Word(text) for text in (tree / "in/0.txt").read_text().split()]
-    assert (tree / "out2/0.txt").read_text().split() != restore(words, load_model(str(TINY), "cpu"))
 
 
 def test_other_json_in_a_directory_is_skipped(tree: Path) -> None:
@@ -190,32 +128,48 @@ def test_files_in_two_languages_have_one_summary(tmp_path: Path) -> None:
 
 
 def test_a_run_resumes_where_it_stopped(tree: Path) -> None:
-    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
+    assert run_in(tree, "in", "-o", "out").exit_code == 0
     first = contents(tree / "out")
-    again = cappunc("in", "-o", "out", cwd=tree)
-    assert again.returncode == 0
-    assert b"0 files fixed, 30 up to date" in again.stderr
+    assert "0 files fixed, 30 up to date" in run_in(tree, "in", "-o", "out").stderr
     # A killed run: half a line in the record, some results lost.
     record = tree / "out" / NAME
+    torn = json.loads(record.read_text().splitlines()[-1])["file"]
     record.write_text(record.read_text()[:-20])
-    (tree / "out/deep/1.txt").unlink()
+    gone = "deep/1.txt" if torn != "deep/1.txt" else "deep/3.txt"
+    (tree / "out" / gone).unlink()
     Path(tree / "in/2.txt").write_text("hello cat\n")
-    more = cappunc("in", "-o", "out", cwd=tree)
-    assert b"already exists; --force overwrites it" in more.stderr  # the file whose line was torn
-    assert more.returncode == 1
-    assert b"2 files fixed, 27 up to date, 1 failed" in more.stderr
+    more = run_in(tree, "in", "-o", "out")
+    assert "already exists; --force overwrites it" in more.stderr  # the file whose line was torn
+    assert more.exit_code == 1
+    assert "2 files fixed, 27 up to date, 1 failed" in more.stderr
     assert (tree / "out/2.txt").read_text() == "Hello cat.\n"
-    assert cappunc("in", "-o", "out", "--force", cwd=tree).returncode == 0
+    assert run_in(tree, "in", "-o", "out", "--force").exit_code == 0
     assert contents(tree / "out") == {**first, "2.txt": b"Hello cat.\n"}
 
 
 def test_other_options_redo_our_results_and_no_other_files(tree: Path) -> None:
-    assert cappunc("in", "-o", "out", cwd=tree).returncode == 0
-    (tree / "out/0.txt").write_text("corrected by hand\n")
-    run = cappunc("in", "-o", "out", "--marks", ".", cwd=tree)
-    assert b"29 files fixed, 1 failed" in run.stderr
-    assert (tree / "out/0.txt").read_text() == "corrected by hand\n"
+    assert run_in(tree, "in", "-o", "out").exit_code == 0
+    # As long as it was, so that only the hash tells.
+    edited = (tree / "out/0.txt").read_bytes().swapcase()
+    (tree / "out/0.txt").write_bytes(edited)
+    run = run_in(tree, "in", "-o", "out", "--marks", ".")
+    assert "29 files fixed, 1 failed" in run.stderr
+    assert (tree / "out/0.txt").read_bytes() == edited
     assert not any(b"?" in data for name, data in contents(tree / "out").items())
+
+
+def test_a_record_that_came_along_authorises_no_overwriting(tree: Path) -> None:
+    """It names the very size and time of somebody's own file, but cannot know its content."""
+    mine = tree / "out/0.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine\n")
+    found, source = mine.stat(), (tree / "in/0.txt").stat()
+    entry = {"file": "0.txt", "of": "../in/0.txt", "input": f"{source.st_size}-{source.st_mtime_ns}", "with": "x"}
+    entry |= {"output": [found.st_size, "0" * 32, f"{found.st_size}-{found.st_mtime_ns}"]}
+    (tree / "out" / NAME).write_text(json.dumps(entry) + "\n")
+    run = run_in(tree, "in", "-o", "out")
+    assert (run.exit_code, mine.read_text()) == (1, "mine\n")
+    assert "out/0.txt: was changed since a run wrote it; --force overwrites it" in run.stderr
 
 
 def test_a_directory_with_one_file_becomes_a_directory(tmp_path: Path) -> None:
@@ -231,217 +185,81 @@ def test_an_output_directory_inside_the_input_is_no_input(tree: Path) -> None:
 
 
 def test_a_bad_text_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Picky(Fixer):
-        def restore(self, documents, progress=None):  # type: ignore[no-untyped-def]
-            if any(word.text == "cat" for document in documents for word in document.words):
-                raise CappuncError("no cats")
-            return super().restore(documents, progress)
+    from cappunc_cli.files.fixer import Fixer
 
+    real = Fixer.restore
+
+    def picky(self: Fixer, documents: Any, progress: Any = None) -> Any:
+        if any(word.text == "cat" for document in documents for word in document.words):
+            raise CappuncError("no cats")
+        return real(self, documents, progress)
+
+    monkeypatch.setattr(Fixer, "restore", picky)
     jobs = []
-    for name, text in (("a", "hello"), ("b", "cat"), ("c", "dog")):
+    for name, text in (("a.txt", "hello"), ("b.txt", "cat"), ("c.txt", "dog")):
         (tmp_path / name).write_text(text)
-        jobs.append(Job(str(tmp_path / name), tmp_path / f"{name}.out"))
-    said: list[object] = []
-    reporter = Reporter(quiet=True)
-    monkeypatch.setattr(reporter, "error", said.append)
-    fixer = Picky(Settings(str(TINY), "cpu", "txt", Options()), said.append)
-    tally = batch.BatchSummary()
-    batch.run_batch(jobs, fixer, ResultWriter("new"), reporter, tally)
-    tally.report(reporter)
-    assert said == [f"{tmp_path / 'b'}: no cats", "1 of 3 files failed"]
-    assert [p.name for p in sorted(tmp_path.glob("*.out"))] == ["a.out", "c.out"]
+        jobs.append(Job(str(tmp_path / name), tmp_path / "out" / name))
+    results = worked(jobs, ResultWriter("new"))
+    assert sorted((Path(result.job.source).name, result.status, result.reason) for result in results) == [
+        ("a.txt", "fixed", ""),
+        ("b.txt", "failed", "no cats"),
+        ("c.txt", "fixed", ""),
+    ]
+    assert [p.name for p in sorted((tmp_path / "out").iterdir())] == ["a.txt", "c.txt"]
 
 
-def test_a_file_is_written_while_the_model_reads_the_next(tmp_path: Path) -> None:
-    jobs = [Job(str(tmp_path / name), tmp_path / "out" / name) for name in "ab"]
+def test_groups_begin_small_and_are_bounded(tmp_path: Path) -> None:
+    for i in range(500):
+        (tmp_path / f"{i}.txt").write_text("x" * (600_000 if i in (450, 451) else 10))
+    jobs = [Job(str(tmp_path / f"{i}.txt")) for i in range(500)]
+    groups = list(job_groups(jobs))
+    assert [job for group in groups for job in group] == jobs
+    assert len(groups[0]) <= 4
+    assert max(map(len, groups)) <= FILES_TOGETHER
+    assert [jobs[450]] in groups
+    assert list(job_groups([])) == []
+
+
+def test_results_are_written_while_later_files_are_still_read(tmp_path: Path) -> None:
+    jobs = [Job(str(tmp_path / f"{i}.txt"), tmp_path / "out" / f"{i}.txt") for i in range(40)]
     for job in jobs:
-        Path(job.source).write_text("hello")
-    seen = []
-
-    class Slow(Fixer):
-        def restore(self, *_):  # type: ignore[no-untyped-def]
-            yield ["Hello."]
-            deadline = time.monotonic() + 10
-            while not jobs[0].target.exists() and time.monotonic() < deadline:  # type: ignore[union-attr]
-                time.sleep(0.001)
-            seen.extend(path.name for path in (tmp_path / "out").iterdir())
-            yield ["Hello."]
-
-    batch.run_batch(
-        jobs,
-        Slow(Settings(str(TINY), "cpu", "txt", Options()), print),
-        ResultWriter("new"),
-        Reporter(True),
-        batch.BatchSummary(),
-    )
-    assert seen == ["a"]
-    assert {path.read_text() for path in (tmp_path / "out").iterdir()} == {"Hello."}
-
-
-def test_a_group_is_written_while_only_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "FILES_TOGETHER", 2)
-    monkeypatch.setattr(processing, "_WAITING", 0)
-    jobs = [Job(str(tmp_path / name), tmp_path / f"{name}.out") for name in "abcdef"]
-    for job in jobs:
-        Path(job.source).write_text(Path(job.source).name)
-    reading = threading.Event()
-    written: dict[str, list[str]] = {}
-
-    class Watched(Fixer):
-        def read(self, text, name):  # type: ignore[no-untyped-def]
-            written[Path(name).name] = sorted(path.stem for path in tmp_path.glob("*.out"))
-            return super().read(text, name)
-
-        def restore(self, documents, *_):  # type: ignore[no-untyped-def]
-            first, second = (document.words[0].text for document in documents)
-            if first == "c":
-                reading.set()
-                # The model takes its time with these.
-                deadline = time.monotonic() + 10
-                while not jobs[1].target.exists() and time.monotonic() < deadline:  # type: ignore[union-attr]
-                    time.sleep(0.001)
-                written["restored c"] = sorted(path.stem for path in tmp_path.glob("*.out"))
-            yield [first]
-            if first == "a":
-                written["b waits for c"] = ["yes"] * reading.wait(10)
-            yield [second]
-
-    fixer = Watched(Settings(str(TINY), "cpu", "txt", Options()), print)
-    batch.run_batch(jobs, fixer, ResultWriter("new"), Reporter(True), batch.BatchSummary())
-    assert written["b waits for c"] == ["yes"]  # read ahead
-    assert written["restored c"] == ["a", "b"]  # written at once
-    assert written["e"][:2] == ["a", "b"]  # and no farther ahead
-
-
-@pytest.mark.parametrize("together", [2, 6])
-def test_progress_moves_within_files_that_are_restored_together(
-    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(batch, "FILES_TOGETHER", together)
-    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(6)]
-    for i, job in enumerate(jobs):
-        Path(job.source).write_text("hello cat " * (5 if i else 500) + "\n")
-    shown: list[float] = []
-    reporter = Reporter(quiet=True)
-    monkeypatch.setattr(reporter, "progress", lambda _: nullcontext(Steps(lambda _, done: shown.append(done))))
-    tally = batch.BatchSummary()
-    batch.run_batch(
-        jobs, Fixer(Settings(str(TINY), "cpu", "txt", Options()), print), ResultWriter("new"), reporter, tally
-    )
-    assert tally.fixed == 6
-    assert shown == sorted(shown)
-    assert shown[-1] == pytest.approx(6)
-    parts = [at for at in shown if at < together]
-    assert len(parts) > 5
-    assert max(b - a for a, b in pairwise([0, *parts, together])) < together / 2
-
-
-def test_progress_moves_as_the_model_reads_for_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "signal", SimpleNamespace(signal=lambda *_: None, SIGINT=0, SIG_IGN=0))
-    shelves = network.chunk_groups
-    monkeypatch.setattr(network, "chunk_groups", lambda chunks, _: shelves(chunks, 1000))
-    jobs = [Job(str(tmp_path / str(i)), tmp_path / f"{i}.out") for i in range(5)]
-    for job in jobs:
-        Path(job.source).write_text("hello cat " * 1000 + "\n")
-    settings = Settings(str(TINY), "cpu", "txt", Options())
-    shown: list[float] = []
-    steps = Steps(lambda _, done: shown.append(done))
-    busy, workers = {}, []
-    for some in (jobs[:2], jobs[2:4]):
-        here, there = multiprocessing.Pipe()
-        workers.append(threading.Thread(target=worker_pool._work, args=(there, settings, ResultWriter("new"))))
-        workers[-1].start()
-        here.send(some)
-        busy[here] = steps.group_progress(len(some))
-    outcomes = list(worker_pool._serve(busy, iter([jobs[4:]]), Fixer(settings, print), steps))
-    for worker in workers:
-        worker.join()
-    assert sorted((outcome.job.name, outcome.error) for outcome in outcomes) == [(job.name, None) for job in jobs]
-    assert shown == sorted(shown)
-    assert shown[-1] == pytest.approx(5)
-    assert max(b - a for a, b in pairwise([0, *shown])) < 0.2
-
-
-def test_files_that_fail_together_are_not_read_twice_in_the_progress() -> None:
-    shown: list[float] = []
-    steps = Steps(lambda _, done: shown.append(done))
-    heard, other = steps.group_progress(3), steps.group_progress(1)
-    for share in (0.5, 1, 0.2, 1, 0.2):
-        heard(share)
-    other(1)
-    for name in "abcd":
-        steps.done(name)
-    assert shown == [1.5, 3, 4, 4, 4, 4, 4]
-
-
-def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "FILES_TOGETHER", 3)
-    monkeypatch.setattr(batch, "BYTES_TOGETHER", 100)
-    jobs = []
-    for i, size in enumerate((10, 10, 10, 10, 95, 200, 1, 1)):
-        (tmp_path / str(i)).write_bytes(b"x" * size)
-        jobs.append(Job(str(tmp_path / str(i)), None))
-    found = list(batch.job_groups([*jobs, Job("missing", None)]))
-    assert [len(some) for some in found] == [3, 1, 1, 1, 3]
-    assert [job for some in found for job in some][:8] == jobs
-
-
-def test_the_manifest_recognises_its_results(tmp_path: Path) -> None:
-    source, target = tmp_path / "a", tmp_path / "b"
-    source.write_text("x")
-    target.write_text("y")
-    early = Manifest(tmp_path, "one")
-    assert not early.is_ours(target, str(source))
-    manifest = Manifest(tmp_path, "one")
-    manifest.add(target, str(source), state_of(source), state_of(target))
-    manifest.close()
-    entry = json.loads((tmp_path / NAME).read_text())
-    assert (entry["file"], entry["with"]) == ("b", "one")
-    assert early.is_ours(target, str(source))  # written by another run that still goes on
-    assert Manifest(tmp_path, "one").is_done(str(source), target)
-    assert not Manifest(tmp_path, "two").is_done(str(source), target)
-    assert Manifest(tmp_path, "two").is_ours(target, str(source))
-    assert not early.is_ours(target, str(tmp_path / "c"))
-    target.write_text("yy")
-    assert not Manifest(tmp_path, "one").is_ours(target, str(source))
-
-
-def test_manifests_of_older_versions_are_read(tmp_path: Path) -> None:
-    target = tmp_path / "b"
-    target.write_text("y")
-    (tmp_path / NAME).write_text(
-        json.dumps({"file": "b", "input": None, "output": state_of(target), "with": "one"}) + "\n"
-    )
-    assert Manifest(tmp_path, "two").is_ours(target, "a")
+        Path(job.source).write_text("hello anna")
+    written = []
+    worker = Worker(WorkOrder(REQUEST, ResultWriter("new")))
+    for group in job_groups(jobs):
+        written.append(len(list((tmp_path / "out").glob("*.txt"))) if written else 0)
+        assert all(result.status == "fixed" for result in worker.run(group))
+    assert written[1] == 4
+    assert written == sorted(written)
 
 
 def test_a_list_of_files_is_resumed_as_a_directory_is(tree: Path) -> None:
     names = [f"in/{i}.txt" for i in range(0, 10, 2)]
-    assert cappunc(*names[:3], "-o", "out", cwd=tree).returncode == 0
+    assert run_in(tree, *names[:3], "-o", "out").exit_code == 0
     before = contents(tree / "out")
     times = {path: path.stat().st_mtime_ns for path in (tree / "out").glob("*.txt")}
-    run = cappunc(*names, "-o", "out", cwd=tree)
-    assert run.returncode == 0
-    assert b"2 files fixed, 3 up to date" in run.stderr
+    run = run_in(tree, *names, "-o", "out")
+    assert run.exit_code == 0
+    assert "2 files fixed, 3 up to date" in run.stderr
     assert len(contents(tree / "out")) == 5
     assert contents(tree / "out").items() >= before.items()
     assert {path: path.stat().st_mtime_ns for path in times} == times
     # One of them alone, called from elsewhere, by two processes: it is all the same record.
-    assert b"0 files fixed, 1 up to date" in cappunc(tree / names[0], "-o", tree / "out", cwd=tree.parent).stderr
-    assert b"0 files fixed, 5 up to date" in cappunc("--jobs", "2", *names, "-o", "out/", cwd=tree).stderr
+    assert "0 files fixed, 1 up to date" in run_in(tree.parent, str(tree / names[0]), "-o", str(tree / "out")).stderr
+    assert "0 files fixed, 5 up to date" in run_in(tree, "--jobs", "2", *names, "-o", "out/").stderr
 
 
 def test_a_result_of_another_file_is_not_overwritten(tree: Path) -> None:
     for folder in ("one", "two"):
         (tree / folder).mkdir()
         (tree / folder / "a.txt").write_text(f"hello {folder} hello anna\n")
-    assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
+    assert run_in(tree, "one/a.txt", "-o", "out").exit_code == 0
     before = contents(tree / "out")
-    run = cappunc("two/a.txt", "-o", "out", cwd=tree)
-    assert (run.returncode, run.stderr) == (1, b"cappunc: out/a.txt: already exists; --force overwrites it\n")
+    run = run_in(tree, "two/a.txt", "-o", "out")
+    assert (run.exit_code, run.stderr) == (1, "cappunc: out/a.txt: already exists; --force overwrites it\n")
     assert contents(tree / "out") == before
     (tree / "one/a.txt").write_text("hello again\n")
-    assert cappunc("one/a.txt", "-o", "out", cwd=tree).returncode == 0
+    assert run_in(tree, "one/a.txt", "-o", "out").exit_code == 0
     assert contents(tree / "out") != before
 
 
@@ -454,66 +272,59 @@ def test_a_result_from_a_pipe_is_never_up_to_date(tree: Path) -> None:
     assert codes == [0, 1]
 
 
-def test_an_incomplete_line_does_not_corrupt_the_next(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b'{"file": "a", "inp')
-    source, target = tmp_path / "in", tmp_path / "b"
-    source.write_text("x")
-    target.write_text("y")
-    manifest = Manifest(tmp_path, "one")
-    manifest.add(target, str(source), state_of(source), state_of(target))
-    manifest.close()
-    assert Manifest(tmp_path, "one").is_done(str(source), target)
+def test_an_incomplete_line_does_not_corrupt_the_next(tree: Path) -> None:
+    (tree / "out").mkdir()
+    (tree / "out" / NAME).write_bytes(b'{"file": "a", "inp')
+    jobs = jobs_of(tree)
+    worked(jobs, ResultWriter("new", record_of(tree / "out")))
+    assert record_of(tree / "out").plan(jobs) == []
 
 
 def test_results_are_recorded_before_they_are_renamed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tree / "out"
-    sources = sorted((tree / "in").rglob("*.txt"))
-    jobs = [Job(str(path), out / path.relative_to(tree / "in")) for path in sources]
+    out, jobs = tree / "out", jobs_of(tree)
     renamed: list[tuple[str, bool]] = []
     real = Path.replace
 
     def replace(self: Path, target: Path) -> Path:
         lines = [json.loads(line) for line in (out / NAME).read_text().splitlines()]
         found = self.stat()
-        state = [found.st_size, found.st_mtime_ns]
+        tag = f"{found.st_size}-{found.st_mtime_ns}"
         key = target.relative_to(out).as_posix()
-        renamed.append((key, any((line["file"], line["output"]) == (key, state) for line in lines)))
+        renamed.append((key, any((line["file"], line["output"][2]) == (key, tag) for line in lines)))
         return real(self, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    fixer = Fixer(Settings(str(TINY), "cpu", None, Options()), print)
-    batch.run_batch(jobs, fixer, ResultWriter("new", Manifest(out, "one")), Reporter(True), batch.BatchSummary())
+    worked(jobs, ResultWriter("new", record_of(out)))
     assert sorted(renamed) == sorted((job.target.relative_to(out).as_posix(), True) for job in jobs)  # type: ignore[union-attr]
 
 
-def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(tmp_path: Path) -> None:
-    source, target = tmp_path / "a.txt", tmp_path / "out/a.txt"
-    source.write_text("hello\n")
+def test_an_input_that_is_edited_while_it_is_read_is_not_up_to_date(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cappunc_cli.files import result_writer
 
-    class Edited(Fixer):
-        def restore(self, *arguments: Any) -> Any:
-            source.write_text("hello cat\n")
-            return super().restore(*arguments)
+    job = jobs_of(tree)[0]
+    real = result_writer.read_bytes
 
-    fixer = Edited(Settings(str(TINY), "cpu", None, Options()), print)
-    batch.run_batch(
-        [Job(str(source), target)],
-        fixer,
-        ResultWriter("new", Manifest(tmp_path / "out", "one")),
-        Reporter(True),
-        batch.BatchSummary(),
-    )
-    assert target.exists()
-    assert not Manifest(tmp_path / "out", "one").is_done(str(source), target)
+    def edited(source: str) -> bytes:
+        data = real(source)
+        Path(job.source).write_text("hello hello cat\n")
+        return data
+
+    monkeypatch.setattr(result_writer, "read_bytes", edited)
+    worked([job], ResultWriter("new", record_of(tree / "out")))
+    assert job.target is not None
+    assert [again.source for again in record_of(tree / "out").plan([job])] == [job.source]
 
 
-def test_malformed_manifest_lines_are_ignored(tree: Path) -> None:
+def test_malformed_lines_of_a_record_are_ignored(tree: Path) -> None:
     (tree / "out").mkdir()
     lines = ["[" * 100_000, '{"a":' * 50_000, '{"file": ["0.txt"], "input": 1, "output": 2}', "7", "\0", "\udcff"]
+    lines.append('{"file": "b", "of": "b", "input": "t", "output": [1e999, "h", ""], "with": "s"}')
     (tree / "out" / NAME).write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
-    run = cappunc("in", "-o", "out", cwd=tree)
-    assert (run.returncode, len(contents(tree / "out"))) == (0, 30)
-    assert b"0 files fixed, 30 up to date" in cappunc("in", "-o", "out", cwd=tree).stderr
+    run = run_in(tree, "in", "-o", "out")
+    assert (run.exit_code, len(contents(tree / "out"))) == (0, 30)
+    assert "0 files fixed, 30 up to date" in run_in(tree, "in", "-o", "out").stderr
 
 
 def test_a_record_that_cannot_be_read_ends_the_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -575,37 +386,98 @@ def test_control_c_does_not_reach_workers_that_are_starting(tree: Path) -> None:
     assert len(contents(tree / "out")) == 30
 
 
-def test_control_c_while_workers_are_started_is_put_off() -> None:
-    came: list[str] = []
-    before = signal.signal(signal.SIGINT, lambda *_: came.append("Ctrl-C"))
-    try:
-        with worker_pool._without_interrupts():
-            signal.raise_signal(signal.SIGINT)
-            came.append("started")
-        assert came == ["started", "Ctrl-C"]
-        signal.raise_signal(signal.SIGINT)
-        assert len(came) == 3
-    finally:
-        signal.signal(signal.SIGINT, before)
+def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path) -> None:
+    (tree / "early").mkdir()
+    (tree / "early/sitecustomize.py").write_text(
+        "import os, signal, sys, threading\n"
+        "if '--multiprocessing-fork' in sys.orig_argv:\n"
+        "    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()\n"
+    )
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "in", "-o", "out", "--jobs", "2"]
+    paths = f"{tree / 'early'}{os.pathsep}{os.environ['PYTHONPATH']}"
+    for i in range(3000):
+        (tree / f"in/more{i}.txt").write_text("hello anna then we went to london\n")
+    killed = subprocess.run(
+        command, capture_output=True, cwd=tree, env={**os.environ, "PYTHONPATH": paths}, check=False
+    )
+    assert killed.returncode == 1
+    assert b"cappunc: a worker process ended unexpectedly\n" in killed.stderr
+    for i in range(3000):
+        (tree / f"in/more{i}.txt").unlink()
+    assert cappunc("in", "-o", "out", "--jobs", "2", cwd=tree).returncode == 0
+    assert contents(tree / "out").keys() >= contents(tree / "in").keys()
 
 
-def test_a_killed_worker_is_reported_and_the_next_run_resumes(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "FILES_TOGETHER", 5)
-    jobs = [Job(str(path), tree / "out" / path.name) for path in sorted((tree / "in").rglob("*.txt"))]
-    settings = Settings(str(TINY), "cpu", None, Options())
-    writer = ResultWriter("new", Manifest(tree / "out", "one"))
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_control_c_after_some_seconds_has_saved_results(tree: Path) -> None:
+    for i in range(2000):
+        (tree / f"in/more{i}.txt").write_text("hello anna then we went to london\n" * 40)
+    command = [sys.executable, "-m", "cappunc_cli", "fix", "--model", str(TINY), "in", "-o", "out", "--log", "log"]
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and len(list((tree / "out").glob("*.txt"))) < 3:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert b"of 2,030 files done; run the same command again to resume" in said
+    assert 3 <= len(contents(tree / "out")) < 2030
+    lines = [json.loads(line) for line in (tree / "log").read_text().splitlines()]
+    assert {line["status"] for line in lines} == {"fixed"}
 
-    class Killer(Fixer):
-        @property
-        def model(self):  # type: ignore[no-untyped-def, override]
-            for worker in multiprocessing.active_children():
-                os.kill(worker.pid, signal.SIGKILL)
-            return super().model
 
-    with pytest.raises(CappuncError, match="a worker process ended unexpectedly"):
-        batch.run_batch(jobs, Killer(settings, print), writer, Reporter(True), batch.BatchSummary(), 2)
-    tally = batch.BatchSummary()
-    again = ResultWriter("new", Manifest(tree / "out", "one"))
-    batch.run_batch(jobs, Fixer(settings, print), again, Reporter(True), tally, 2)
-    assert (tally.fixed + tally.known, tally.failed) == (30, 0)
-    assert not multiprocessing.active_children()
+def test_a_log_has_a_line_for_each_file(tree: Path) -> None:
+    (tree / "in/bad.srt").write_text("1\nno time\nhere\n")
+    (tree / "in/info.json").write_text('{"id": "x", "title": "talk"}')
+    run = run_in(tree, "in", "-o", "out", "--log", "log.jsonl")
+    assert run.exit_code == 1
+    lines = {line["file"]: line for line in map(json.loads, (tree / "log.jsonl").read_text().splitlines())}
+    assert len(lines) == 32
+    assert lines["in/bad.srt"]["status"] == "failed"
+    assert f"in/bad.srt: {lines['in/bad.srt']['reason']}" in run.stderr
+    assert lines["in/info.json"]["status"] == "skipped"
+    for name, data in contents(tree / "in").items():
+        line = lines[f"in/{name}"]
+        assert (line["target"], line["words"]) == (f"out/{name}", len(data.split()))
+        assert line["status"] in ("fixed", "unchanged")
+        if data.split():
+            assert (line["model"], line["language"]) == ("tiny", "en")
+    # Failures are in the record, too, and are tried again.
+    recorded = [json.loads(line) for line in (tree / "out" / NAME).read_text().splitlines()]
+    assert [line["of"] for line in recorded if line["status"] == "failed"] == ["../in/bad.srt"]
+    assert "0 files fixed, 30 up to date, 1 skipped, 1 failed" in run_in(tree, "in", "-o", "out").stderr
+
+
+def test_a_log_to_standard_error_and_none_over_an_input(tree: Path) -> None:
+    run = run_in(tree, "in/0.txt", "-o", "-", "--log", "-")
+    assert json.loads(run.stderr.splitlines()[0])["file"] == "in/0.txt"
+    before = contents(tree / "in")
+    assert run_in(tree, "in", "-o", "out", "--log", "in/0.txt").exit_code == 2
+    assert run_in(tree, "in", "-o", "out", "--log", "out/0.txt").exit_code == 2
+    assert contents(tree / "in") == before
+
+
+def test_processes_and_one_process_have_the_same_results(tree: Path) -> None:
+    found = []
+    for executor in (in_this_process(), in_processes(2)):
+        with Log(tree / "log") as log:
+            summary = Summary()
+            Run(WorkOrder(REQUEST, ResultWriter("force")), executor, Reporter(True), summary, [log]).over(jobs_of(tree))
+        assert summary.fixed == 30
+        lines = sorted((json.loads(line) for line in (tree / "log").read_text().splitlines()), key=lambda x: x["file"])
+        found.append(([{**line, "seconds": 0} for line in lines], contents(tree / "out")))
+    assert found[0] == found[1]
+
+
+def test_a_file_is_read_once_even_to_detect_its_language(tree: Path) -> None:
+    os.mkfifo(tree / "pipe.txt")
+    text = "il gatto era nella casa e là siamo andati a vedere dove era il cane quando siamo tornati"
+    shell = f"(echo {text} >pipe.txt) & {sys.executable} -m cappunc_cli fix --model {TINY} pipe.txt -o -"
+    run = subprocess.run(["sh", "-c", shell], cwd=tree, capture_output=True, text=True, timeout=100, check=False)
+    assert run.stdout.lower().split()[0] == "il"

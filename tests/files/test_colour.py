@@ -13,8 +13,8 @@ from test_cli import SRT, cappunc, on_a_terminal, talk
 
 from cappunc_cli.cli.main import main
 from cappunc_cli.files.colour import diff_lines, is_coloured, plain
-from cappunc_cli.files.progress import Reporter, Steps
-from cappunc_cli.files.storage import escaped_lines, unified_diff
+from cappunc_cli.files.output import unified_diff
+from cappunc_cli.files.progress import Reporter, Steps, escaped_lines
 
 
 class Terminal(io.StringIO):

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from cappunc_cli import formats
 from cappunc_cli.errors import BadInput, CappuncError
 from cappunc_cli.files import storage as files
+from cappunc_cli.files.atomic import write_atomic
 from cappunc_cli.files.encodings import Encoding, decode, encode, writable
-from cappunc_cli.files.storage import about, write_atomic
+from cappunc_cli.files.storage import about
 
 CUE = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{}\r\n\r\n"
 LEGACY = {
@@ -223,7 +224,8 @@ def test_errors_of_an_unwritable_directory_name_the_result(tmp_path: Path) -> No
 WRITER = """
 import sys
 from pathlib import Path
-from cappunc_cli.files.storage import about, write_atomic
+from cappunc_cli.files.storage import about
+from cappunc_cli.files.atomic import write_atomic
 contents = [bytes([65 + i]) * 3_000_000 for i in range(2)]
 print(flush=True)
 while True:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from cappunc_cli.cli.main import app
-from cappunc_cli.files import batch
 from cappunc_cli.files.fixer import Fixer, Settings
 from cappunc_cli.files.input_files import Job
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.model_choice import ModelChoice
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.run import Worker, WorkOrder
 from cappunc_cli.restore.options import Options
 
 TINY = Path(__file__).parents[1] / "tiny_model"
@@ -31,25 +33,19 @@ def talk(tmp_path: Path) -> Path:
     return path
 
 
-def run_while(path: Path, meddle: Callable[[], object]) -> list[object]:
-    """What is said of fixing a file in place, if somebody does something to it meanwhile."""
+def run_while(path: Path, meddle: Callable[[], object]) -> list[str | None]:
+    """The errors of fixing a file in place, if somebody does something to it meanwhile."""
+    real = Fixer.restore
 
-    class Slow(Fixer):
-        def restore(self, *arguments):  # type: ignore[no-untyped-def]
-            meddle()
-            return super().restore(*arguments)
+    def slow(self: Fixer, *arguments: Any) -> Any:
+        meddle()
+        return real(self, *arguments)
 
-    said: list[object] = []
-    reporter = Reporter(quiet=True)
-    reporter.error = said.append  # type: ignore[method-assign]
-    batch.run_batch(
-        [Job(str(path), path)],
-        Slow(Settings(str(TINY), "cpu", None, Options()), print),
-        ResultWriter("in-place"),
-        reporter,
-        batch.BatchSummary(),
-    )
-    return said
+    request = FixRequest(ModelChoice("en", str(TINY)), Settings("", "cpu", None, Options()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Fixer, "restore", slow)
+        results = Worker(WorkOrder(request, ResultWriter("in-place"))).run([Job(str(path), path)])
+        return [result.error for result in results if result.error is not None]
 
 
 def test_a_file_edited_in_the_meantime_is_kept(talk: Path) -> None:

@@ -1,45 +1,25 @@
-"""The driver of `fix` for an archive: list, plan, submit blocks to workers, and count results."""
+"""Restore an archive: list it, lock the target, plan what is not up to date, and run the rest."""
 
 from __future__ import annotations
 
 import os
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from cappunc_cli.errors import CappuncError, WrongUsage
-from cappunc_cli.features.archive.archive_summary import ArchiveProgress, ArchiveSummary, RefusalReport
-from cappunc_cli.features.archive.block_worker import BlockResult, BlockWorker, WorkOrder
-from cappunc_cli.features.archive.fix_request import FixRequest
-from cappunc_cli.features.archive.ledger import read_all
 from cappunc_cli.features.archive.target_lock import TargetLock
-from cappunc_cli.features.archive.target_store import PRIVATE, TargetStore, local_entry, walk_directory
-from cappunc_cli.features.archive.work_plan import FileBlock, WorkPlan
-from cappunc_cli.files.input_files import holds_many, is_transcript_name, match_paths, suffixes_of
-from cappunc_cli.files.progress import Reporter
-from cappunc_cli.files.storage import PIPE, about, is_url, refuse_path_outside, target_named
-from cappunc_cli.files.urls import (
-    Entry,
-    Target,
-    is_pattern,
-    match_url,
-    stat_url,
-    walk_url,
-)
-
-#: Threads that get the size and tag of URLs.
-_STAT_THREADS = 32
-#: Blocks in progress at a time in one process or actor: one is read, one restored, one written.
-PARALLEL_BLOCKS = 3
-#: Number of finished files from which `fail_over` applies.
-_MIN_FINISHED = 100
-
-#: Processes blocks and yields their results in any order.
-Workers = Callable[[WorkOrder, Iterator[FileBlock]], Iterator[BlockResult]]
+from cappunc_cli.files.input_files import Job, find_inputs
+from cappunc_cli.files.plan import checked_targets, refuse_input, refuse_result
+from cappunc_cli.files.progress import Reporter, Steps
+from cappunc_cli.files.record import PRIVATE, Record
+from cappunc_cli.files.request import FixRequest
+from cappunc_cli.files.result_writer import ResultWriter
+from cappunc_cli.files.run import Executor, Result, WorkOrder
+from cappunc_cli.files.storage import PIPE, is_url, refuse_path_outside, target_named
+from cappunc_cli.files.summary import Log, Run, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +27,9 @@ class ArchiveOrder:
     """A run over an archive: sources, target, and the request that determines the results.
 
     `names` are files, directories, patterns or URLs. `listed` are the names of a --files-from list, relative to the
-    only one of `names` if there is one. `fail_over` stops the run if more than this percentage of files is refused.
-    `report` is the file for refusals. `memory` limits the bytes that a worker may take for files. No result
-    overwrites a file that is `also_read`, such as a glossary.
+    only one of `names` if there is one. `fail_over` stops the run if more than this percentage of the files fail.
+    `report` is the file for failures, `log` that for all files. `memory` limits the bytes that a worker may take for
+    files. No result overwrites a file that is `also_read`, such as a glossary.
     """
 
     names: Sequence[str]
@@ -61,63 +41,39 @@ class ArchiveOrder:
     report: str | None = None
     memory: int | None = None
     also_read: Sequence[str] = ()
+    log: str | None = None
 
 
-def run_archive(order: ArchiveOrder, workers: Workers, reporter: Reporter, summary: ArchiveSummary) -> None:
-    """Process all files without an up-to-date result; count them in the `summary` and write refusals to the report.
+def run_archive(order: ArchiveOrder, executor: Executor, reporter: Reporter, summary: Summary) -> None:
+    """Process all files without an up-to-date result; count them in the `summary` and write failures to the report.
 
     Raises CappuncError for errors that end the run.
     """
     _check(order)
-    store = TargetStore(order.target)
-    run = uuid.uuid4().hex[:12]
-    signature = order.request.signature()
-    plan = WorkPlan(order.also_read)
-    with TargetLock(store, run) as lock:
-        for entries, found in _listings(order, reporter):
-            plan.add_inputs(entries, found)
-        if not plan.inputs:
-            raise CappuncError("no files of a known format found")
-        place = _report_place(order, store)
-        if plan.input_at(place):
-            raise WrongUsage(f"--report: {place} is an input, which would be overwritten")
-        if source := plan.source_of(store.relative(place)):
-            raise WrongUsage(f"--report: {place} is the result of {source}")
-        plan.add_results(store.results())
-        plan.add_lines(read_all(store))
-        summary.todo, size = plan.todo(signature, order.force)
-        summary.known = plan.known
-        reporter.info(f"{summary.todo:,} of {plan.inputs:,} files to do, {size / 1e6:,.1f} MB")
-        work_order = WorkOrder(order.request, store, signature, run, order.force, order.memory)
-        with RefusalReport(place) as report, reporter.progress(summary.todo) as steps:
-            shown = ArchiveProgress(reporter, summary, steps)
-            for result in workers(work_order, plan.blocks(store)) if summary.todo else ():
-                summary.add(result)
-                report.add(result.refusals)
-                for refusal in result.refusals:
-                    where = f"{refusal.path}:{refusal.line}" if refusal.line else refusal.path
-                    reporter.detail(f"{where}: {refusal.reason}")
-                shown.update()
-                _stop_if_failing(order, lock, summary, result)
-    plan.close()
+    order.request.check()
+    record = Record(order.target, order.request.signature(), uuid.uuid4().hex[:12])
+    writer = ResultWriter("force" if order.force else "new", record, hint="")
+    with TargetLock(record) as lock, ExitStack() as logs:
+        jobs = _planned(order, record, reporter)
+        summary.asked = len(jobs)
+        todo = jobs if order.force else record.plan(jobs)
+        summary.known = len(jobs) - len(todo)
+        size = sum(job.size for job in todo)
+        reporter.info(f"{len(todo):,} of {len(jobs):,} files to do, {size / 1e6:,.1f} MB")
+        report = target_named(order.report) if order.report else record.at(f"{PRIVATE}/refused.jsonl")
+        opened = [logs.enter_context(Log(report, only_failures=True))]
+        opened += [logs.enter_context(Log(order.log))] if order.log is not None else []
 
-
-def in_this_process(reporter: Reporter) -> Workers:
-    """Workers that run in this process: for URLs without a cluster."""
-
-    def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
-        worker = BlockWorker(order, reporter.info)
-        # While the model runs on one block, the next is downloaded and the last is uploaded.
-        with ThreadPoolExecutor(PARALLEL_BLOCKS) as threads:
-            running = deque(threads.submit(worker.run, block) for block in islice(blocks, PARALLEL_BLOCKS))
-            while running:
-                result = running.popleft().result()
-                running += [threads.submit(worker.run, block) for block in islice(blocks, 1)]
+        def guarded(work: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
+            for result in executor(work, groups, steps):
                 yield result
-                for file in result.retry:
-                    yield worker.run(FileBlock(result.number, (file,), alone=True))
+                if lock.lost is not None:
+                    raise CappuncError(lock.lost)
 
-    return work
+        run = Run(WorkOrder(order.request, writer, order.memory), guarded, reporter, summary, opened)
+        run.fail_over, run.long = order.fail_over, True
+        # The largest first, so that the run does not end on a large one.
+        run.over(sorted(todo, key=lambda job: -job.size))
 
 
 def _check(order: ArchiveOrder) -> None:
@@ -134,83 +90,24 @@ def _check(order: ArchiveOrder) -> None:
         raise WrongUsage(f"{order.target} is not a directory")
 
 
-def _listings(order: ArchiveOrder, reporter: Reporter) -> Iterator[tuple[Iterator[Entry], bool]]:
-    """The inputs of each source, and whether they were found in a listing rather than named by the user."""
+def _planned(order: ArchiveOrder, record: Record, reporter: Reporter) -> list[Job]:
+    """The jobs with their targets. Raises BadOption if two have the same, or if a report or log is one of them."""
+    names, below = list(order.names), None
     if order.listed is not None:
-        yield _named(order.names, order.listed), False
-        return
-    for name in order.names:
-        if not holds_many(name):
-            yield iter([_entry(name, PurePosixPath(name).name)]), False
-        elif not is_pattern(name) or (not is_url(name) and os.path.lexists(name)):
-            yield _below(name, order, reporter), True
-        elif is_url(name):
-            yield match_url(name), True
-        else:
-            found = match_paths(name, lambda error: reporter.error(about(error, "")))
-            yield (local_entry(*pair) for pair in found), True
-
-
-def _below(root: str, order: ArchiveOrder, reporter: Reporter) -> Iterator[Entry]:
-    """Files in a directory that may be transcripts, except those in the target."""
-    suffixes = suffixes_of(order.request.common.format)
-    if is_url(root):
-        entries = walk_url(root)
-        results = f"{order.target.rstrip('/')}/"
-    else:
-        entries = walk_directory(root, False, lambda error: reporter.error(about(error, root)))
-        results = "" if is_url(order.target) else os.path.realpath(order.target)
-        # Listed paths begin with the directory as the user named it.
-        inside = os.path.relpath(results, os.path.realpath(root)) if results else ".."
-        results = "" if inside.startswith("..") else f"{Path(root, inside)}{os.sep}"
-    for entry in entries:
-        if is_transcript_name(entry.relative, suffixes) and not (results and entry.source.startswith(results)):
-            yield entry
-
-
-def _named(names: Sequence[str], listed: Iterable[str]) -> Iterator[Entry]:
-    """The files of a list: relative to the directory in `names`, if there is one."""
-    if len(names) > 1:
-        raise WrongUsage("--files-from takes one directory at most beside the list")
-    root = names[0].rstrip("/") if names else None
-
-    def entry(name: str) -> Entry:
-        if root is None:
-            return _entry(name, PurePosixPath(name).name)
-        refuse_path_outside(name, root)
-        return _entry(f"{root}/{name}", str(PurePosixPath(name)))
-
-    with ThreadPoolExecutor(_STAT_THREADS) as threads:
-        names_left = iter(listed)
-        while batch := list(islice(names_left, 1000)):
-            yield from threads.map(entry, batch)
-
-
-def _entry(source: str, relative: str) -> Entry:
-    if not is_url(source):
-        return local_entry(source, relative)
-    try:
-        return stat_url(source, relative)
-    except (CappuncError, OSError):
-        return Entry(source, relative, 0, "")  # reported when the file is read
-
-
-def _report_place(order: ArchiveOrder, store: TargetStore) -> Target:
-    if order.report is None:
-        return store.at(f"{PRIVATE}/refused.jsonl")
-    return target_named(order.report)
-
-
-def _stop_if_failing(order: ArchiveOrder, lock: TargetLock, summary: ArchiveSummary, result: BlockResult) -> None:
-    if result.fatal is not None:
-        raise CappuncError(result.fatal)
-    if lock.lost is not None:
-        raise CappuncError(lock.lost)
-    limit = order.fail_over
-    if (
-        limit is not None
-        and summary.fixed + summary.refused >= min(_MIN_FINISHED, summary.todo)
-        and summary.failing > limit
-    ):
-        share = f"{summary.refused:,} of {summary.fixed + summary.refused:,} files were refused"
-        raise CappuncError(f"stopped: {share}, more than {limit:g} % (--fail-over)")
+        if len(names) > 1:
+            raise WrongUsage("--files-from takes one directory at most beside the list")
+        below = names[0].rstrip("/") if names else None
+        names = []
+        for listed in order.listed:
+            if below is not None:
+                refuse_path_outside(listed, below)
+            names.append(listed if below is None else f"{below}/{listed}")
+    request = order.request
+    found = find_inputs(names, request.common.format, reporter.error, order.target, request.encoding, below=below)
+    jobs = checked_targets(
+        [replace(job, target=record.at(job.relative.as_posix())) for job in found], "TARGET", order.also_read
+    )
+    for option, name in (("--report", order.report), ("--log", order.log)):
+        refuse_input(name, option, [*order.also_read, *(job.source for job in jobs)])
+        refuse_result(name, option, jobs)
+    return jobs

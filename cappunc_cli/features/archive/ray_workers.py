@@ -1,27 +1,25 @@
-"""Process blocks in Ray actors, each with one engine; blocks of a dead actor are retried, and refused file by file."""
+"""Run groups of files on Ray actors, each with its own models; those of a dead actor are tried again file by file."""
 
 from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from cappunc_cli.errors import CappuncError, WrongUsage, install_extra
-from cappunc_cli.features.archive.archive import PARALLEL_BLOCKS, Workers
-from cappunc_cli.features.archive.block_worker import BlockResult, BlockWorker, Refusal, WorkOrder
-from cappunc_cli.features.archive.work_plan import FileBlock
-from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.progress import Reporter, Steps
+from cappunc_cli.files.run import Executor, Result, Worker, WorkOrder, failed
 
-#: A block of more bytes is submitted alone, since two would need twice the memory.
-_LARGE = 8 << 20
 #: Seconds between checks of timeouts, and of the number of cores.
 _POLL_S, _GROW_S = 1.0, 10.0
 #: Environment variable that makes Ray send its token (RAY_AUTH_TOKEN, ~/.ray/auth_token) to a cluster.
@@ -46,38 +44,25 @@ class RayOptions:
     metrics_port: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _Actor:
-    """An actor with its pending calls: the block of each, or None for its start. `since` is when the oldest began."""
-
-    handle: Any
-    calls: dict[Any, FileBlock | None] = field(default_factory=dict)
-    since: float = 0.0
-    ready: bool = False
-
-    def blocks(self) -> list[FileBlock]:
-        return [block for block in self.calls.values() if block is not None]
-
-
-def on_ray(options: RayOptions, reporter: Reporter) -> Workers:
-    """Workers that are Ray actors. Ray is started or connected to for the run.
+def on_ray(options: RayOptions, reporter: Reporter) -> Executor:
+    """An Executor of Ray actors. Ray is started or connected to for the run.
 
     Raises CappuncError if Ray is not installed, and WrongUsage for a metrics port that could not be served: right away
     rather than after a million files have been listed.
     """
     _check(options)
 
-    def work(order: WorkOrder, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
-        if notice := order.request.notice():
-            reporter.info(notice)
+    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
         # Ray prints events of its workers to standard output; we report the outcome of files ourselves.
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(sys.stderr if reporter.verbose else nowhere):
             ray = _connected(options, reporter)
             try:
                 metrics = RayMetrics()
-                for result in _Pool(ray, options, order, reporter).results(blocks):
+                for result in _Pool(ray, options, order).results(iter(groups)):
                     if not result.node:  # not counted by a worker
                         metrics.count(result)
+                    if steps is not None:
+                        steps.group_progress(1)(1.0)
                     yield result
             finally:
                 ray.shutdown()
@@ -90,13 +75,13 @@ def _check(options: RayOptions) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if find_spec("ray") is None:
-        raise CappuncError(f"--ray needs the package ray: {install_extra('cluster')}")
+        raise CappuncError(f"--ray needs the package ray: {install_extra('ray')}")
     if (port := options.metrics_port) is None:
         return
     if _address(options) is not None:
         raise WrongUsage(f"--metrics-port is for Ray on this machine; use ray start --metrics-export-port={port}")
     if not _has_exporter():
-        raise WrongUsage(f"--metrics-port needs Ray's metrics exporter: {install_extra('cluster')}")
+        raise WrongUsage(f"--metrics-port needs Ray's metrics exporter: {install_extra('ray')}")
 
 
 def _address(options: RayOptions) -> str | None:
@@ -139,53 +124,58 @@ def _has_exporter() -> bool:
     return True
 
 
-class _Pool:
-    """The actors of a run."""
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A group that an actor works on, or [] for the actor's start; `deaths` is how often it has ended one."""
 
-    def __init__(self, ray: Any, options: RayOptions, order: WorkOrder, reporter: Reporter) -> None:
+    actor: Any
+    group: list[Job]
+    deaths: int
+    since: float
+
+
+class _Pool:
+    """The actors of a run, each with one group at a time."""
+
+    def __init__(self, ray: Any, options: RayOptions, order: WorkOrder) -> None:
         self._ray = ray
         self._options = options
-        self._reporter = reporter
         self._order = order
+        self._signature = order.request.signature()
         resources = {"num_cpus": 1, "num_gpus": 1 if options.gpu else 0}
-        self._kind = ray.remote(max_concurrency=PARALLEL_BLOCKS, max_restarts=0, max_task_retries=0, **resources)(
-            RayWorker
-        )
-        self._actors: list[_Actor] = []
+        self._kind = ray.remote(max_restarts=0, max_task_retries=0, **resources)(RayWorker)
+        self._calls: dict[Any, _Call] = {}
+        self._idle: list[Any] = []
         self._false_starts = 0
-        self._grown = 0.0
-        #: Blocks to be tried again.
-        self._retries: deque[FileBlock] = deque()
-        #: Refusals of the driver's own, after all retries.
-        self._refusals: deque[BlockResult] = deque()
+        self._grown = -_GROW_S
+        #: Groups to be tried again, with the number of actors that died of them.
+        self._again: deque[tuple[list[Job], int]] = deque()
+        #: Failures of the driver's own, after all tries.
+        self._failures: deque[Result] = deque()
 
-    def results(self, blocks: Iterator[FileBlock]) -> Iterator[BlockResult]:
-        """Yield the results of all blocks, in order of completion."""
-        following: FileBlock | None = next(blocks, None)
+    def results(self, groups: Iterator[list[Job]]) -> Iterator[Result]:
+        """Yield the results of all groups, in order of completion."""
+        following = next(groups, None)
         while True:
             self._grow()
-            for actor in self._actors:
-                while (block := self._retries[0] if self._retries else following) and _has_room(actor, block):
-                    if self._retries:
-                        self._retries.popleft()
-                    else:
-                        following = next(blocks, None)
-                    self._submit(actor, block)
-            if following is None and not self._retries and not any(actor.blocks() for actor in self._actors):
-                yield from self._own_refusals()
-                if not self._retries:
-                    return
+            while self._idle and (following is not None or self._again):
+                if self._again:
+                    group, deaths = self._again.popleft()
+                else:
+                    group, deaths, following = following or [], 0, next(groups, None)
+                actor = self._idle.pop()
+                self._calls[actor.run.remote(group)] = _Call(actor, group, deaths, time.monotonic())
+            while self._failures:
+                yield self._failures.popleft()
+            if following is None and not self._again and not any(call.group for call in self._calls.values()):
+                return
             yield from self._finished()
             self._check_timeouts()
-            yield from self._own_refusals()
-
-    def _own_refusals(self) -> Iterator[BlockResult]:
-        while self._refusals:
-            yield self._refusals.popleft()
 
     def _grow(self) -> None:
         """Start actors up to the requested number, or the number of cores or GPUs at the moment."""
-        if self._actors and time.monotonic() - self._grown < _GROW_S:
+        count = len(self._idle) + len(self._calls)
+        if count and time.monotonic() - self._grown < _GROW_S:
             return
         self._grown = time.monotonic()
         if not any(node["Alive"] for node in self._ray.nodes()):
@@ -194,104 +184,61 @@ class _Pool:
         if wanted is None:
             available = self._ray.cluster_resources().get("GPU" if self._options.gpu else "CPU", 0)
             wanted = max(int(available), 1)
-        while len(self._actors) < wanted:
-            self._start_actor()
+        for _ in range(wanted - count):
+            actor = self._kind.remote(self._order, self._signature)
+            self._calls[actor.begin.remote()] = _Call(actor, [], 0, time.monotonic())
 
-    def _start_actor(self) -> None:
-        actor = _Actor(self._kind.remote(self._order))
-        actor.calls[actor.handle.begin.remote()] = None
-        self._actors.append(actor)
+    def _finished(self) -> Iterator[Result]:
+        ready, _ = self._ray.wait(list(self._calls), num_returns=1, timeout=_POLL_S)
+        for answer in ready:
+            call = self._calls.pop(answer)
+            try:
+                results = self._ray.get(answer)
+            except self._ray.exceptions.RayTaskError as error:
+                self._raised(call, error)
+            except self._ray.exceptions.RayError as error:
+                if not call.group and "CappuncError" in str(error):
+                    raise CappuncError(_line(error)) from error
+                self._died(call, f"its process died ({type(error).__name__}), perhaps out of memory")
+            else:
+                self._false_starts = 0
+                self._idle.append(call.actor)
+                yield from results
 
-    def _submit(self, actor: _Actor, block: FileBlock) -> None:
-        if not actor.blocks():
-            actor.since = time.monotonic()
-        actor.calls[actor.handle.run.remote(block)] = block
+    def _raised(self, call: _Call, error: Exception) -> None:
+        """An actor is alive, but its call raised an error."""
+        cause = getattr(error, "cause", None)
+        if not call.group:
+            raise cause if isinstance(cause, CappuncError) else CappuncError(_line(error)) from error
+        self._idle.append(call.actor)
+        self._retry(call.group, 2, f"nothing written, this is a bug: {_line(cause or error)}")
 
-    def _finished(self) -> Iterator[BlockResult]:
-        calls = {call: actor for actor in self._actors for call in actor.calls}
-        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=_POLL_S)
-        if ready:
-            ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)
-        for call in ready:
-            actor = calls[call]
-            if call not in actor.calls:
-                continue  # the actor died with another call
-            result = self._answer(actor, call)
-            if result is not None:
-                yield result
-                # One by one: which file took the memory is not known.
-                self._retries += [FileBlock(result.number, (file,), alone=True) for file in result.retry]
-
-    def _answer(self, actor: _Actor, call: Any) -> BlockResult | None:
-        block = actor.calls[call]
-        try:
-            answer = self._ray.get(call)
-        except self._ray.exceptions.RayTaskError as error:
-            cause = getattr(error, "cause", None)
-            if block is None:
-                raise cause if isinstance(cause, CappuncError) else CappuncError(_line(error)) from error
-            del actor.calls[call]
-            actor.since = time.monotonic()
-            self._retry(block, f"nothing written, this is a bug: {_line(cause or error)}", culprit=True)
-            return None
-        except self._ray.exceptions.RayError as error:
-            if block is None and "CappuncError" in str(error):
-                raise CappuncError(_line(error)) from error
-            self._remove(actor, f"its process died ({type(error).__name__}), perhaps out of memory")
-            return None
-        del actor.calls[call]
-        actor.since = time.monotonic()
-        if block is None:
-            actor.ready = True
-            self._false_starts = 0
-            return None
-        assert isinstance(answer, BlockResult)
-        return answer
-
-    def _remove(self, actor: _Actor, reason: str, timed_out: bool = False) -> None:
-        """Remove a dead actor and retry its blocks; if it `timed_out`, the oldest block is to blame."""
-        blocks = actor.blocks()
-        actor.calls.clear()
-        self._actors.remove(actor)
-        self._grown = 0.0
-        if not actor.ready:
+    def _died(self, call: _Call, reason: str, deaths: int = 1) -> None:
+        """An actor has died, and another takes its place."""
+        self._grown = -_GROW_S
+        if not call.group:
             self._false_starts += 1
             if self._false_starts >= _MAX_FALSE_STARTS:
                 raise CappuncError("Ray workers fail to start; see the logs of Ray")
-        for i, block in enumerate(blocks):
-            self._retry(block, reason, culprit=len(blocks) == 1 or (timed_out and i == 0), died=not timed_out)
-        if not self._actors:
-            self._start_actor()
+            return
+        self._retry(call.group, call.deaths + deaths, reason)
 
-    def _retry(self, block: FileBlock, reason: str, culprit: bool, died: bool = False) -> None:
-        """Try a failed block again, alone; if it is the `culprit`, file by file; and finally refuse the file."""
-        if not culprit:
-            self._retries.append(replace(block, alone=True))
-        elif len(block.files) > 1:
-            self._retries += [FileBlock(block.number, (file,), alone=True) for file in block.files]
-        elif not block.alone or (died and not block.tried):
-            # The first death may be the node's fault.
-            self._retries.append(replace(block, alone=True, tried=block.alone))
+    def _retry(self, group: list[Job], deaths: int, reason: str) -> None:
+        """Try the files of a group again one by one; a file that was alone twice fails: one death may be the node's."""
+        if len(group) > 1:
+            self._again += [([job], 0) for job in group]
+        elif deaths < 2:
+            self._again.append((group, deaths))
         else:
-            (file,) = block.files
-            self._refusals.append(BlockResult(block.number, "", refusals=[Refusal(file.source, reason)]))
+            self._failures.append(failed(group[0], CappuncError(reason)))
 
     def _check_timeouts(self) -> None:
         now = time.monotonic()
-        for actor in list(self._actors):
-            if actor.blocks() and now - actor.since > self._options.seconds:
-                self._ray.kill(actor.handle, no_restart=True)
-                reason = f"takes longer than --file-timeout ({self._options.seconds:g} s)"
-                self._remove(actor, reason, timed_out=True)
-
-
-def _has_room(actor: _Actor, block: FileBlock) -> bool:
-    if not actor.ready:
-        return False
-    current = actor.blocks()
-    if any(other.alone or other.size > _LARGE for other in current):
-        return False
-    return not current if block.alone or block.size > _LARGE else len(current) < PARALLEL_BLOCKS
+        for answer, call in list(self._calls.items()):
+            if call.group and now - call.since > self._options.seconds:
+                del self._calls[answer]
+                self._ray.kill(call.actor, no_restart=True)
+                self._died(call, f"takes longer than --file-timeout ({self._options.seconds:g} s)", deaths=2)
 
 
 def _line(error: Exception) -> str:
@@ -311,41 +258,47 @@ class RayMetrics:
             for name, about in (
                 ("files", "Files with a result."),
                 ("words", "Words of these files."),
-                ("refused", "Files that were refused."),
+                ("failed", "Files that failed."),
             )
         }
 
-    def count(self, result: BlockResult) -> None:
-        """Add a block."""
+    def count(self, result: Result) -> None:
+        """Add a file."""
         for name, increment in metrics_of(result).items():
             self._counts[name].inc(increment)
 
 
-def metrics_of(result: BlockResult) -> dict[str, int]:
-    """The increments of the counters by a block, without zeros."""
-    refused = sum(not refusal.skipped for refusal in result.refusals)
-    increments = {"files": result.fixed, "words": result.words.total(), "refused": refused}
-    return {name: count for name, count in increments.items() if count}
+def metrics_of(result: Result) -> dict[str, int]:
+    """The increments of the counters by a file, without zeros."""
+    if result.status == "failed":
+        return {"failed": 1}
+    found = {"files": int(result.status != "skipped"), "words": result.words}
+    return {name: count for name, count in found.items() if count}
 
 
 class RayWorker:
-    """The actor: a BlockWorker with metrics and a memory limit."""
+    """The actor: a Worker with metrics and a memory limit."""
 
-    def __init__(self, order: WorkOrder) -> None:
-        self._worker = BlockWorker(order)
+    def __init__(self, order: WorkOrder, signature: str) -> None:
+        """Raises CappuncError if this machine's version or models differ from the driver's."""
+        node = platform.node()
+        if order.request.signature() != signature:
+            raise CappuncError(f"{node} has a different version of cappunc, or different models, than the driver")
+        self._worker = Worker(order, node=node)
         self._metrics = RayMetrics()
         if order.memory is not None:
             _limit_memory(order.memory)
 
-    def begin(self) -> str:
-        """The node's name; called to learn when the actor is ready."""
-        return self._worker.node
+    def begin(self) -> list[Result]:
+        """No results; called to learn when the actor is ready."""
+        return []
 
-    def run(self, block: FileBlock) -> BlockResult:
-        """As `BlockWorker.run`."""
-        result = self._worker.run(block)
-        self._metrics.count(result)
-        return result
+    def run(self, group: list[Job]) -> list[Result]:
+        """As `Worker.run`, without the content of results, which has been written."""
+        results = list(self._worker.run(group))
+        for result in results:
+            self._metrics.count(result)
+        return [replace(result, data=None) for result in results]
 
 
 def _limit_memory(more: int) -> None:

@@ -12,11 +12,13 @@ import platform
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import IO, Any
 
 from cappunc_cli.errors import CappuncError
-from cappunc_cli.features.archive.target_store import PRIVATE, TargetStore
-from cappunc_cli.files.urls import Url
+from cappunc_cli.files.record import PRIVATE, Record
+from cappunc_cli.files.storage import read_bytes, write_result
+from cappunc_cli.files.urls import Url, create_url, remove_url
 
 if sys.platform != "win32":
     import fcntl
@@ -29,9 +31,9 @@ RENEWED_S, DEAD_S = 20.0, 90.0
 class TargetLock:
     """Context manager that holds the lock of a target. Raises CappuncError if another driver has it."""
 
-    def __init__(self, store: TargetStore, run: str) -> None:
-        self._store = store
-        self._run = run
+    def __init__(self, record: Record) -> None:
+        self._root, self._run = record.root, record.run
+        self._place = record.at(_NAME)
         self._file: IO[str] | None = None
         self._ended = threading.Event()
         self._renewer: threading.Thread | None = None
@@ -39,10 +41,10 @@ class TargetLock:
         self.lost: str | None = None
 
     def __enter__(self) -> TargetLock:
-        if isinstance(self._store.at(_NAME), Url):
-            self._lease()
+        if isinstance(self._place, Url):
+            self._lease(self._place.text)
         else:
-            self._lock()
+            self._lock(self._place)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,13 +52,11 @@ class TargetLock:
         if self._renewer is not None:
             self._renewer.join()
             if self.lost is None:
-                self._store.remove(_NAME)
+                remove_url(str(self._place))
         if self._file is not None:
             self._file.close()
 
-    def _lock(self) -> None:
-        place = self._store.at(_NAME)
-        assert not isinstance(place, Url)
+    def _lock(self, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         # The file is never removed: a lock on a deleted file would keep nobody out.
         self._file = place.open("a+", encoding="utf-8")
@@ -78,12 +78,12 @@ class TargetLock:
         self._file.write(self._content())
         self._file.flush()
 
-    def _lease(self) -> None:
-        if not self._store.create(_NAME, self._content().encode()):
+    def _lease(self, url: str) -> None:
+        if not create_url(url, self._content().encode()):
             holder = self._holder()
             if not _is_dead(holder):
                 raise self._refusal(holder)
-            self._store.write(_NAME, self._content().encode())
+            write_result(self._place, self._content().encode())
         # In stores where creation is not atomic, the last writer wins.
         if self._holder().get("run") != self._run:
             raise self._refusal(self._holder())
@@ -97,7 +97,7 @@ class TargetLock:
                 if holder.get("run") not in (self._run, None):
                     self.lost = str(self._refusal(holder))
                     return
-                self._store.write(_NAME, self._content().encode())
+                write_result(self._place, self._content().encode())
             except (CappuncError, OSError):
                 continue  # retried until the lease expires
 
@@ -107,16 +107,16 @@ class TargetLock:
 
     def _holder(self) -> dict[str, Any]:
         try:
-            return _parsed(self._store.read(_NAME).decode("utf-8", "replace"))
+            return _parsed(read_bytes(str(self._place)).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
 
     def _refusal(self, holder: dict[str, Any]) -> CappuncError:
         who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another run"
         hint = ""
-        if isinstance(self._store.at(_NAME), Url):
+        if isinstance(self._place, Url):
             hint = f"; if it has died, try again {DEAD_S:.0f} seconds after its end"
-        return CappuncError(f"{who} is writing to it{hint}", self._store.root)
+        return CappuncError(f"{who} is writing to it{hint}", self._root)
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:

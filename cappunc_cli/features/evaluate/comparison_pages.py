@@ -29,7 +29,7 @@ def write_comparisons(samples: Sequence[Sample], folder: Path) -> dict[int, str]
     ]
     if not differing:
         return {}
-    from cappunc_cli.files.storage import write_atomic
+    from cappunc_cli.files.atomic import write_atomic
     from cappunc_cli.pages.review_page import comparison, review_page
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -18,17 +18,17 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from cappunc_cli.features.archive.block_worker import BlockResult, Refusal, WorkOrder
+from cappunc_cli.features.archive.target_store import TargetStore
+from cappunc_cli.features.archive.work_plan import BlockFile, FileBlock
 
 from cappunc_cli.errors import CappuncError, WrongUsage
 from cappunc_cli.features.archive import ray_workers
-from cappunc_cli.features.archive.block_worker import BlockResult, Refusal, WorkOrder
-from cappunc_cli.features.archive.fix_request import FixRequest
 from cappunc_cli.features.archive.ray_workers import RayOptions, _Pool
-from cappunc_cli.features.archive.target_store import TargetStore
-from cappunc_cli.features.archive.work_plan import BlockFile, FileBlock
 from cappunc_cli.files.fixer import Settings
 from cappunc_cli.files.model_choice import ModelChoice
 from cappunc_cli.files.progress import Reporter
+from cappunc_cli.files.request import FixRequest
 from cappunc_cli.restore.options import Options
 
 TINY = Path(__file__).parents[2] / "tiny_model"

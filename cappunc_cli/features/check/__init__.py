@@ -1,1 +1,0 @@
-"""`cappunc check`: list what files lack, or the faults of captions."""

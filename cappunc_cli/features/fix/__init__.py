@@ -1,1 +1,0 @@
-"""`cappunc fix`: restore punctuation and case in files."""

@@ -1,1 +1,0 @@
-"""`cappunc glossary`: suggest terms for `cappunc fix --glossary`."""

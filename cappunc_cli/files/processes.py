@@ -1,0 +1,105 @@
+"""Work on groups of files in several processes of this machine, each with its own models."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing.process import BaseProcess
+
+from cappunc_cli.errors import CappuncError
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.progress import Steps
+from cappunc_cli.files.run import Executor, Result, Worker, WorkOrder
+from cappunc_cli.restore.models.session import physical_cores
+
+#: The worker of this process, if it is one of several.
+_worker: Worker | None = None
+
+
+def in_processes(count: int) -> Executor:
+    """An Executor of `count` processes, which share the cores. Raises CappuncError if one of them dies."""
+
+    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
+        todo = iter(groups)
+        # Not forked: threads of ONNX Runtime and of the progress bar do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        threads = max(physical_cores() // count, 1)
+        pool = ProcessPoolExecutor(count, context, _start, (order, threads))
+        running: set[Future[list[Result]]] = set()
+        try:
+            with _without_interrupts():
+                running |= {pool.submit(_run, group) for group in islice(todo, count)}
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                # A group ahead, so that no process waits.
+                running |= {pool.submit(_run, group) for group in islice(todo, len(done))}
+                for future in done:
+                    yield from _shown(future.result(), steps)
+        except BrokenProcessPool as error:
+            raise CappuncError("a worker process ended unexpectedly") from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    return work
+
+
+def _shown(results: list[Result], steps: Steps | None) -> list[Result]:
+    if steps is not None:
+        steps.group_progress(len(results))(1.0)
+    return results
+
+
+def _start(order: WorkOrder, threads: int) -> None:
+    """Make this process a worker."""
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    _worker = Worker(order)
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End this process when its parent ends, so that it does not write while the next run does."""
+    parent.join()
+    os._exit(1)
+
+
+def _run(group: list[Job]) -> list[Result]:
+    assert _worker is not None
+    return list(_worker.run(group))
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Put off Ctrl-C until the block ends, and block it in processes that are started in the block.
+
+    Ctrl-C at a terminal goes to all processes of a command: in one that is only just starting it would be an error.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    came = threading.Event()
+    resource_tracker.ensure_running()  # it unblocks signals when it is started
+    # Another thread may receive what this one blocks, and then Python interrupts this one all the same.
+    handler = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, handler)
+        if came.is_set():
+            signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,413 @@
+"""Restore many files: read each once, decide its language, restore together, write; each succeeds or fails alone.
+
+Who runs the workers, this process (`in_this_process`), several (`processes.py`) or a cluster, is an `Executor`.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cappunc_cli.errors import BadModel, CappuncError
+from cappunc_cli.files.atomic import sync_directory
+from cappunc_cli.files.encodings import Encoding, decode, shown_utf_8
+from cappunc_cli.files.fixer import Fixer
+from cappunc_cli.files.input_files import Job
+from cappunc_cli.files.output import unified_diff
+from cappunc_cli.files.plan import refuse_name
+from cappunc_cli.files.progress import ProgressCallback, Steps, counted
+from cappunc_cli.files.request import Fixers, FixRequest
+from cappunc_cli.files.result_writer import InputVersion, Output, ResultWriter, read_version
+from cappunc_cli.files.storage import about, is_url
+
+if TYPE_CHECKING:
+    from cappunc_cli.document.words import Document, Notice
+    from cappunc_cli.restore.terms import Sightings
+    from cappunc_cli.spelling.speller import Respelled
+
+#: Files that are restored together: few at first, so that results come soon, then enough words to fill batches.
+_FIRST_TOGETHER, FILES_TOGETHER, BYTES_TOGETHER = 4, 64, 1 << 19
+#: Threads that read URLs, and those that write files: atomic writes wait for the disk.
+_READERS, _WRITERS = 16, 8
+#: Most results waiting to be written.
+_WAITING = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a job.
+
+    `status` is fixed, unchanged, skipped (a file of a directory that is no transcript) or failed.
+    """
+
+    job: Job
+    status: str
+    words: int = 0
+    marks: int = 0
+    capitals: int = 0
+    seconds: float = 0.0
+    language: str = ""
+    model: str = ""
+    notices: tuple[Notice, ...] = ()
+    respelled: tuple[Respelled, ...] = ()
+    #: A note about a guessed encoding or about languages without a model, or "".
+    note: str = ""
+    #: Terms of the glossary that occur in the file, if there is a glossary.
+    terms: Sightings | None = None
+    #: The result; None once it has been written to its file.
+    data: bytes | None = None
+    #: Why there is none: the error without the input's name, and its line in the file, if known.
+    reason: str = ""
+    line: int | None = None
+    #: What went wrong, in one line that names the file.
+    error: str | None = None
+    #: Whether every other file would fail the same way.
+    fatal: bool = False
+    #: The traceback of a bug.
+    trace: str | None = None
+    #: Warnings about the models that the worker has loaded for it.
+    warnings: tuple[str, ...] = ()
+    #: The machine that worked on it, if that was a worker of a cluster.
+    node: str = ""
+
+    def entry(self) -> dict[str, Any]:
+        """What records and logs say about it."""
+        entry: dict[str, Any] = {"status": self.status, "words": self.words, "seconds": round(self.seconds, 3)}
+        entry |= {"language": self.language, "model": self.model} if self.model else {}
+        entry |= {"reason": self.reason} if self.reason else {}
+        entry |= {"line": self.line} if self.line is not None else {}
+        if self.respelled:
+            entry["respelled"] = [(one.number, one.words, one.old, one.new) for one in self.respelled]
+        return entry
+
+
+#: Works on groups of jobs, and yields their results in any order.
+Executor = Callable[["WorkOrder", Iterable[list[Job]], "Steps | None"], Iterator[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOrder:
+    """What a worker is told before its first group. `memory` limits the bytes of a file; None is no limit."""
+
+    request: FixRequest
+    writer: ResultWriter
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    job: Job
+    text: str
+    encoding: Encoding
+    version: InputVersion
+    begun: float
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that has been parsed. `new` are the new texts of its words, of which `left` stretches are missing."""
+
+    read: _Read
+    document: Document
+    fixer: Fixer
+    new: list[str]
+    left: int = 0
+    note: str = ""
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """The words of a file, by their numbers, that one model restores."""
+
+    file: _File
+    numbers: Sequence[int]
+
+    @property
+    def document(self) -> Document:
+        whole = self.file.document
+        if len(self.numbers) == len(whole.words):
+            return whole
+        return replace(whole, words=[whole.words[i] for i in self.numbers])
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """Works on groups of files, with models that stay loaded."""
+
+    order: WorkOrder
+    detail: Callable[[str], None] = lambda _: None
+    node: str = ""
+    _fixers: Fixers = field(init=False)
+    #: Warnings about models, which the next result carries.
+    _warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # A JSON tree has hundreds of thousands of objects and no cycles; by default they are traversed again and
+        # again, an eighth of the time of reading and verifying.
+        gc.set_threshold(100_000)
+        self._fixers = Fixers(self.order.request, self._warnings.append, self.detail)
+
+    def run(self, jobs: Sequence[Job], progress: ProgressCallback | None = None) -> Iterator[Result]:
+        """Read the files, restore them together, and write each as soon as it is ready; one result a job.
+
+        `progress` gets the share of the words that the model has read.
+        """
+        writer, held = self.order.writer, []
+        with ThreadPoolExecutor(_WRITERS) as writers:
+            pending: deque[Future[Result]] = deque()
+            for read, result in self._restored(self._read_all(jobs), progress):
+                if read is None or result.data is None or result.job.target is None:
+                    yield self._noted(result)
+                elif (writer.record is not None and writer.record.in_parts) or is_url(result.job.target):
+                    held.append((read, result))
+                else:
+                    pending.append(writers.submit(self._written, read, result))
+                while pending and (len(pending) > _WAITING or pending[0].done()):
+                    yield self._noted(pending.popleft().result())
+            yield from (self._noted(one.result()) for one in pending)
+        yield from map(self._noted, self._uploaded(held))
+        for directory in {job.target.parent for job in jobs if isinstance(job.target, Path)}:
+            sync_directory(directory)
+
+    def _noted(self, result: Result) -> Result:
+        """The result, once its failure, if it is one, is in the record."""
+        record = self.order.writer.record
+        if result.status == "failed" and record is not None and not record.in_parts and not result.fatal:
+            try:
+                record.add([{"of": record.source_of(result.job)} | result.entry()])
+            except CappuncError as error:
+                return replace(result, error=str(error), fatal=True)
+        warnings, self._warnings[:] = tuple(self._warnings), []
+        return replace(result, node=self.node, warnings=warnings) if self.node or warnings else result
+
+    def _read_all(self, jobs: Sequence[Job]) -> Iterator[_Read | Result]:
+        if not any(is_url(job.source) or is_url(job.target) for job in jobs):
+            return map(self._read, jobs)
+        with ThreadPoolExecutor(_READERS) as readers:
+            return iter(list(readers.map(self._read, jobs)))
+
+    def _read(self, job: Job) -> _Read | Result:
+        begun = time.perf_counter()
+        try:
+            limit = self.order.memory
+            if limit is not None and job.size > limit:
+                raise CappuncError(f"has {job.size >> 20:,} MB, more than --file-memory allows ({limit >> 20:,} MB)")
+            self.order.writer.check(job)
+            data, version = read_version(job.source, job.tag)
+            text, encoding = decode(data, job.encoding)
+            return _Read(job, text, encoding, version, begun)
+        except Exception as error:
+            return failed(job, error)
+
+    def _parsed(self, read: _Read) -> list[tuple[Fixer, _Stretch]]:
+        """The stretches of a file with the Fixer of each. Raises CappuncError."""
+        choice, common = self.order.request.choice, self.order.request.common
+        document = common.read(read.text, read.job.source)
+        if document.words:
+            refuse_name(read.job, document.format)
+        found = choice.stretches(document)
+        if found:
+            return self._in_several_languages(read, document, found)
+        fixer = self._fixers.of(choice.of_text(read.text))
+        file = _File(read, document, fixer, document.texts, 1)
+        return [(fixer, _Stretch(file, range(len(document.words))))]
+
+    def _in_several_languages(
+        self, read: _Read, document: Document, found: Sequence[tuple[str, Sequence[int]]]
+    ) -> list[tuple[Fixer, _Stretch]]:
+        """As `_parsed`; stretches in languages without a model stay as they are."""
+        words: Counter[str] = Counter()
+        for code, numbers in found:
+            words[code] += len(numbers)
+        fixers: dict[str, Fixer] = {}
+        choice = self.order.request.choice
+        for code in words:
+            with suppress(BadModel):
+                if choice.can(code):
+                    fixers[code] = self._fixers.of((choice.of_language(code), code))
+        if not fixers:
+            raise BadModel(f"there is no model for its language ({', '.join(sorted(words))})")
+        main = fixers[max(fixers, key=lambda code: words[code])]
+        file = _File(read, document, main, document.texts)
+        parts = [(fixers[code], _Stretch(file, numbers)) for code, numbers in found if code in fixers]
+        file.left = len(parts)
+        if without := sorted(words.keys() - fixers.keys()):
+            count = sum(words[code] for code in without)
+            file.note = f"{counted(count, 'word')} in languages without a model ({', '.join(without)}) left as they are"
+        return parts
+
+    def _restored(
+        self, inputs: Iterable[_Read | Result], progress: ProgressCallback | None
+    ) -> Iterator[tuple[_Read | None, Result]]:
+        """(input, result) for each file; the input is None if there is nothing to write."""
+        parts: dict[int, tuple[Fixer, list[_Stretch]]] = {}
+        for read in inputs:
+            if isinstance(read, Result):
+                yield None, read
+                continue
+            try:
+                found = self._parsed(read)
+            except Exception as error:
+                yield None, failed(read.job, error)
+                continue
+            for fixer, stretch in found:
+                parts.setdefault(id(fixer), (fixer, []))[1].append(stretch)
+        counts = [sum(len(one.numbers) for one in own) for _, own in parts.values()]
+        total, before = max(sum(counts), 1), 0
+        for (fixer, own), count in zip(parts.values(), counts, strict=True):
+            share = None if progress is None else _part_of(progress, before / total, count / total)
+            before += count
+            yield from self._with_model(fixer, own, share)
+
+    def _with_model(
+        self, fixer: Fixer, own: Sequence[_Stretch], progress: ProgressCallback | None
+    ) -> Iterator[tuple[_Read | None, Result]]:
+        """Restore stretches together, or one by one if that fails; yields the files that are complete then."""
+        done, together = 0, len(own)
+        while done < len(own):
+            group = own[done : done + together]
+            try:
+                texts = fixer.restore([one.document for one in group], progress)
+                for one in group:
+                    new = next(texts)
+                    done += 1
+                    if one.file.left < 0:
+                        continue  # another stretch of it has failed
+                    for i, text in zip(one.numbers, new, strict=True):
+                        one.file.new[i] = text
+                    one.file.left -= 1
+                    if not one.file.left:
+                        yield one.file.read, self._finished(one.file)
+            except Exception as error:
+                file = own[done].file
+                if isinstance(error, BadModel):
+                    yield None, replace(failed(file.read.job, error), error=str(error), fatal=True)
+                    return
+                if together == 1:
+                    if file.left > 0:
+                        yield None, failed(file.read.job, error)
+                    file.left = -1
+                    done += 1
+                together = 1  # one by one, so that a bad file fails alone
+
+    def _finished(self, file: _File) -> Result:
+        read, fixer, job = file.read, file.fixer, file.read.job
+        try:
+            fixed = fixer.write(file.document, read.text, file.new, read.encoding)
+            changed = fixed.text != read.text
+            if self.order.writer.mode == "diff":
+                data = shown_utf_8(unified_diff(job.name, read.text, fixed.text))
+            else:
+                data = fixed.data
+        except Exception as error:
+            return failed(job, error)
+        glossary = fixer.settings.options.glossary
+        notes = [read.encoding.note if fixed.words else "", file.note]
+        return Result(
+            job,
+            "fixed" if changed else "unchanged",
+            fixed.words,
+            fixed.marks,
+            fixed.capitals,
+            time.perf_counter() - read.begun,
+            fixer.language.code if fixed.words else "",
+            fixer.model.config.name if fixed.words else "",
+            fixed.notices,
+            fixed.respelled,
+            "; ".join(filter(None, notes)),
+            glossary.sightings(file.new) if glossary.terms else None,
+            data,
+        )
+
+    def _written(self, read: _Read, result: Result) -> Result:
+        """The result once its data are in the job's file; the directory is not synced yet."""
+        job = result.job
+        try:
+            if result.status == "fixed" or self.order.writer.mode != "in-place":
+                assert result.data is not None
+                self.order.writer.write(job, result.data, read.version, result.entry(), lasting=False)
+        except Exception as error:
+            return failed(job, error)
+        return replace(result, seconds=time.perf_counter() - read.begun, data=None)
+
+    def _uploaded(self, held: Sequence[tuple[_Read, Result]]) -> Iterator[Result]:
+        outputs = [_output(read, result) for read, result in held]
+        part = digest_part(outputs) if outputs else ""
+        errors = self.order.writer.write_all(outputs, part)
+        for (read, result), error in zip(held, errors, strict=True):
+            if error is not None:
+                yield failed(result.job, error)
+            else:
+                yield replace(result, seconds=time.perf_counter() - read.begun, data=None)
+
+
+def digest_part(outputs: Sequence[Output]) -> str:
+    """A name for the record of a group, which no other group of the run has."""
+    from cappunc_cli.files.record import digest_of
+
+    return digest_of("\0".join(output.job.source for output in outputs).encode("utf-8", "surrogateescape"))
+
+
+def _output(read: _Read, result: Result) -> Output:
+    assert result.data is not None
+    return Output(result.job, result.data, read.version, result.entry())
+
+
+def _part_of(progress: ProgressCallback, before: float, share: float) -> ProgressCallback:
+    return lambda done: progress(before + share * done)
+
+
+def failed(job: Job, error: Exception) -> Result:
+    """The result of a job that raised an error."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
+        error = CappuncError("needs more memory than is available")
+    if isinstance(error, CappuncError | OSError):
+        named = about(error, job.name)
+        status = "skipped" if job.is_skipped(error) else "failed"
+        # Quoted, so that a summary counts it with those of other files.
+        reason = named.message if named.path == job.name else f"“{named.path}” {named.message}"
+        return Result(job, status, reason=reason, line=named.line, error=str(named))
+    reason = f"nothing written, this is a bug: {type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return Result(job, "failed", reason=reason, error=f"{job.name}: {reason}", trace=trace)
+
+
+def job_groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """The jobs, in order, in groups that are processed together, small ones first."""
+    group: list[Job] = []
+    size, most = 0, _FIRST_TOGETHER
+    for job in jobs:
+        length = job.size or _size_of(job)
+        if group and (len(group) >= most or size + length > BYTES_TOGETHER):
+            yield group
+            group, size, most = [], 0, min(2 * most, FILES_TOGETHER)
+        group.append(job)
+        size += length
+    if group:
+        yield group
+
+
+def _size_of(job: Job) -> int:
+    try:
+        return 0 if is_url(job.source) else Path(job.source).stat().st_size
+    except OSError:
+        return 0
+
+
+def in_this_process(detail: Callable[[str], None] = lambda _: None) -> Executor:
+    """An Executor that works on one group after the other."""
+
+    def work(order: WorkOrder, groups: Iterable[list[Job]], steps: Steps | None) -> Iterator[Result]:
+        worker = Worker(order, detail)
+        for group in groups:
+            yield from worker.run(group, None if steps is None else steps.group_progress(len(group)))
+
+    return work
